@@ -368,8 +368,7 @@ class FormulaicMatrix:
         return {name: list(state["categories"]) for name, state in states if "categories" in state}
 
     def again(self, frame: pd.DataFrame, values: Mapping[str, Any]) -> NDArray[np.float64]:
-        """The columns for other rows, shape (n_rows, n_columns); a label that is none of the levels
-        is 0 in all columns."""
+        """The columns for other rows, shape (n_rows, n_columns); an unknown label is 0 in all."""
         with quiet():
             found = self.spec.get_model_matrix(frame, context=values, na_action="ignore")
         return np.asarray(found[list(self.matrix.columns)], dtype=np.float64)

@@ -93,8 +93,7 @@ def _open_file(path: Path) -> int | None:
 
 
 def _old_file(path: Path) -> os.stat_result | None:
-    """What is there now, behind links; None if nothing is. Raises an OSError if nothing can be
-    written there."""
+    """What is there now, behind links; an OSError if nothing can be written there."""
     try:
         status = os.stat(path)
     except FileNotFoundError:

@@ -139,8 +139,7 @@ def is_one_of(value: object, allowed: Iterable[str]) -> TypeIs[str]:
 
 
 def found_near(value: object, known: Iterable[str], way: str = "") -> str:
-    """The line of a message that shows the value found in place of a known name; `way` is the way
-    out if none resembles it."""
+    """The line of a message that shows the value found, with a `way` out if no name is near."""
     close = near(value, known) if isinstance(value, str) else []
     return f"  Found: {described(value)}. {did_you_mean(close) if close else way}".rstrip()
 
@@ -159,8 +158,7 @@ def not_found(name: object, argument: str, known: Iterable[str], what: str) -> O
 def check_choice(
     name: str, value: object, allowed: Sequence[str], meant: Mapping[str, str] | None = None
 ) -> None:
-    """Raise an OptionError unless `value` is allowed; `meant` maps names used elsewhere to allowed
-    ones."""
+    """Raise an OptionError unless `value` is allowed; `meant` maps names used elsewhere."""
     if not is_one_of(value, allowed):
         other = (meant or {}).get(value) if isinstance(value, str) else None
         found = found_near(value, allowed)
@@ -170,8 +168,7 @@ def check_choice(
 
 
 def check_rule(value: str, sizes: str = "a whole number", rules: Sequence[str] = RULES) -> None:
-    """Raise an OptionError unless the text is a rule by which `k` is chosen; `sizes` names what is
-    allowed beside text."""
+    """Raise an OptionError unless the text is a rule for `k`; `sizes` names what else is."""
     if value not in rules:
         *others, last = (f'"{rule}"' for rule in rules)
         found = found_near(value, rules)
@@ -242,8 +239,7 @@ def check_between(name: str, value: object, least: float, most: float = math.inf
 
 
 def read_seed(seed: object, name: str = "seed") -> int:
-    """The seed as a Python int, a random one if it is None; every seed from a user passes through
-    here."""
+    """The seed as a Python int, a random one if it is None; every user's seed passes here."""
     if seed is None:
         return secrets.randbelow(2**31)
     return check_count(name, seed, least=0, most=MOST_SEED)
@@ -262,8 +258,7 @@ def read_mapping(name: str, value: object, what: str) -> Mapping[Any, Any]:
 
 
 def members(value: object) -> list[Any] | None:
-    """The elements of a list or another collection; None for anything else, such as text, bytes and
-    tables, or if reading fails."""
+    """The elements of a collection; None for anything else, such as text and tables."""
     if isinstance(value, str | bytes | bytearray | memoryview) or not isinstance(value, Iterable):
         return None
     shape = answer(value, "shape")
@@ -306,8 +301,7 @@ def _tried(read: Callable[[Any], Any], value: object) -> Any:
 
 
 def as_floats(value: object) -> NDArray[np.float64] | None:
-    """An array of any library as floats of the same shape, NaN where missing; None if it is not
-    numeric."""
+    """An array of any library as floats, NaN where missing; None if it is not numeric."""
     found: NDArray[np.float64] | None = _tried(_floats, value)
     return found
 
@@ -327,8 +321,7 @@ def _floats(value: Any) -> NDArray[np.float64] | None:
 
 
 def as_group_numbers(value: object) -> NDArray[np.int64] | None:
-    """Code of each distinct label, in order of appearance, -1 where missing; None if they are not
-    labels, or not one-dimensional."""
+    """Code of each label, in order of appearance, -1 where missing; None if not labels."""
     found: NDArray[np.int64] | None = _tried(_group_numbers, value)
     return found
 
@@ -414,8 +407,7 @@ def parameters_of(function: Callable[..., Any]) -> Mapping[str, inspect.Paramete
 
 
 def file_path(path: object, *, name: str = "path", error: type[Exception] = OptionError) -> Path:
-    """A path from the user; an error of this type unless it is text or a path that a file can
-    have."""
+    """A path from the user; an error of this type unless a file can have it."""
     found = _text(path)
     if not isinstance(found, str):
         raise error(f"`{name}` must be text or a `pathlib.Path`.\n  Found: {described(path)}.")

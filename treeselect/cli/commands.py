@@ -131,8 +131,7 @@ def _update(asked: dict[str, Any]) -> None:
 
 
 def _check(asked: Mapping[str, Any]) -> None:
-    """Raise an OptionError before the work starts if what is not an argument of the call is wrong,
-    or a file can't be written later."""
+    """Raise an OptionError before the work starts for what is not an argument of the call."""
     resamples = check_resamples(asked.get("resamples", 0))
     for name in ("effects", "coefficients"):
         if asked.get(name) and not resamples:

@@ -101,8 +101,7 @@ def read_methods(methods: object) -> tuple[Contestant, ...]:
 
 
 def read_sizes(k: object, groups: FeatureGroups) -> tuple[int | str, tuple[int, ...]]:
-    """The rule by which methods are compared, and the sizes that are scored, which increase; 0 is
-    the constant model."""
+    """The rule of comparison, and the sizes that are scored, 0 for the constant model."""
     most = most_units(groups)
     if isinstance(k, str):
         check_rule(k, "a whole number, a list of these", SCORE_RULES)
@@ -463,8 +462,7 @@ def method_notes(found: Contest) -> tuple[str, ...]:
 
 
 def told_apart(differences: pd.DataFrame) -> tuple[list[str], list[str]]:
-    """Methods that do not differ detectably from the best, and those that are worse: the interval
-    of their difference is below 0."""
+    """Methods that do not differ detectably from the best, and those that are worse."""
     less = differences["ci_high"] < 0
     return differences.loc[~less, "method"].tolist(), differences.loc[less, "method"].tolist()
 

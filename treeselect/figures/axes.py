@@ -218,8 +218,7 @@ def size_ticks(least: int, most: int, about: int = 15) -> range:
 
 
 def tick_labels(ticks: Sequence[float], *, signed: bool = False) -> list[str]:
-    """Values of equal distance as texts with as many decimals as distinguish them; large and tiny
-    ones with a power of ten."""
+    """Values of equal distance, with as many decimals as distinguish them, or a power of ten."""
     step, largest = (ticks[1] - ticks[0] if len(ticks) > 1 else 1.0), max(map(abs, ticks))
     decimals = max(0, -math.floor(math.log10(step) + 1e-9)) if largest < 1e5 else 0
     if largest >= 1e5 or decimals > 4:
@@ -389,8 +388,7 @@ def shorten(name: str, most: float = _LABEL_EMS) -> str:
 
 
 def distinct(names: Sequence[str], most: float = _LABEL_EMS) -> list[str]:
-    """Names shortened so that they remain distinct: those that would look alike show where they
-    differ."""
+    """Names shortened to what is distinct: those that look alike show where they differ."""
     names = list(map(shown, names))
     labels = [shorten(name, most) for name in names]
     alike: dict[str, set[str]] = {}
@@ -461,8 +459,7 @@ def width(text: str, size: float) -> float:
 
 
 def folded(names: Sequence[str], most: float) -> list[tuple[str, ...]]:
-    """Names on one line, or on two of at most `most` ems and similar widths; longer ones are
-    shortened and remain distinct."""
+    """Names on one line or two of at most `most` ems, shortened so that they stay distinct."""
     names = list(map(shown, names))
     lines = [_two_lines(name, most) for name in names]
     rest = iter(distinct([n for n, own in zip(names, lines, strict=True) if not own], most))
@@ -481,8 +478,7 @@ def _two_lines(name: str, most: float) -> tuple[str, ...]:
 
 
 def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Positions as close as possible to the desired ones, in their order, at least `gap` apart and
-    within [low, high] if there is room."""
+    """Positions close to the desired ones, `gap` apart and within [low, high] if possible."""
     order = sorted(range(len(wanted)), key=lambda i: wanted[i])
     at = low - gap
     places = []

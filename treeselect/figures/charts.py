@@ -164,8 +164,7 @@ def score_figure(
     bounds: tuple[float, float] = UNBOUNDED,
     cover: Sequence[float] = (),
 ) -> Plane:
-    """Lines with symmetric error bars over the number of units, one for each method; the axis shows
-    the values to `cover` in any case."""
+    """Lines with error bars over the number of units; the axis shows the values to `cover`."""
     values = [*cover, *(value for one in series for value in one.y)]
     errors = [NAN] * len(cover)
     for one in series:
@@ -268,8 +267,7 @@ def dot_figure(
     mark: tuple[str, float] | None = None,
     label: str = "",
 ) -> Rows:
-    """Dots with intervals, filled if they are selected: shares, or any finite values beside one
-    that is marked."""
+    """Dots with intervals, filled if they are selected: shares, or any values."""
     texts = [f"{decimal_text(value, 2)} ({interval_text(low, high)})" for value, low, high in spans]
     said = [
         f"{name}: {text}{', selected' if fill else ''}"
@@ -403,8 +401,7 @@ _SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 def curve_figure(
     x: Sequence[float], y: Sequence[float], labels: tuple[str, str], text: str
 ) -> Plane:
-    """A curve of shares above the diagonal. Corners too close to be distinguished are merged, which
-    also bounds the size of the page."""
+    """A curve of shares above the diagonal; corners too close to be distinguished are merged."""
     near = [(round(a * _FINE) / _FINE, round(b * _FINE) / _FINE) for a, b in zip(x, y, strict=True)]
     corners = list(dict.fromkeys(near))
     line = Series(x=[a for a, _ in corners], y=[b for _, b in corners])

@@ -108,8 +108,7 @@ class Dot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A row of a figure: a name, a bar with a value beside it,
-    dots, a text at the right edge, and the row in words."""
+    """A row of a figure: a name, a bar with a value, dots, a text, and the row in words."""
 
     name: str
     bar: float | None = None
@@ -137,8 +136,7 @@ class Rows(Figure):
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """Content of a cell: a text of at most three characters, and a strength from 0 to 1, in the
-    colour of negative values or not."""
+    """Content of a cell: a text of at most three characters, and a strength from 0 to 1."""
 
     text: str
     strength: float

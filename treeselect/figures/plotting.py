@@ -182,8 +182,7 @@ def _rule(ax: Axes, rule: Rule, axis: Axis) -> None:
 
 
 def _shifts(figure: Plane) -> list[float]:
-    """Error bars of all series at one place stand side by side, within half of the least distance
-    of places."""
+    """Error bars at one place stand side by side, within half of the least distance of places."""
     series = figure.series
     if len(series) == 1 or not any(one.ringed for one in series):
         return [0.0] * len(series)
@@ -280,8 +279,7 @@ def name_points(
     points: Sequence[tuple[float, float]],
     colours: Sequence[str] | None = None,
 ) -> list[float]:
-    """Names to the right of the axes, at the height of their points where there is room; these
-    heights as shares of the axes."""
+    """Names to the right of the axes, near their points; these heights as shares of the axes."""
     low, high = ax.get_ylim()
     ax.set_ylim(low, high)
     wanted = [1000 * (y - low) / (high - low) for _, y in points]

@@ -88,8 +88,7 @@ def _range(curve: Curve) -> float:
 def panels(
     curves: Sequence[Curve], *, shared: bool = True, brief: bool = False
 ) -> tuple[Plane | Rows, ...]:
-    """A figure for each curve, on one scale or on separate scales; in brief without the points of a
-    curve of many values."""
+    """A figure for each curve, on one scale or on separate ones; in brief without many points."""
     titles = distinct([curve.term for curve in curves], (_WIDTH - 4.0) / (1.15 * NAME))
     common = effect_axis(curves)
     return tuple(

@@ -310,8 +310,7 @@ def check_lengths(unquoted: Unquoted, text: str, columns: Sequence[str]) -> None
 
 
 def check_neighbours(tokens: Sequence[Token], text: str, unquoted: Unquoted) -> None:
-    """Refuse terms without an operator between them here: formulaic takes minutes to find that
-    where there are thousands of dots."""
+    """Refuse neighbours without an operator, which formulaic takes minutes to find."""
     for one, other in itertools.pairwise(tokens):
         if _is_operand(one) and _is_operand(other):
             left, right = (shortened(unquoted.restore(token.text)) for token in (one, other))
@@ -326,8 +325,7 @@ def _is_operand(token: Token) -> bool:
 
 
 def check_calls(unquoted: Unquoted) -> None:
-    """Refuse calls and braces of too many characters before formulaic reads them, which takes
-    quadratic time."""
+    """Refuse calls and braces that are long, which formulaic reads in quadratic time."""
     code = unquoted.code
     if len(code) <= LONGEST_TEXT:
         return

@@ -79,8 +79,7 @@ def _parse(code: str, expression: str) -> ast.expr:
 
 
 def _check_depth(tree: ast.AST, expression: str) -> None:
-    """Neither many operations inside one another nor numbers of thousands of digits, which Python
-    does not write, not even in a message."""
+    """Refuse deep nesting, and numbers of thousands of digits, which Python does not write."""
     level: list[ast.AST] = [tree]
     for _ in range(DEEPEST):
         level = [child for node in level for child in ast.iter_child_nodes(node)]

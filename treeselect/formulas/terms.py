@@ -247,8 +247,7 @@ class ParsedFormula:
         return tuple(dict.fromkeys([*self.response.variables, *strata]))
 
     def text_of(self, terms: Iterable[str], written: Mapping[str, str] | None = None) -> str:
-        """The formula with these of its terms alone, and with its strata; `written` has other texts
-        of factors."""
+        """The formula with these terms alone; `written` has other texts of factors."""
         new, own = written or {}, {term.name: term for term in self.terms}
         right = [":".join(new.get(f.name, f.text) for f in own[name].factors) for name in terms]
         if self.strata:

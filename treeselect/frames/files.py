@@ -26,8 +26,7 @@ UTF8 = "utf-8"
 
 @dataclass(frozen=True, slots=True)
 class EncodedFile(os.PathLike[str]):
-    """The path of a CSV file whose text has another encoding than UTF-8, or of a file of Stata,
-    SPSS or SAS that does not say its own."""
+    """The path of a CSV, Stata, SPSS or SAS file, and the encoding of its text."""
 
     path: str
     encoding: str
@@ -189,8 +188,7 @@ def _without(labels: Mapping[Any, str], missing: list[Any]) -> dict[Any, str]:
 
 
 def _labelled(column: pd.Series[Any], labels: Mapping[Any, str]) -> pd.Series[Any] | None:
-    """A factor, if every value has a label; None otherwise: the labels of a few codes of a number
-    make it no factor."""
+    """A factor, if every value has a label: labels of a few codes of a number make it no factor."""
     known = column.dropna()
     if known.empty or not bool(known.isin(list(labels)).all()):
         return None
@@ -313,8 +311,7 @@ def one_line(text: str) -> str:
 
 
 def without_attrs(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame without metadata, all of which pandas would copy with each column that is taken
-    out of it."""
+    """The frame without metadata, which pandas would copy with each column taken out of it."""
     if not frame.attrs:
         return frame
     plain = frame.copy(deep=False)

@@ -228,8 +228,7 @@ def _is_text(series: pd.Series[Any]) -> bool:
 
 
 def _with_levels(series: pd.Series[Any], levels: list[Any]) -> pd.Series[Any]:
-    """Text as a category of all levels, if the column lacks any of them; not if they are too many
-    to be a factor's."""
+    """Text as a category of all levels, if the column lacks some and they are not too many."""
     if len(levels) > _MOST_LEVELS or len(levels) <= series.nunique():
         return series
     if isinstance(series.dtype, pd.CategoricalDtype):

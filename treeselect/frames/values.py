@@ -94,8 +94,7 @@ _MANY = 500
 
 
 def read_plain_numbers(frame: pd.DataFrame, names: Sequence[str]) -> dict[str, Numbers]:
-    """Those of many columns that hold numbers of numpy, none of them missing or infinite, as
-    :func:`read_column` reads them."""
+    """Those of many columns that hold finite numbers, as :func:`read_column` reads them."""
     found: dict[str, Numbers] = {}
     if len(names) < _MANY or not frame.columns.is_unique:
         return found

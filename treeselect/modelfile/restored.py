@@ -111,8 +111,7 @@ def _are_shares(values: FloatArray) -> bool:
 
 
 def restored(saved: SavedFit, *, trusted: bool) -> Fit:
-    """The fit of a record. Raises a FormulaError if the formula needs `trusted`, and errors of many
-    kinds if parts are inconsistent."""
+    """The fit of a record; a FormulaError if `trusted` is needed, many if it is damaged."""
     data = _data(saved.design, trusted)
     coded, family, units = data.arrays, data.response.family, data.spec.units
     steps, follow_up = _steps(saved.path, len(units.names)), data.response.follow_up
@@ -217,8 +216,7 @@ def _check_term(spec: TermSpec) -> None:
 
 
 def _fits(factor: Factor, learned: Any) -> bool:
-    """Whether each transform has a state, without which new data would define it; columns without
-    values have none."""
+    """Whether each transform has a state, without which new data would define it."""
     if not isinstance(learned, dict):
         return False
     texts = {

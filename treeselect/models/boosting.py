@@ -189,8 +189,7 @@ def refit_boosting(
     n_threads: int = 1,
     **_: Any,
 ) -> BoostedModel:
-    """Gradient boosting on the selected units, of a depth and a number of trees that have the
-    lowest loss on held-out rows."""
+    """Gradient boosting of the depth and number of trees with the lowest loss on held-out rows."""
     family, importance = problem.family, np.zeros(len(selected))
     constant = null_predictor(problem, weights.values)
     if not selected.any():

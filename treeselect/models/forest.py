@@ -154,8 +154,7 @@ def grower_of(
 
 
 def _with_one_more_row(trees: Trees, mean: float) -> Trees:
-    """The same trees, each node with one more row at the mean response: a leaf without events would
-    predict a count of 0."""
+    """The trees with a row at the mean response in each node: no leaf predicts a count of 0."""
     weight = trees.nodes.weight[:, np.newaxis]
     value = (trees.nodes.value * weight + mean) / (weight + 1)
     return trees._replace(nodes=trees.nodes._replace(value=value))
@@ -245,8 +244,7 @@ class CutForest(NamedTuple):
 
 
 def truth_of(problem: Problem, weight: WeightArray) -> FloatArray:
-    """Target of the trees, shape (n_rows, n_outputs): the response, an indicator of each class, or
-    minus the gradient at the null model."""
+    """Target of the trees, shape (n_rows, n_outputs), or minus a gradient."""
     family, y = problem.family, problem.y
     if family.n_classes > 2:
         return np.eye(family.n_classes)[y.astype(np.int64)]
@@ -350,8 +348,7 @@ def _least_trees(weights: RowWeights) -> float:
 
 
 def trees_needed(errors: FloatArray, variances: FloatArray, weights: RowWeights, most: int) -> int:
-    """Trees of a forest whose mean variance adds at most a tenth of the standard error to its
-    error."""
+    """Trees whose mean variance adds at most a tenth of the standard error to the error."""
     weight = weights.values
     least = _least_trees(weights)
     known = ~np.isnan(errors) & (weight > 0)

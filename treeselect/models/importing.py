@@ -95,8 +95,7 @@ class ImportedForest(NamedTuple):
 
 
 def import_forest(model: Any) -> ImportedForest:
-    """Import trees, a forest or gradient boosting of scikit-learn, or a LightGBM model, without
-    changes; all features must be numeric."""
+    """Import a model of scikit-learn or LightGBM without changes; all features must be numeric."""
     booster = getattr(model, "booster_", model) if _is_of(model, "lightgbm") else None
     if booster is not None and hasattr(booster, "dump_model"):
         return _from_lightgbm(booster.dump_model())
@@ -215,8 +214,7 @@ def _missing_left(node: dict[str, Any]) -> bool:
 
 
 def _assemble(parts: Sequence[_Splits], n_features: int, single_precision: bool) -> ImportedForest:
-    """Collect the thresholds of all trees as bin edges, of many as edges of several columns, and
-    rewrite the trees with their codes."""
+    """Collect the thresholds of all trees as bin edges, and rewrite the trees with their codes."""
     features = np.concatenate([part.feature for part in parts])
     thresholds = np.concatenate([part.threshold for part in parts])
     edges: list[FloatArray] = []

@@ -107,8 +107,7 @@ class TreeModel:
     def predict_binned(
         self, data: BinnedData, offset: FloatArray | None = None, n_threads: int = 1
     ) -> FloatArray:
-        """Mean response of rows that :meth:`bin` made; shape (n_rows,), or (n_rows, n_classes) for
-        more than two classes."""
+        """Mean response of rows that :meth:`bin` made, for several classes in columns."""
         return self._mean(self._add_up(data, n_threads), offset)
 
     def score(self, data: BinnedData) -> FloatArray:

@@ -19,8 +19,7 @@ from treeselect.models.model import TreeModel
 
 @dataclass(frozen=True, slots=True)
 class TermProbe:
-    """Points of one term: observed rows, so that models with bins of their own have codes for
-    them."""
+    """Points of one term: observed rows, so that models with bins of their own have codes."""
 
     columns: IntArray  # its columns in the design
     grid: IntArray
@@ -141,8 +140,7 @@ class PairProbes:
 
 
 def read_strengths(model: TreeModel, probes: PairProbes) -> FloatArray:
-    """Strength and size of the interaction of each pair, shape (n_pairs, 2); NaN if the model lacks
-    a term."""
+    """Strength and size of the interaction of each pair; NaN if the model lacks a term."""
     found = np.full((len(probes.pairs), 2), np.nan)
     own = np.flatnonzero(model.groups[probes.coded.groups.ids])
     has = [bool(np.isin(term.columns, own).all()) for term in probes.terms]

@@ -260,8 +260,7 @@ def _html_prose(text: str) -> str:
 
 @cache
 def style_sheet() -> str:
-    """The report's style sheet and that of notebooks, nested in the rule of one element, so that
-    they reach nothing else."""
+    """The report's style sheet and that of notebooks, nested in the rule of one element."""
     names = ("report.css", "tables.css", "notebook.css")
     css = "\n".join((template_folder() / name).read_text(encoding="utf-8") for name in names)
     css = re.sub(r"/\*.*?\*/|@page\s*{[^}]*}", "", css, flags=re.DOTALL)
@@ -270,8 +269,7 @@ def style_sheet() -> str:
 
 
 def template_folder() -> Path:
-    """Folder of the jinja2 templates and the style sheet: inside the package of a wheel, at the top
-    of a checkout."""
+    """Folder of the templates and style sheets: in the package, or at the top of a checkout."""
     package = Path(__file__).resolve().parent.parent
     candidates = (package / "templates", package.parent / "templates")
     for folder in candidates:

@@ -13,8 +13,7 @@ _DIGITS: ContextVar[int | None] = ContextVar("digits", default=None)
 
 @contextmanager
 def chosen_digits(digits: int | None) -> Iterator[None]:
-    """In this context numbers have as many decimals, and coefficients as many significant
-    digits."""
+    """In this context numbers have as many decimals, and coefficients significant digits."""
     if digits is None:
         yield
         return

@@ -31,8 +31,7 @@ class SmallTable:
 
 @dataclass(frozen=True, slots=True)
 class SummaryContent:
-    """All that a summary says, as text: a header of facts, the table of terms, further tables, and
-    a footer of notes."""
+    """All that a summary says, as text: facts, the table of terms, further tables, and notes."""
 
     title: str
     facts: tuple[tuple[str, str], ...]

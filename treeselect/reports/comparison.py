@@ -393,8 +393,7 @@ def line_series(line: ScoreLine, i: int, what: str, errors: Sequence[float]) -> 
 def table_by_size(
     found: Contest, lines: Sequence[ScoreLine], text: Callable[[Mapping[Hashable, Any]], str]
 ) -> Table:
-    """A row for each size and a column for each method; the last row is for methods with a given
-    tuning parameter."""
+    """A row for each size, and one for a given tuning parameter; a column for each method."""
     curves = found.in_pandas.curves()
     sizes = sorted({int(k) for k in curves["k"].dropna()})
     cells = {

@@ -257,8 +257,7 @@ _SAID = frozenset({"Call", "Method", "Final model", "Stability", "Seed"})
 
 
 def asked(material: FitMaterial) -> Section:
-    """The summary's facts that no other section shows; if `whole`, all of them, with the number of
-    rows after the data."""
+    """The summary's facts that no other section shows; all of them if `whole`."""
     facts = material.summary.facts
     if not material.whole:
         score = score_fact(material.fit) if has_tuning_score(material) else None
@@ -393,8 +392,7 @@ def _varied(fit: Fit) -> bool:
 
 
 def _importance(rows: Sequence[Row]) -> _Column:
-    """Empty for terms outside the selection, which are not in the final model, and for the second
-    and further terms of a group."""
+    """Empty for terms outside the selection, and for the second and further terms of a group."""
     seen: set[str] = set()
     shown = []
     for row in rows:
@@ -445,8 +443,7 @@ def _effect_column(material: FitMaterial, effects: pd.DataFrame, rows: Sequence[
 
 
 def _curve_mark(curve: Curve, low: float, high: float) -> Mark:
-    """The curve of a number over the ranks of its values, the effects of levels as dots, on an axis
-    that all terms share."""
+    """The curve of a number over the ranks of its values, the effects of levels as dots."""
     points = [p for p in curve.points if not p.is_missing]
     share = np.array([p.share for p in points])
     x = (np.cumsum(share) - share / 2) / share.sum()

@@ -78,8 +78,7 @@ MOST_SHAPES = 6
 
 
 def shapes(material: FitMaterial) -> Section | None:
-    """Shapes of the most important terms; None without the data, or without a term of a single
-    variable."""
+    """Shapes of the most important terms; None without the data or a term of one variable."""
     fit = material.fit
     found = tuple(replace(row, curves=row.curves[:MOST_SHAPES]) for row in material.curve_rows)
     if not found:
@@ -165,8 +164,7 @@ def _plain_scale(found: list[Curve]) -> str:
 
 
 def _points_table(rows: tuple[CurveRow, ...]) -> Table:
-    """All points as rows, the effects to three digits of the largest, one column for each of
-    several classes."""
+    """All points as rows, the effects to three digits, a column for each of several classes."""
     found = _all_curves(rows)
     has_band = any(p.low is not None for curve in found for p in curve.points)
     decimal_places = decimals(max(abs(p.effect) for curve in found for p in curve.points))

@@ -101,8 +101,7 @@ def write_report(
     sections: Iterable[str] | None = None,
     **found: Any,
 ) -> Path:
-    """Write the report on a selection (see ``SelectionResult.report``), with what else was
-    `found` of it."""
+    """Write the report on a selection (see ``SelectionResult.report``), with what was `found`."""
 
     def report(chosen: Sequence[str] | None) -> Report:
         return gather(fit, **_now(), **found, sections=chosen, whole=template is not None)
@@ -212,8 +211,7 @@ def gather(
     whole: bool = False,
     **found: Any,
 ) -> Report:
-    """The content of the report on a selection. Chosen sections are complete even where they repeat
-    others, and with `whole` all are."""
+    """The content of the report; sections that were chosen are complete, all of them if `whole`."""
     for name, own in found.items():
         check_found(fit, name, own)
     terms = [spec.term.name for spec in fit.design.spec.terms]
@@ -252,8 +250,7 @@ def _sections(
     material: FitMaterial | ContestMaterial,
     sections: Sequence[str] | None,
 ) -> dict[str, object]:
-    """The content of all sections, or of the head and some sections. The template determines the
-    order on the page."""
+    """The content of sections, by the names that the template places on the page."""
     return {
         name: known[name](material) for name in (known if sections is None else (*_HEAD, *sections))
     }

@@ -192,8 +192,7 @@ class Table:
 
     @property
     def is_long(self) -> bool:
-        """Whether the table gets tools to sort, filter and save it: not if it has few rows, or if
-        these are only the points of a figure."""
+        """Whether the table gets tools to sort, filter and save it."""
         return len(self.rows) > _HANDFUL and not self.is_points
 
     @property
@@ -250,8 +249,7 @@ def first_rows(columns: Sequence[str], rows: Sequence[tuple[str, ...]]) -> Table
 def listed(
     found: pd.DataFrame, cells: Mapping[str, str | Callable[[Record], str]], most: int = MOST_ROWS
 ) -> Table:
-    """The first rows of a frame: each column has a head, and the name of a column of texts or a
-    function of a row."""
+    """The first rows of a frame: a column is its head and a name or a function of a row."""
     rows = tuple(
         tuple(str(row[cell]) if isinstance(cell, str) else cell(row) for cell in cells.values())
         for row in found.head(most).to_dict("records")
@@ -331,8 +329,7 @@ def notes_section(notes: Sequence[str]) -> Section | None:
 def table_around(
     columns: Sequence[str], rows: Sequence[tuple[str, ...]], sizes: Sequence[int], chosen: int
 ) -> Table:
-    """A table with a row for each step of a path; for a long path, the steps around the chosen
-    size."""
+    """A row for each step of a path; for a long path, the steps around the chosen size."""
     at = next((i for i, size in enumerate(sizes) if size >= chosen), len(sizes) - 1)
     first = max(0, min(at - MOST_ROWS // 2, len(rows) - MOST_ROWS))
     shown = tuple(rows[first : first + MOST_ROWS])
@@ -390,8 +387,7 @@ class FitMaterial:
 
     @cached_property
     def terms_have_effects(self) -> bool:
-        """Whether the table of terms shows all effects: no term has several steps, and none has an
-        interval."""
+        """Whether the table of terms shows all effects: one step a term, no intervals."""
         found = self.effects
         if self.whole or found is None:
             return False

@@ -47,8 +47,7 @@ def csv_link(table: Table) -> str:
 
 
 def csv_text(table: Table) -> str:
-    """A table as CSV, its texts ``shown.guarded``, with the content of its pictures in separate
-    columns."""
+    """A table as CSV, its texts ``shown.guarded``, the content of pictures in separate columns."""
     columns: list[tuple[str, ...]] = []
     for i, head in enumerate(table.columns):
         columns.append((head, *(row[i] for row in table.rows)))
@@ -159,8 +158,7 @@ def render(
     standard: str = SELECTION,
     sections: Sequence[str] | None = None,
 ) -> str:
-    """The page as text, by a template of the package (`standard`) or by one of the user's, which
-    may extend or include these."""
+    """The page as text, by a template of the package (`standard`) or by one of the user's."""
     folders = [template_folder()]
     name = standard
     if template is not None:
@@ -207,8 +205,7 @@ _COMPILED = _Compiled()
 
 
 def template_environment(folders: Sequence[Path]) -> Environment:
-    """The environment of templates, read from the first folder that contains them, with its
-    filters."""
+    """The environment of templates, read from the first folder that contains them."""
     environment = Environment(
         loader=FileSystemLoader(folders, encoding="utf-8"),
         # Column names are untrusted: everything is escaped, whatever the file name extension.
@@ -247,8 +244,7 @@ def code(text: str) -> Markup:
 
 @pass_environment
 def _drawing(environment: Environment, figure: Figure) -> Markup:
-    """A figure, with the number of rows that it leaves out, and a link that saves it in the style
-    of the template's page."""
+    """A figure, the number of rows that it leaves out, and a link that saves it."""
     page = drawn(figure)
     if figure.more and not figure.form:
         page += Markup('<p class="more">and {:,} more</p>').format(figure.more)

@@ -160,8 +160,7 @@ def assess(
 
 
 def _by_size(scores: FloatArray, problem: Problem, method: Method) -> ScoreBySize:
-    """Scores by size from those of resamples, whose last two columns are the scores of all units
-    and the size at which the path ends."""
+    """Scores by size from those of resamples, whose last two columns are full score and length."""
     ends, full = scores[:, -1].astype(np.int64).tolist(), scores[:, -2]
     known = known_scores(scores[:, :-2], ends, full, problem, method)
     return ScoreBySize(known, full, repeats=len(scores) / 2, of_halves=True)

@@ -360,8 +360,7 @@ class Sufficiency:
         )
 
     def of_units(self, selected: BoolArray) -> float:
-        """P-value of the score test that no unit adds to an additive model of a set and its trees
-        (``score_test.score_test``)."""
+        """P-value of the score test that no unit adds to a set (``score_test.score_test``)."""
         inside = np.flatnonzero(selected).tolist()
         others = np.flatnonzero(~selected & self._able).tolist()
         fit = fit_additive(

@@ -281,8 +281,7 @@ def leave_out(
 
 
 def _units(result: Fit, terms: str | Sequence[str] | None, *, is_all: bool) -> list[int]:
-    """The named units, by their names or those of their terms; by default the selected units, or
-    all."""
+    """The named units, by their names or those of their terms; by default the selected, or all."""
     known = result.design.arrays.groups
     if terms is None and is_all:
         return list(range(len(known.names)))

@@ -156,8 +156,7 @@ def score_by_size(
 def known_scores(
     scores: FloatArray, ends: Sequence[int], full: FloatArray, problem: Problem, method: Method
 ) -> FloatArray:
-    """The scores of sizes that at least half of the paths reach, and of all units; others are
-    missing."""
+    """The scores of sizes that at least half of the paths reach, and of all units."""
     known = scores.copy()
     known[:, int(np.median(ends)) + 1 :] = np.nan
     n_units = problem.data.n_groups
@@ -180,8 +179,7 @@ def score_steps(
     workers: Workers = ALONE,
     progress: bool | None = None,
 ) -> ScoreBySize:
-    """Score the steps of a path on rows that it did not use, in parts (`splits`), which all train
-    on the rows of the task."""
+    """Score the steps of a path on rows that it did not use, in parts that share training rows."""
     problem = dataclasses.replace(task.problem, wants_scores=False)
     task = dataclasses.replace(
         task, problem=problem, wants_importance=False, n_final_trees=SCORED_TREES
@@ -306,8 +304,7 @@ def _by_size(task: Task, method: Method, steps: Sequence[Step], sizes: Sequence[
 def held_out_score(
     problem: Problem, model: TreeModel, train: RowWeights, test: RowWeights, n_threads: int = 1
 ) -> float:
-    """Score, on the rows in `test`, of a model fitted to the rows in `train`; an OptionError if it
-    is not defined for these rows."""
+    """Score of a model on the rows in `test`; an OptionError if it is not defined for them."""
     if not problem.can_be_cut or problem.family.score_after is not None:
         return score_predictions(problem, model.predict(problem, n_threads), train, test)
     rows = test.rows
@@ -476,8 +473,7 @@ def differences(scores: FloatArray, others: FloatArray) -> FloatArray:
 
 
 def test_share(n_train: IntArray, n_test: IntArray) -> float:
-    """Ratio of held-out to training rows, ``n_test / n_train``: its mean over the folds, as each
-    fold's variance depends on its own."""
+    """Mean over folds of the ratio of held-out to training rows, ``n_test / n_train``."""
     return float(np.mean(n_test / n_train))
 
 

@@ -269,8 +269,7 @@ class Fit:
 
 
 def quick_index(fit: Fit) -> float:
-    """The correlated index of a fit with resamples, where it is known or can be measured soon; else
-    missing."""
+    """The correlated index of a fit with resamples, where it is known or soon measured."""
     n_cells = len(fit.design.row_weights) * len(fit.design.arrays.columns) ** 2
     return fit.stability.correlated_index if n_cells <= _MOST_CELLS else float("nan")
 
@@ -450,8 +449,7 @@ def noun(fit: Fit, n: float = 2) -> str:
 
 
 def selected_of_all(fit: Fit, of: str = "") -> str:
-    """ "3 of 22 terms", or "3 of 20 units (5 of 22 terms)" where there are groups; `of` stands
-    before the noun."""
+    """ "3 of 22 terms", or "3 of 20 units (5 of 22 terms)"; `of` stands before the noun."""
     known = fit.design.arrays.groups.terms
     said = f"{count_text(fit.k)} of {count_text(len(known))} {of}{noun(fit, len(known))}"
     if not is_grouped(known):

@@ -250,8 +250,7 @@ def assign_folds(
     repeat: int = 0,
     choose: bool = True,
 ) -> IntArray:
-    """Fold number of each row, -1 for rows without weight. Classes or events are balanced over the
-    folds."""
+    """Fold of each row, -1 for rows without weight; classes or events are balanced."""
     rows = weights.rows
     y = labels_of(problem, rows)
     stratify = y is not None
@@ -447,8 +446,7 @@ def _check_apart(groups: IntArray, split: Split, where: str) -> None:
 def part_rows(
     problem: Problem, weights: RowWeights, split: float, seed: int
 ) -> tuple[IntArray, IntArray]:
-    """Rows for selection and rows for testing, at random: the same share of each class, or of the
-    events, in whole clusters."""
+    """Rows for selection and for testing: the same share of classes or events, whole clusters."""
     rng = np.random.default_rng(seed)
     units, rows = units_of(problem, weights), weights.rows
     in_first = np.zeros(len(units.stratum), dtype=bool)

@@ -473,8 +473,7 @@ def _asked(what: str, held: HeldOut) -> list[tuple[int, Any]]:
 
 
 def quantile_groups(values: FloatArray, weight: WeightArray, n_groups: int) -> list[IntArray]:
-    """Rows of each group, in order, by weighted quantiles. Rows with equal values are in the same
-    group, so there may be fewer groups."""
+    """Rows by weighted quantiles, in order; equal values share a group, so there may be fewer."""
     _, place = np.unique(levels(values), return_inverse=True)
     share = np.bincount(place, weight)
     middle = (np.cumsum(share) - share / 2) / share.sum()

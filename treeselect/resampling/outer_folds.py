@@ -368,8 +368,7 @@ def learn(
 
 
 def _part(problem: Problem, weights: RowWeights, split: Split, share: float, seed: int) -> Split:
-    """A split with a share of its training rows: of each class, in whole clusters. Smaller shares
-    are subsets of larger ones."""
+    """A split with a share of its training rows; smaller shares are subsets of larger ones."""
     if share == 1:
         return split
     rows, _ = part_rows(problem, split.weights(weights)[0], share, seed)

@@ -598,8 +598,7 @@ def measure(
     course: Course,
     **given: Any,
 ) -> Performance:
-    """Repeat the whole selection in folds: see :meth:`SelectionResult.performance`; the other
-    arguments are those of `outer_folds`."""
+    """Repeat the whole selection in folds: see :meth:`SelectionResult.performance`."""
     outer = outer_folds(
         result, folds, scoring=scoring, seed=stream_seed(seed, "performance"), **given
     )

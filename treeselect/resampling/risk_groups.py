@@ -334,8 +334,7 @@ def _held_out(
     *,
     n_threads: int = 1,
 ) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Held-out rows, their relative risks, and their survival at the horizon, missing if the
-    training rows do not determine it."""
+    """Held-out rows, their relative risks, and their survival at the horizon if it is known."""
     train, test = split.weights(weights)
     training = dataclasses.replace(problem, wants_scores=False)
     grow = REFITS[problem.model or "forest"]

@@ -424,8 +424,7 @@ def _facts(stability: Stability) -> tuple[tuple[str, str], ...]:
 
 
 def _named(stability: Stability, which: np.ndarray) -> str:
-    """Units with their frequencies, the most frequent first, without those of frequency 0 that are
-    not in the fit."""
+    """Units with their frequencies, the most frequent first, without the never selected."""
     frequency = stability.frequency
     known = [u for u in np.flatnonzero(which) if frequency[u] > 0 or stability.fitted[u]]
     known.sort(key=lambda u: (-frequency[u], stability.units[u]))

@@ -295,8 +295,7 @@ def _row(held: HeldOut, seed: int) -> dict[str, float]:
 
 
 def _interval(held: HeldOut, risk: FloatArray, seed: int) -> tuple[float, float]:
-    """Percentiles of the score over bootstrap samples; missing if fewer than half of these have
-    one."""
+    """Percentiles of the score over bootstrap samples; missing if fewer than half have one."""
     drawn = held.drawn(_N_DRAWS, seed)
     scores = [known_score(held.family, held.y, risk, mass, mass) for mass in drawn]
     return percentiles(scores, (0.025, 0.975))
@@ -311,8 +310,7 @@ def _in_order(column: pd.Series[Any], index: pd.Index[Any]) -> pd.Series[Any]:
 
 
 def read_subgroups(column: Any, source: Source, rows: IntArray) -> tuple[list[str], IntArray]:
-    """Names of groups, and the number of the group of each of these rows of the data. Missing
-    values are a group of their own."""
+    """Names of groups, and the group of each row; missing values are a group of their own."""
     name = column if isinstance(column, str) else "column"
     if isinstance(column, str):
         if source.data is None:

@@ -47,8 +47,7 @@ NO_PART = (*_DATA, "n_jobs", "progress", "checkpoint", "on_piece")
 
 
 class Typed(NamedTuple):
-    """A call as it could be typed again, and the arguments in whose place it has their name
-    only."""
+    """A call as it could be typed again, and the arguments that have their name only."""
 
     text: str
     unshown: tuple[str, ...]

@@ -196,8 +196,7 @@ def _by_effect(points: Sequence[CurvePoint]) -> list[int]:
 
 
 def importance_lines(result: Fit) -> UnitLines:
-    """Importances of the first units at the sizes at which any unit has some: selected units
-    first, then by their largest importance."""
+    """Importances of the first units by size: selected ones first, then by their largest."""
     wide = importance_path_table(result).pivot_table(
         index="k", columns="term", values="importance", aggfunc="last", sort=False
     )

@@ -83,8 +83,7 @@ def _thirds(y: FloatArray, copies: IntArray) -> list[ResponseGroup]:
 
 
 def quantiles(values: FloatArray, copies: IntArray, shares: tuple[float, ...]) -> list[float]:
-    """Quantiles of values each of which stands for so many rows, interpolated as numpy and R do by
-    default; NaN where there are none."""
+    """Weighted quantiles, interpolated as numpy and R do by default; NaN where there are none."""
     if not len(values):
         return [float("nan")] * len(shares)
     order = np.argsort(values)
@@ -123,8 +122,7 @@ class _Row(NamedTuple):
 
 
 def described_variables(result: Fit, variables: object) -> list[str]:
-    """Names of the variables behind terms, by default the selected ones; an OptionError for
-    others."""
+    """Names of the variables behind terms, by default the selected ones."""
     if variables is None:
         return list(result.variables)
     known = result.design.spec.variables
@@ -319,8 +317,7 @@ def _next_on_path(fit: Fit) -> list[str]:
 
 
 def association_map(fit: Fit, units: Sequence[str]) -> FloatArray:
-    """Associations of units in the data, shape (n_units, n_units), in [0, 1]; ones on the
-    diagonal."""
+    """Associations of units in the data, in [0, 1]; ones on the diagonal."""
     return Associations(fit.design).among(units)
 
 

@@ -96,8 +96,7 @@ def _direction(
 
 
 def record_of(result: Fit, most: int | None = None) -> EffectRecord:
-    """The stored effects of a fit, otherwise those of its final model (for at most `most` terms),
-    without intervals."""
+    """The stored effects of a fit, otherwise those of its final model, without intervals."""
     if result.effect_record is not None:
         return result.effect_record
     if not result.selected:
@@ -107,8 +106,7 @@ def record_of(result: Fit, most: int | None = None) -> EffectRecord:
 
 
 def effect_table(result: Fit, most: int | None = None) -> pd.DataFrame:
-    """One row per step, and per class if there are more than two (see
-    ``SelectionResult.effects``)."""
+    """One row per step, and per class if there are several (see ``SelectionResult.effects``)."""
     import pandas as pd
 
     record, classes = record_of(result, most), _classes(result)
@@ -212,8 +210,7 @@ class EffectCells:
 
 
 def effect_cells(table: pd.DataFrame) -> tuple[EffectCells, ...]:
-    """Each step in words; of a term with many steps (levels, classes) those with the largest
-    effects."""
+    """Each step in words; of a term with many steps those with the largest effects."""
     largest = float(np.nanmax(np.abs([0.0, *table["effect"]])))
     digits = decimals(largest)
     found = []

@@ -393,8 +393,7 @@ def is_distributed(estimator: Any) -> bool:
 
 @memory_errors()
 def refit_on_partitions(result: Fit, estimator: Any, data: ModelData, frame: Any) -> EstimatorFit:
-    """Fit LightGBM to all rows of a Dask frame, whose workers encode their partitions; the response
-    of all rows comes here."""
+    """Fit LightGBM to a Dask frame, whose workers encode their partitions."""
     _check(estimator, data, frame)
     check_estimator(result, estimator, data)
     sizes = np.array(frame.map_partitions(len).compute(), dtype=np.int64)

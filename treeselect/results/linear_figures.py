@@ -41,8 +41,7 @@ _MOST_POINTS = 60
 
 
 def coefficient_figure(table: pd.DataFrame, ratio: str, names: Sequence[str]) -> Rows | None:
-    """Coefficients with their intervals, without intercepts: ratios on a logarithmic axis if they
-    are any; None without coefficients."""
+    """Coefficients with intervals, without intercepts, on a logarithmic axis if they are ratios."""
     columns = ["estimate", "ci_low", "ci_high"]
     values = table[columns].to_numpy(dtype=np.float64)
     keep = np.isfinite(values[:, 0]) & (table["term"] != INTERCEPT).to_numpy()

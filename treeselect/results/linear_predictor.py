@@ -53,8 +53,7 @@ _WITH_ERRORS = ("response", "link")
 
 @dataclass(frozen=True, slots=True)
 class LinearPredictor:
-    """What a linear model needs to predict: how columns of new data are made, and which are
-    `chosen`."""
+    """What a linear model needs to predict: how columns are made, and which are `chosen`."""
 
     design: ModelData
     columns: LinearColumns

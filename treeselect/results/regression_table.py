@@ -224,8 +224,7 @@ def _rows(
 
 
 def _tests(found: FittedTerms) -> dict[str, float]:
-    """P-value of each term given all others; missing where there is no test, as of a term that an
-    interaction contains."""
+    """P-value of each term given all others; missing where there is no test."""
     try:
         tested = drop_tests(found, (), "pandas").table
     except DataError:  # a model without a term can't be fitted
@@ -239,8 +238,7 @@ def _plain(label: str) -> str:
 
 
 def _counts(data: ModelData, spec: TermSpec, column: str) -> tuple[float, float]:
-    """Rows, and events among them, in which a term of one variable is known, or has the level of a
-    column; missing for other terms."""
+    """Rows, and events among them, in which a term of one variable is known, or has a level."""
     weights, y = data.row_weights, data.response.y
     if len(spec.term.factors) > 1 or len(spec.term.variables) > 1:
         return float("nan"), float("nan")

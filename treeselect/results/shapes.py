@@ -93,8 +93,7 @@ def sample_rows(result: Fit, most: int) -> Sample:
 
 
 def number_behind(result: Fit, term: str, rows: IntArray) -> FloatArray | None:
-    """The one number that a transform, spline or polynomial is a function of; None for columns as
-    they are, whose codes are in order."""
+    """The one number of which a transform, spline or polynomial is a function; else None."""
     spec = result.design.spec
     if spec[term].term.is_plain or spec[term].kind == "factor":
         return None
@@ -106,16 +105,14 @@ def number_behind(result: Fit, term: str, rows: IntArray) -> FloatArray | None:
 
 
 def points_of(result: Fit, sample: Sample, term: str) -> tuple[IntArray, FloatArray]:
-    """The points of the shape of a term: rows of the data that stand there, in their order, and the
-    shares of the rows."""
+    """The points of a term: rows of the data that stand there, in order, and shares of rows."""
     rows, place = grid_rows(sample, term, _most_points(result, [term], sample, _MOST_POINTS))
     share = np.bincount(place, sample.weight / sample.weight.sum(), len(rows))
     return rows, np.asarray(share, dtype=np.float64)
 
 
 def grid_rows(sample: Sample, term: str, most: int) -> tuple[IntArray, IntArray]:
-    """Rows of the data that stand at the points of a grid, in their order, and the point of each
-    row of the sample."""
+    """Rows that stand at the points of a grid, in order, and the point of each row."""
     columns, points, place = grid_of(
         sample.data, sample.weight, sample.terms.index(term), most, sample.along.get(term)
     )
@@ -221,8 +218,7 @@ def output_names(result: Fit) -> list[str]:
 def _points_in_words(
     result: Fit, terms: Sequence[str], sample: Sample, found: Dependence
 ) -> tuple[dict[str, list[Any]], IntArray]:
-    """The labels of the points, and their order: numbers ascending, levels in their own order,
-    missing values last."""
+    """Labels of the points, and their order: ascending, levels in theirs, missing last."""
     words: dict[str, list[Any]] = {}
     keys: list[FloatArray] = []
     points = np.unravel_index(np.arange(len(found.points)), tuple(found.sizes))
@@ -248,8 +244,7 @@ def _stands_at_its_point(
 
 
 def _axes(result: Fit, term: str, sample: Sample) -> dict[str, Numbers | Labels]:
-    """The variables that label the points of a term: those behind it, or the term itself if it is
-    a product of numbers."""
+    """The variables that label the points of a term, or the term itself if it is a product."""
     design = result.design
     columns = [j for j, name in enumerate(design.arrays.column_names) if name == term]
     variables = design.spec[term].term.variables
@@ -280,8 +275,7 @@ def _most_points(result: Fit, terms: Sequence[str], sample: Sample, usual: int) 
 
 
 def _in_words(axis: Numbers | Labels, place: IntArray, is_exact: BoolArray, n: int) -> list[Any]:
-    """What stands for each of n points, by the rows that are exactly there: of numbers their mean,
-    else their level."""
+    """What stands for each of n points: of numbers the mean of the rows there, else their level."""
     if isinstance(axis, Numbers):
         known = is_exact & ~np.isnan(axis.values)
         count = np.bincount(place[known], minlength=n)

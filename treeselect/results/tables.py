@@ -196,8 +196,7 @@ def glance_table(result: Fit) -> pd.DataFrame:
 
 
 def selected_first(table: pd.DataFrame, length: int, most: int) -> pd.DataFrame:
-    """The units of the selection, at most `most`, then the most frequent others as far as `length`
-    rows have room."""
+    """The units of the selection, at most `most`, then the most frequent others."""
     ordered = table.sort_values("selected", ascending=False, kind="stable", ignore_index=True)
     return ordered.head(min(max(length, int(table["selected"].sum())), most))
 
@@ -206,8 +205,7 @@ def selected_first(table: pd.DataFrame, length: int, most: int) -> pd.DataFrame:
 
 
 def class_counts(fit: Fit) -> tuple[tuple[str, int], ...]:
-    """Rows of each class, whatever their weights, the fewest first; none for numbers, and without
-    the data."""
+    """Rows of each class, the fewest first; none for numbers, and without the data."""
     response = fit.design.response
     if not (response.classes and fit.design.has_data):
         return ()

@@ -75,8 +75,7 @@ class Standing:
 
     @property
     def overtaking(self) -> list[str]:
-        """Unselected units, not interchangeable, that more resamples selected than
-        :attr:`rarest`; the most frequent first."""
+        """Unselected units, not interchangeable, selected more often than :attr:`rarest`."""
         if not self.inside:
             return []
         least = self.count[self.rarest]
@@ -216,8 +215,7 @@ def size_note(fit: Fit, stability: Stability) -> str:
 
 
 def outsiders_note(fit: Fit, stability: Stability) -> str:
-    """Unselected units that more resamples selected than the rarest selected one; the sentence
-    about interchangeable units names those."""
+    """Unselected units selected more often than the rarest selected one."""
     units = standing(fit, stability)
     if not (found := units.overtaking):
         return ""
@@ -265,8 +263,7 @@ def each_selected_all(stability: Stability) -> bool:
 
 
 def could_vary(stability: Stability) -> bool:
-    """Whether resamples could select different sets: not if `k` is the number of all units, or of
-    those that were forced in."""
+    """Whether resamples could select different sets: not if all units must be selected."""
     n_kept, n_free = int(stability.kept.sum()), int(stability.assessed.sum())
     return not stability.fixed_size or n_kept < stability.k < n_kept + n_free
 
@@ -303,8 +300,7 @@ def model_sentence(stability: Stability) -> str:
 
 
 def has_pairs(stability: Stability) -> bool:
-    """Whether two units that only some resamples selected were ever selected together; otherwise
-    pairs add nothing to the frequencies."""
+    """Whether two units that only some resamples selected were ever selected together."""
     count = stability.selected.sum(axis=0)
     varying = (count > 0) & (count < stability.n_resamples)
     return bool((stability.selected[:, varying].sum(axis=1) > 1).any())

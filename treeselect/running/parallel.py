@@ -201,8 +201,7 @@ def _are_elsewhere(workers: Workers) -> bool:
 def _call(
     caller: int, function: Callable[..., Result], n_threads: int, number: int, *call: Any
 ) -> tuple[int, Result]:
-    """The calling process uses its arrays as they are; a worker of any joblib backend has received
-    copies."""
+    """The calling process uses its arrays as they are; a worker has received copies."""
     here = os.getpid() == caller
     arguments = [_argument(value, here) for value in call]
     with one_thread():
@@ -254,8 +253,7 @@ class Packed:
 
     @cached_property
     def value(self) -> Any:
-        """The value as returned by :func:`writeable`; a WorkerError if this process can't import a
-        part of it."""
+        """The value as returned by :func:`writeable`; a WorkerError if it can't be imported."""
         with import_errors():
             return writeable(pickle.loads(self._sent))
 
@@ -265,8 +263,7 @@ _ENOUGH = 2_000
 
 
 def with_shared(calls: Sequence[tuple[Any, ...]], *, packed: bool = False) -> list[tuple[Any, ...]]:
-    """The calls with a :class:`Shared` in place of each object that several of them contain; of
-    any, if `packed`."""
+    """The calls with a :class:`Shared` in place of each object that several contain."""
     times = Counter(id(value) for call in calls for value in call)
     known: dict[int, Any] = {}
 

@@ -442,8 +442,7 @@ class Fingerprints:
         self._open: set[int] = set()
 
     def of(self, *values: Any) -> str:
-        """Fingerprint of some values, 64 hexadecimal digits; an OptionError if a part can't be
-        decomposed."""
+        """Fingerprint of some values; an OptionError if a part can't be decomposed."""
         return self._tuple("call", values).hex()
 
     def _of(self, value: Any) -> bytes:

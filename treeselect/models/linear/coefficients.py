@@ -90,8 +90,7 @@ def readable(
 def combinations(
     fit: LinearFit, made: FloatArray, names: Sequence[str], terms: Sequence[str]
 ) -> LinearFit:
-    """Linear combinations of coefficients, shape (n_combinations, n_coefficients), as if they were
-    coefficients."""
+    """Linear combinations of coefficients, as if they were coefficients."""
     return dataclasses.replace(
         fit, names=tuple(names), terms=tuple(terms), estimate=made @ fit.estimate,
         covariance=made @ fit.covariance @ made.T,
@@ -105,8 +104,7 @@ def bent_columns(names: Iterable[str], terms: Iterable[str], term: str) -> BoolA
 
 
 def wald_test(fit: LinearFit, tested: BoolArray) -> tuple[float, float]:
-    """Statistic and p-value of the Wald test of some coefficients, an F test with degrees of
-    freedom."""
+    """Statistic and p-value of the Wald test of some coefficients, an F test if `df` is known."""
     from scipy import stats
 
     at = np.flatnonzero(tested)
@@ -118,8 +116,7 @@ def wald_test(fit: LinearFit, tested: BoolArray) -> tuple[float, float]:
 
 
 def exponentiated(table: pd.DataFrame, ratio: str) -> pd.DataFrame:
-    """The table with estimates and intervals as ratios; other columns are unchanged, as in R's
-    ``broom``."""
+    """The table with estimates and intervals as ratios; other columns as they are."""
     if not ratio:
         raise OptionError(
             "`exponentiate` must be False: these coefficients aren't on a log scale.\n"
@@ -293,8 +290,7 @@ def _level(spec: TermSpec, columns: Collection[str]) -> Any:
 
 
 def with_references(table: pd.DataFrame, references: Mapping[str, Reference]) -> pd.DataFrame:
-    """The table of coefficients with a row of estimate 0 for each reference level, above its term's
-    others."""
+    """The table with a row of estimate 0 for each reference level, above its term's others."""
     import pandas as pd
 
     rows: list[dict[str, Any]] = []

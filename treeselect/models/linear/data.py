@@ -48,8 +48,7 @@ class LinearData:
 
     @property
     def compared(self) -> FloatArray:
-        """The columns minus what the baseline hazards or the thresholds absorb; 0 where nothing
-        remains."""
+        """The columns minus what baseline hazards or thresholds absorb; 0 if nothing remains."""
         matrix = self.matrix.to_numpy(dtype=np.float64)
         if self.has_times:
             return beside_baseline(matrix, self.y)
@@ -91,8 +90,7 @@ def linear_data(
     groups: IntArray | None = None,
     coding: LinearCoding = USUAL,
 ) -> LinearData:
-    """The data of a linear model of some terms, for the complete cases among `rows`; `groups` are
-    the clusters of all rows."""
+    """The data of a linear model, for the complete cases among `rows`; `groups` are of all rows."""
     rows = rows[data.row_weights.used[rows]]
     matrix, term_of, used, columns = linear_matrix(data, terms, rows, coding)
     _check_size(matrix)
@@ -153,8 +151,7 @@ def independent_columns(matrix: FloatArray) -> BoolArray:
 def reduced(
     matrix: FloatArray, y: FloatArray | None = None, root: FloatArray | None = None
 ) -> FloatArray:
-    """A short matrix whose columns have the same lengths and angles: R of a QR decomposition, found
-    block by block of rows."""
+    """A short matrix, with the same lengths and angles of columns: R of a QR decomposition."""
     n_rows, n_columns = matrix.shape
     if n_rows <= _BLOCK or n_columns > _BLOCK // 2:
         return _rows(matrix, y, root, slice(None))
@@ -181,8 +178,7 @@ def _centred(matrix: FloatArray) -> FloatArray:
 
 
 def beside_baseline(matrix: FloatArray, y: FloatArray) -> FloatArray:
-    """Columns minus their means in each stratum, which the baseline hazard absorbs, for the rows at
-    risk at some event."""
+    """Columns minus their means in each stratum, for the rows at risk at some event."""
     at_risk = risk_sets(y, y[:, EVENT] > 0).at_risk
     own, stratum = matrix[at_risk], y[at_risk, STRATUM].astype(np.int64)
     n_rows = np.maximum(np.bincount(stratum), 1)

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 
 class RowDiagnostics(NamedTuple):
-    """One number for each row of a fit, of a row with copies for one of them; NaN where there is
-    none."""
+    """One number for each row of a fit, with copies for one of them; NaN where there is none."""
 
     fitted: FloatArray  # the linear predictor; without one the probability of the class observed
     residual: FloatArray  # deviance residual

@@ -226,8 +226,7 @@ def _without_groups(result: Any, covariance: FloatArray, names: Sequence[str]) -
 
 @contextmanager
 def _noting(problems: list[str], what: str = "") -> Iterator[None]:
-    """Turn statsmodels' warnings into sentences, with what the terms may do completely; others are
-    issued unchanged."""
+    """Turn statsmodels' warnings into sentences; others are issued unchanged."""
     from statsmodels.tools import sm_exceptions
 
     with own_filters(record=True) as caught, np.errstate(all="ignore"):
@@ -270,8 +269,7 @@ def _weights(data: LinearData) -> dict[str, WeightArray]:
 
 
 def _covariance(data: LinearData, n_predictors: int = 1) -> dict[str, Any]:
-    """Arguments of statsmodels for a clustered covariance, if there are clusters or sampling
-    weights."""
+    """Arguments of statsmodels for a clustered covariance, if one is needed."""
     groups = data.row_weights.error_groups
     if groups is None:
         return {}

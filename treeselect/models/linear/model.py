@@ -32,8 +32,7 @@ _N_KNOTS = 4
 
 @dataclass(frozen=True, slots=True)
 class LinearPart:
-    """The part of one column in a linear predictor; codes that the rows of the fit do not have get
-    the average part."""
+    """The part of one column in a linear predictor; codes that the fit lacks get the average."""
 
     table: FloatArray  # (256, n_outputs): by code; of a number the mean of each bin
     slopes: FloatArray  # (n_basis, n_outputs): none for a factor
@@ -223,16 +222,14 @@ def _information(problem: Problem, weights: RowWeights, eta: FloatArray) -> Floa
 
 
 def _spreads(parts: Sequence[FloatArray], information: FloatArray) -> list[float]:
-    """Standard deviation of each part of the linear predictor under the information of the rows,
-    over all outputs together."""
+    """Standard deviation of each part of the linear predictor under the information of the rows."""
     share = information / np.maximum(information.sum(axis=0), 1e-300)
     centred = (part - (share * part).sum(axis=0) for part in parts)
     return [float(np.sqrt((share * part**2).sum())) for part in centred]
 
 
 def _by_code(codes: AnyArray, effect: FloatArray, share: FloatArray, is_number: bool) -> FloatArray:
-    """Mean effect by code, shape (256, n_outputs): of codes that do not occur 0, of a number that
-    of the nearest bins."""
+    """Mean effect by code, shape (256, n_outputs): of a number's other codes that nearby."""
     total = np.bincount(codes, share, _N_CODES)
     sums = np.column_stack([np.bincount(codes, share * x, _N_CODES) for x in effect.T])
     found = sums / np.where(total > 0, total, 1.0)[:, np.newaxis]

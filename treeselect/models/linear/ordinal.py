@@ -153,8 +153,7 @@ class End(NamedTuple):
 def ends_of(
     eta: FloatArray, thresholds: FloatArray, y: IntArray | int
 ) -> tuple[FloatArray, End, End]:
-    """Log probability of a class of each row, and its derivatives in the ends ``threshold - eta``
-    above and below it."""
+    """Log probability of a row's class, and its derivatives in the ends ``threshold - eta``."""
     ends = np.concatenate([[-np.inf], thresholds, [np.inf]])
     y = np.broadcast_to(np.asarray(y, dtype=np.int64), eta.shape)
     high, low = ends[y + 1] - eta, ends[y] - eta

@@ -16,8 +16,7 @@ from treeselect.models.linear.ordinal import OrdinalFit, ends_of
 
 @dataclass(frozen=True, slots=True)
 class Predicted:
-    """Predictions, shape (n_rows,), or (n_rows, n_classes) for more than two classes; NaN where the
-    row is not known."""
+    """Predictions, shape (n_rows,) or (n_rows, n_classes); NaN where the row is not known."""
 
     fit: FloatArray
     se: FloatArray

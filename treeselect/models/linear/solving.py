@@ -105,8 +105,7 @@ def least_squares(
 
 
 class Logit(links.Logit):
-    """The logit with a second derivative that is finite at 0 and 1: statsmodels' makes all robust
-    standard errors missing there."""
+    """The logit with a finite second derivative at 0 and 1, which robust errors need."""
 
     def deriv2(self, p: FloatArray) -> FloatArray:
         """Second derivative at probabilities of shape (n_rows,)."""
@@ -213,8 +212,7 @@ _FAR = 50.0
 
 
 def separation_problems(result: Any, covariance: FloatArray, names: Sequence[str]) -> list[str]:
-    """A sentence on the columns whose estimates diverge, if any: there robust errors go to 0, far
-    below model-based ones."""
+    """A sentence on the columns whose estimates diverge, if any: their robust errors go to 0."""
     own = np.asarray(result.normalized_cov_params, dtype=np.float64)
     if own.shape != covariance.shape:
         return []

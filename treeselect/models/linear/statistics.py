@@ -181,8 +181,7 @@ _WORDS: dict[str, Callable[[LinearFit, dict[str, float]], Facts]] = {
 
 
 class Recalibration(NamedTuple):
-    """Intercept and slope of the response on the linear predictor, with 95% Wald intervals; NaN if
-    not estimable."""
+    """Intercept and slope of the response on the linear predictor, with Wald intervals."""
 
     slope: float  # 1 if predictions are neither too extreme nor too moderate
     slope_low: float

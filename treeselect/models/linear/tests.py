@@ -66,8 +66,7 @@ class FittedTerms:
 
     @property
     def droppable(self) -> tuple[str, ...]:
-        """Terms that no other term contains: those that the principle of marginality allows to
-        drop."""
+        """Terms that no other term contains, which the principle of marginality allows to drop."""
         own = self.factors_of
         return tuple(t for t in self.terms if not any(own[t] < own[other] for other in self.terms))
 
@@ -172,8 +171,7 @@ class Nested:
 
     @property
     def aic(self) -> float:
-        """Akaike's criterion, as R's ``extractAIC``: up to a constant for gaussian models, missing
-        if the likelihood is not known."""
+        """Akaike's criterion, as R's ``extractAIC``; missing if the likelihood is not known."""
         if self.family == "gaussian":
             with np.errstate(divide="ignore"):
                 return float(self.n * np.log(self.deviance / self.n) + 2 * self.rank)
@@ -328,8 +326,7 @@ def _row(
     term: str, model: Nested, below: Nested | None, above: Nested, found: FittedTerms,
     *, bent: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
-    """A row: the numbers of a model, and the test of a term, or of what is `bent` of it, by which
-    `above` differs from `below`."""
+    """A row: the numbers of a model, and the test of a term, or of what is `bent` of it."""
     row: dict[str, Any] = {
         "term": term + NONLINEAR * bent, "df": np.nan, "deviance": np.nan,
         "resid_df": model.df_resid,
