@@ -105,8 +105,7 @@ def test_bars(names):
     check(bar_figure(names, values, 0))
     pairs = list(itertools.pairwise(names))
     texts = [f"{value:.3g}, strength 0.45 (0.30 to 0.60)" for value in values[1:]]
-    parts = [(f"{a} ×", b) for a, b in pairs]
-    check(bar_figure([f"{a} × {b}" for a, b in pairs], values[1:], 3, parts=parts, texts=texts))
+    check(bar_figure([f"{a} × {b}" for a, b in pairs], values[1:], 3, texts=texts))
 
 
 def test_dots(names):

@@ -75,7 +75,7 @@ def test_two_classes_in_words_and_numbers(snapshot):
 
 
 def test_numbers_in_words_and_numbers(snapshot):
-    found = checks._numbers(NUMBERS, "dose")
+    found = checks._numbers(NUMBERS)
     assert [picture.title for picture in found.pictures] == [
         "Observed against predicted",
         "Residuals",
@@ -112,9 +112,7 @@ def test_what_must_be_known_is_said():
 
 
 def test_counts_that_are_predicted_to_be_none():
-    found = checks._numbers(
-        held(np.tile([0, 1, 1, 2], 10), np.tile([0, 0.5, 0, 1.5], 10), POISSON), "visits"
-    )
+    found = checks._numbers(held(np.tile([0, 1, 1, 2], 10), np.tile([0, 0.5, 0, 1.5], 10), POISSON))
     assert "Poisson regression" in said(found)
 
 

@@ -243,13 +243,12 @@ def test_names_stand_beside_their_bars_where_there_is_room():
     assert "and 3 more" not in drawn(figure)  # the page says so
 
 
-def test_pairs_are_broken_after_their_sign_and_long_words_stand_below():
+def test_long_names_are_broken_or_stand_above_and_long_words_below():
     texts = ["0.123, strength 0.45 (0.30 to 0.60)"]
-    figure = bar_figure(["embarked × class"], [1.0], 0, parts=[("embarked ×", "class")],
-                        texts=texts)  # fmt: skip
+    figure = bar_figure(["port_of_embarkation × class_of_ticket"], [1.0], 0, texts=texts)
     wide, narrow = Drawing(figure), Drawing(figure, 1)
-    assert list(wide.texts("name")) == ["embarked × class"]
-    assert list(narrow.texts("name")) == ["embarked ×", "class"]
+    assert list(wide.texts("name")) == ["port_of_embarkation", "× class_of_ticket"]
+    assert list(narrow.texts("name")) == ["port_of_embarkation × class_of_ticket"]
     (bar,) = narrow.all("bar")
     assert narrow.texts("tick")[texts[0]][1] > float(bar.get("y")) + 14
     (bar,) = wide.all("bar")
