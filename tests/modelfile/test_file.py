@@ -115,6 +115,18 @@ def test_a_round_trip_of_an_empty_selection(mixed, tmp_path):
     pd.testing.assert_series_equal(again.predict(mixed), fit.predict(mixed))
 
 
+def test_a_round_trip_of_a_set_beyond_the_end_of_its_path(tmp_path):
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"a": rng.normal(size=200)})
+    data["b"] = data["a"] + 0.3 * rng.normal(size=200)
+    data["y"] = data["a"] - data["b"] + 0.02 * rng.normal(size=200)
+    fit = treeselect.select("y ~ .", data, method="fcbf", k="best", folds=2, seed=1)
+    assert np.isnan(fit.search.step.tuning)
+    again = treeselect.load(fit.save(tmp_path / "m"))
+    assert again.selected == fit.selected
+    assert set(fit.selected) == {"a", "b"}
+
+
 def correlation(y_true, prediction):
     """Not defined for a constant."""
     return float(np.corrcoef(y_true, prediction)[0, 1]) if np.ptp(prediction) > 0 else np.nan

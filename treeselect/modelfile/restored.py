@@ -455,8 +455,9 @@ def _steps(saved: SavedPath, n_groups: int) -> tuple[Step, ...]:
     selected, found = saved.selected, np.zeros((n, n_groups))
     check(what, n > 1, len(saved.gap) == n, tuning.shape == score.shape == (n,))
     check(what, selected.shape == found.shape, saved.importance.shape == (selected.sum(),))
-    # A score may be missing: a user-defined one may be undefined for a constant.
-    check(what, not np.isnan(tuning).any(), not np.isinf(score).any())
+    # A score may be missing (a user-defined one may be undefined for a constant), and so is the
+    # tuning parameter of a set beyond a path's end.
+    check(what, not np.isnan(tuning).all(), not np.isinf(score).any())
     found[selected] = saved.importance
     check(what, _are_shares(found))
     if saved.decisions is not None:
