@@ -129,6 +129,11 @@ PARTS = (
         ("lightgbm",),
     ),
     Part(
+        "invariance",
+        "Does the same question have the same answer, in whatever way it is asked?",
+        ("invariance.py --jobs {jobs}",),
+    ),
+    Part(
         "kills",
         "Is a finished piece of work ever lost?",
         ("kills.py", "hostile.py --minutes 5 --jobs {jobs}"),

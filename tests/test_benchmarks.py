@@ -64,6 +64,7 @@ def run(monkeypatch, capsys):
         ("analyses.py", 2 + 1),
         ("engine.py", 2 + 20),
         ("holds.py", 6 * (2 + 1)),
+        ("invariance.py", 2 + 3),
         ("kills.py", 2 + 2),
         ("noise.py", 2 + 1),
         ("originals.py", 2 + 11),
