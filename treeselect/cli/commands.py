@@ -419,6 +419,23 @@ def _warm(asked: dict[str, Any]) -> None:
     put(warm())
 
 
+VALIDATION = (replace(REPORT, help="also write the page: HTML, or Markdown for FILE.md"),)
+
+
+def _validate(asked: dict[str, Any]) -> None:
+    from treeselect.cli.validate import as_page, validate
+
+    check_places(asked)
+    found, passed = validate()
+    put(str(found))
+    if "report" in asked:
+        is_markdown = asked["report"].lower().endswith(".md")
+        text = found.as_markdown() if is_markdown else as_page(found)
+        print_written([f"Report: {write_text(asked['report'], text, 'report')}"])
+    if not passed:
+        raise SystemExit(1)
+
+
 # --- all of them ---------------------------------------------------------------------------------
 
 COMMANDS = (
@@ -489,6 +506,13 @@ COMMANDS = (
         "Select terms that predict the survival of the Titanic's passengers, print the summary and"
         " write the report.", {"options": DEMO},
         ("treeselect demo", "treeselect demo --resamples 50 --report passengers.html"), _demo,
+    ),
+    Command(
+        "validate", (), "check that this installation answers as it should",
+        "Check this installation, in about a minute: reference answers of all methods and families,"
+        " results of R, and that the same question asked in other ways has the same answer. Exit"
+        " code 1 if a check fails.", {"output": VALIDATION},
+        ("treeselect validate", "treeselect validate --report validation.html"), _validate,
     ),
     Command(
         "warm", (), "compile the tree kernels that do not come with the package",
