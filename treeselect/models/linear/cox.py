@@ -97,7 +97,7 @@ def fit_cox(data: LinearData) -> CoxFit:
     )
     covariance = inverse
     if weights.error_groups is not None:
-        covariance = _robust(inverse, rows, own, eta, weights.error_groups)
+        covariance = robust(inverse, _scores(rows, own, eta), weights.error_groups)
     unit = np.outer(scale, scale)
     events = data.y[:, EVENT]
     return CoxFit(
@@ -122,7 +122,7 @@ def fit_slope(
     at, converged = _maximum(rows, column, base)
     _, inverse = _newton_step(rows, column, column @ at)
     if groups is not None:
-        inverse = _robust(inverse, rows, column, column @ at, groups)
+        inverse = robust(inverse, _scores(rows, column, column @ at), groups)
     error = float(np.sqrt(inverse[0, 0])) / spread
     return float(at[0]) / spread if converged else float("nan"), error
 
@@ -164,13 +164,14 @@ def _newton_step(
     return scipy.linalg.cho_solve(root, score), scipy.linalg.cho_solve(root, np.eye(len(score)))
 
 
-def _robust(
-    inverse: FloatArray, rows: CoxRows, matrix: FloatArray, eta: FloatArray, groups: IntArray
-) -> FloatArray:
-    """Cluster-robust covariance."""
+def robust(inverse: FloatArray, scores: FloatArray, groups: IntArray) -> FloatArray:
+    """Cluster-robust covariance, by the scores of the rows."""
     number = np.unique(groups, return_inverse=True)[1].ravel()
-    each = rows.weight[:, np.newaxis] * rows.score_residuals(eta, matrix)
-    total = np.zeros((int(number.max()) + 1, matrix.shape[1]))
-    np.add.at(total, number, each)
+    total = np.zeros((int(number.max()) + 1, scores.shape[1]))
+    np.add.at(total, number, scores)
     moved = total @ inverse
     return np.asarray(moved.T @ moved * (len(total) / (len(total) - 1)))
+
+
+def _scores(rows: CoxRows, matrix: FloatArray, eta: FloatArray) -> FloatArray:
+    return np.asarray(rows.weight[:, np.newaxis] * rows.score_residuals(eta, matrix))

@@ -14,6 +14,7 @@ import scipy
 
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.errors import listing
+from treeselect.models.linear.cox import robust
 from treeselect.models.linear.data import LinearData
 
 _MOST_STEPS, _MOST_HALVINGS, _NEAR = 100, 40, 1e-12
@@ -78,17 +79,13 @@ def fit_ordinal(data: LinearData) -> OrdinalFit:
     _, null, _ = _maximum(x[:, :0], y, weight, np.zeros(len(y)), start)
     at, value, converged = _maximum(x / scale, y, weight, base, np.append(0.0 * scale, start))
     found = _derivatives(x / scale, y, weight, base, at)
-    own = inverse = np.linalg.inv(found.information)
+    own = inverse = np.asarray(np.linalg.inv(found.information), dtype=np.float64)
     n = x.shape[1]
     still = inverse @ found.scores.sum(axis=0)
     infinite = (np.sqrt(np.diag(inverse)) > _FAR) & (np.abs(still) > _MOVING)
     groups = weights.error_groups
     if groups is not None:
-        number = np.unique(groups, return_inverse=True)[1].ravel()
-        total = np.zeros((int(number.max()) + 1, len(at)))
-        np.add.at(total, number, found.scores)
-        moved = total @ inverse
-        own = moved.T @ moved * (len(total) / (len(total) - 1))
+        own = robust(inverse, found.scores, groups)
     unit = np.append(1 / scale, np.ones(len(start)))
     own, inverse = (part * np.outer(unit, unit) for part in (own, inverse))
     return OrdinalFit(

@@ -32,7 +32,28 @@ def fit_statistics(fit: LinearFit, family: str, *, are_copies: bool) -> dict[str
 
 def fit_facts(fit: LinearFit, family: str, *, are_copies: bool) -> Facts:
     """The same statistics in words, for the head of a summary."""
-    return _WORDS[family](fit, fit_statistics(fit, family, are_copies=are_copies))
+    own, facts = fit.result, []
+    found = fit_statistics(fit, family, are_copies=are_copies)
+    if family == "cox":
+        return (
+            ("Events", f"{fit.n_events:,}"),
+            ("Log-likelihood", f"{own.llf:.2f}; null {own.llnull:.2f}"),
+            ("AIC, BIC", f"{own.aic:.2f}, {own.bic:.2f} (BIC by number of events)"),
+        )
+    if "sigma" in found:
+        df = f"{found['df_resid']:,.0f} degrees of freedom"
+        facts.append(("Residual s.e.", f"{found['sigma']:.4g} on {df}"))
+    if "r2" in found:
+        adjusted = f", adjusted {found['adj_r2']:.3f}" if "adj_r2" in found else ""
+        facts.append(("R-squared", f"{found['r2']:.3f}{adjusted}"))
+    if "deviance" in found:
+        said = f"{found['deviance']:,.2f}{_on(found, 'df_resid')}"
+        if "null_deviance" in found:
+            said += f"; null {found['null_deviance']:,.2f}{_on(found, 'df_null')}"
+        facts.append(("Deviance", said))
+    if "aic" in found:
+        facts.append(("AIC", f"{found['aic']:,.2f}"))
+    return (*facts, *dispersion_fact([fit]))
 
 
 _OF_LIKELIHOOD = ("aic", "bic", "ll", "ll_null")
@@ -115,29 +136,6 @@ _NUMBERS: dict[str, Callable[[Any], dict[str, float]]] = {
 # --- words -------------------------------------------------------------------------------------
 
 
-def _errors(fit: LinearFit, found: dict[str, float]) -> Facts:
-    facts = []
-    if "sigma" in found:
-        df = f"{found['df_resid']:,.0f} degrees of freedom"
-        facts.append(("Residual s.e.", f"{found['sigma']:.4g} on {df}"))
-    if "r2" in found:
-        adjusted = f", adjusted {found['adj_r2']:.3f}" if "adj_r2" in found else ""
-        facts.append(("R-squared", f"{found['r2']:.3f}{adjusted}"))
-    return tuple(facts)
-
-
-def _deviances(fit: LinearFit, found: dict[str, float]) -> Facts:
-    facts = []
-    if "deviance" in found:
-        said = f"{found['deviance']:,.2f}{_on(found, 'df_resid')}"
-        if "null_deviance" in found:
-            said += f"; null {found['null_deviance']:,.2f}{_on(found, 'df_null')}"
-        facts.append(("Deviance", said))
-    if "aic" in found:
-        facts.append(("AIC", f"{found['aic']:,.2f}"))
-    return (*facts, *dispersion_fact([fit]))
-
-
 def dispersion_fact(fits: Sequence[LinearFit]) -> Facts:
     """Pearson's dispersion of counts, the median over several fits, and what became of it."""
     known = [fit.dispersion for fit in fits if fit.dispersion is not None]
@@ -156,28 +154,6 @@ def dispersion_fact(fits: Sequence[LinearFit]) -> Facts:
 
 def _on(found: dict[str, float], name: str) -> str:
     return f" on {found[name]:,.0f} df" if name in found else ""
-
-
-def _events(fit: LinearFit, found: dict[str, float]) -> Facts:
-    own = fit.result
-    return (
-        ("Events", f"{fit.n_events:,}"),
-        ("Log-likelihood", f"{own.llf:.2f}; null {own.llnull:.2f}"),
-        ("AIC, BIC", f"{own.aic:.2f}, {own.bic:.2f} (BIC by number of events)"),
-    )
-
-
-_WORDS: dict[str, Callable[[LinearFit, dict[str, float]], Facts]] = {
-    "gaussian": _errors,
-    "binomial": _deviances,
-    FIRTH: _deviances,
-    GAMMA: _deviances,
-    "poisson": _deviances,
-    NEGATIVE_BINOMIAL: _deviances,
-    "multinomial": _deviances,
-    ORDINAL: _deviances,
-    "cox": _events,
-}
 
 
 class Recalibration(NamedTuple):
