@@ -240,7 +240,7 @@ SENTENCES = [
     ),
     ((ONE, NONE, NONE), "2 of 3 imputations selected nothing and were not resampled"),
     ((ONE, TWO, NONE), "3 different sets of terms; 1 of them selected exactly the final"),
-    ((ONE, TWO, NONE), "Each imputation: 1, 2 and 0 of 5 terms"),
+    ((ONE, TWO, NONE), "Each imputation: 0 to 2 of 5 terms"),
     ((ONE, TWO, NONE), "of 20 resamples, 10 bootstrap resamples from each imputed frame with"),
     ((TWO, ("signal", "site"), ("site", "copy")), "none of them selected exactly the final"),
     ((TWO, TWO, TWO), "All 3 imputations selected the same terms."),

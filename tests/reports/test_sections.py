@@ -98,12 +98,6 @@ def test_the_map_of_pairs_has_the_numbers_of_pairs(unstable):
     assert {row[4] for row in section.table.rows} <= {"more often", "less often", ""}
 
 
-def test_what_is_kept_is_named(fitted):
-    fit = resampled_as(fitted, SHARE, kept=["site"])
-    assert "omitted, among them site, which was always included." in report_of(fit).pairs.lead
-    assert "always included" not in report_of(resampled_as(fitted, SHARE)).pairs.lead
-
-
 def test_where_no_near_units_vary_there_is_a_table_only(fitted):
     fit = resampled_as(fitted, {})
     selected = np.zeros_like(fit._fit.resampled.selected)
@@ -129,13 +123,9 @@ def test_maps_are_drawn_for_a_desk_and_for_a_phone(unstable):
 
 
 def test_who_is_on_the_map_is_said(mixed, unstable, cross_validated):
-    lead = report_of(unstable).associations.lead
-    assert lead.endswith(
-        "in bold; then the most frequent of the other terms, each selected by at least 10% of the"
-        " resamples."
-    )
-    lead = report_of(cross_validated).associations.lead
-    assert lead.endswith("in bold; then the terms that enter next along the path.")
+    for fit in (unstable, cross_validated):
+        lead = report_of(fit).associations.lead
+        assert lead.endswith("in bold; the others were nearly selected.")
     every = treeselect.select("dose ~ signal + site", mixed, method="mrmr", k=2, seed=1)
     assert report_of(every).associations.lead.endswith("can count as interchangeable.")
 

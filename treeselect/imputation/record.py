@@ -333,9 +333,6 @@ def _check_response(first: Response, other: Response, here: str) -> None:
 
 # --- the printed summary of selections on imputed frames -----------------------------------------
 
-_MOST_SIZES = 20
-"""Largest number of imputations whose sizes are listed one by one."""
-
 
 def summarise_imputed(found: Imputed) -> SummaryContent:
     """Content of the summary, with labels."""
@@ -373,12 +370,8 @@ def _facts(found: Imputed) -> tuple[tuple[str, str], ...]:
 
 
 def _sizes(found: Imputed) -> str:
-    sizes = found.chosen.sum(axis=1)
-    if sizes.min() == sizes.max():
-        return str(sizes[0])
-    if len(sizes) > _MOST_SIZES:
-        return f"{sizes.min()} to {sizes.max()}"
-    return f"{', '.join(map(str, sizes[:-1]))} and {sizes[-1]}"
+    low, high = np.sort(found.chosen.sum(axis=1))[[0, -1]]
+    return f"{low}" if low == high else f"{low} to {high}"
 
 
 def _columns(found: Imputed, shown: pd.DataFrame, seen: pd.DataFrame) -> dict[str, list[str]]:

@@ -21,7 +21,6 @@ from treeselect.resampling.agreement import LEAST_ASSOCIATION
 from treeselect.resampling.fit import noun
 from treeselect.results.describing import (
     FEW_ROWS,
-    LEAST_FREQUENCY,
     MISSING,
     MOST_UNITS,
     NUMBERS,
@@ -253,13 +252,4 @@ def _association_lead(fit: Fit, inside: list[bool]) -> str:
         )
     if n_inside == len(inside):
         return said
-    if fit.resampled is None:
-        others = f"the {nouns} that enter next along the path"
-    else:
-        others = (
-            f"the most frequent of the other {nouns}, each selected by at least"
-            f" {LEAST_FREQUENCY:.0%} of the resamples"
-        )
-    if not n_inside:
-        return f"{said} No {noun(fit, 1)} is selected; the map shows {others}."
-    return f"{said} Selected {nouns} come first, in bold; then {others}."
+    return f"{said} Selected {nouns} are in bold; the others were nearly selected."

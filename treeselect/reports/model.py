@@ -35,7 +35,6 @@ from treeselect.results.curves import (
     DOUBLED,
     MOST_LEVELS,
     CurveRow,
-    has_curve,
     of_all_classes,
 )
 from treeselect.results.effects import decimals
@@ -83,13 +82,12 @@ def shapes(material: FitMaterial) -> Section | None:
     found = tuple(replace(row, curves=row.curves[:MOST_SHAPES]) for row in material.curve_rows)
     if not found:
         return None
-    eligible = [term for term in fit.selected if has_curve(fit, term)]
     table = _points_table(found)
     return Section(
         "shapes",
         "Partial dependence",
         sub=True,
-        lead=_shapes_lead(fit, found, len(eligible)),
+        lead=_shapes_lead(fit, found),
         rows=_pictures(fit, found),
         table=table.titled("Partial dependence on the terms", "Partial dependence as a table"),
     )
@@ -115,15 +113,12 @@ def _pictures(fit: Fit, rows: tuple[CurveRow, ...]) -> tuple[Panels, ...]:
     )
 
 
-def _shapes_lead(fit: Fit, rows: tuple[CurveRow, ...], eligible: int) -> str:
+def _shapes_lead(fit: Fit, rows: tuple[CurveRow, ...]) -> str:
     found = _all_curves(rows)
-    n_terms = len(rows[0].curves)
-    what = "the most important terms"
-    if eligible == n_terms:
-        what = "each term" if eligible == len(fit.selected) else "each term of a single variable"
     sentences = [
-        f"Centred partial dependence of {_plain_scale(found)} on {what}: the mean prediction as the"
-        " term varies and the other terms keep their observed values, minus its average."
+        f"Centred partial dependence of {_plain_scale(found)} on the most important terms: the mean"
+        " prediction as the term varies and the other terms keep their observed values, minus its"
+        " average."
     ]
     if not share_scale(found):
         sentences.append("Scales differ between panels, because effect sizes differ widely.")

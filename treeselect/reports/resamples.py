@@ -328,11 +328,7 @@ def _share(share: float) -> str:
 
 def _pair_lead(fit: Fit, stability: Stability, figure: Tiles | None) -> str:
     nouns = noun(fit)
-    kept = sorted(kept_units(stability))
     said = f"{nouns.capitalize()} that were always or never selected are omitted"
-    if kept:
-        were = "which was" if len(kept) == 1 else "which were"
-        said += f", among them {enumeration(kept)}, {were} always included"
     if figure is None:
         return f"Pairs over {stability.words}. {said}."
     return (
