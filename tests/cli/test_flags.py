@@ -88,17 +88,6 @@ def test_help_fits_80_columns_and_has_examples(command, monkeypatch, capsys):
     assert f"\n  treeselect {command}" in said if command else "exit codes:" in said
 
 
-@pytest.mark.parametrize("place", [0, 1, 2, 3])
-def test_performance_leaves_the_formula(place, monkeypatch):
-    words = ["y ~ .", "data.csv", "-k=2"]
-    words.insert(place, "--performance")
-    options = make_parser().parse_args(["select", *words])
-    assert (options.formula, options.data) == ("y ~ .", "data.csv")
-    assert options.performance == "5"
-    options = make_parser().parse_args(["select", "--perf", "3", "y ~ .", "-k", "2", "data.csv"])
-    assert (options.formula, options.data, options.performance) == ("y ~ .", "data.csv", "3")
-
-
 def test_words():
     assert split("a,poly(x, 2),I(b == 1)", ",") == ["a", "poly(x, 2)", "I(b == 1)"]
     assert split('C(z, levels=["a", "b"])=l=1', "=", 1) == ['C(z, levels=["a", "b"])', "l=1"]

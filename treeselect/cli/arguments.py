@@ -241,7 +241,6 @@ class Flag:
     # From the text (or, if it may be repeated, a list of texts) to the value
     read: Callable[[Any], Any] = lambda text: text
     repeated: bool = False
-    alone: str | None = None  # the text that it stands for without a value; None if it needs one
     called: str = ""  # name of the argument in Python, if it is not that of the flag
 
     @property

@@ -64,9 +64,6 @@ class Command:
 
 # --- select and update ---------------------------------------------------------------------------
 
-_FOLDS = 5
-"""Folds of `--performance` without a number."""
-
 RESAMPLES = Flag("--resamples", "number of resamples for assessing stability (default: 20"
                  " half-samples if tests choose k, otherwise 0)", "B", read_whole)  # fmt: skip
 
@@ -90,8 +87,7 @@ SELECT = {
     "further analyses": (
         RESAMPLES,
         Flag("--performance", "estimate performance on held-out rows by nested cross-validation"
-             f" with this many folds ({_FOLDS} without a number); 0 for none (default)", "FOLDS",
-             read_whole, alone=str(_FOLDS)),
+             " with this many folds; 0 for none (default)", "FOLDS", read_whole),
         Flag("--effects", "also fit the final model of each resample, and print the effects of the"
              " selected terms with intervals; needs --resamples"),
         Flag("--coefficients", "also fit a linear model of the terms that each resample selected,"

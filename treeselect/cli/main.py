@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
-import re
 import shutil
 import sys
 import textwrap
@@ -124,21 +123,9 @@ class CommandParser(Parser):
             return super().parse_known_args(args, namespace)
         self._within = True
         try:
-            return self.parse_known_intermixed_args(self._with_numbers(args), namespace)
+            return self.parse_known_intermixed_args(args, namespace)
         finally:
             self._within = False
-
-    def _with_numbers(self, args: Sequence[str]) -> list[str]:
-        """The value that ``--performance`` stands for behind it if it has none; otherwise argparse
-        would take the formula as its value."""
-        (found, end), waiting = ([], len(args)), [a for a in self._actions if a.const and a.nargs]
-        if "--" in args:
-            end = args.index("--")
-        for text, after in zip(args[:end], [*args[1:], ""], strict=False):
-            own = [a for a in waiting if text in a.option_strings]
-            bare = own and not re.fullmatch(r"[+-]?\d+", after)
-            found.append(f"{text}={own[0].const}" if bare else text)
-        return [*found, *args[end:]]
 
 
 def make_parser() -> Parser:
@@ -190,8 +177,6 @@ def _add(commands: Any, command: Command) -> None:
 def _how(flag: Flag) -> dict[str, Any]:
     if flag.metavar is None:
         return {"action": argparse.BooleanOptionalAction}
-    if flag.alone is not None:
-        return {"metavar": flag.metavar, "nargs": "?", "const": flag.alone}
     return {"metavar": flag.metavar, "action": "append" if flag.repeated else "store"}
 
 
