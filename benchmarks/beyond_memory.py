@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -104,7 +105,8 @@ def main() -> None:
             f" rows={run.sample:,}"
         )
         for name in STAGES:
-            found = in_process(stage, name, str(folder), run.sample, run.method)
+            measured = run.pick(stage, partial(in_process, stage))
+            found = measured(name, str(folder), run.sample, run.method)
             print(f"  {name:8s} {json.dumps(found)}", flush=True)
 
 

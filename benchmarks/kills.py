@@ -21,6 +21,7 @@ import tempfile
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -92,7 +93,7 @@ def files_of(folder):
     return {path.name: path.read_bytes() for path in (folder / "saved").glob("resample-*.json")}
 
 
-def one_run(seed, n, most_kills, most_jobs):
+def one_run(seed, n, most_kills, most_jobs, last):
     """Kills, files left over, pieces that were done twice, and what became of the answer."""
     row, rng = Counter(), np.random.default_rng(seed)
     with tempfile.TemporaryDirectory() as name:
@@ -103,7 +104,7 @@ def one_run(seed, n, most_kills, most_jobs):
                 found = one_life(folder, seed, n, n_jobs, rng)
                 row["kills"] += found is None
             else:
-                found = in_process(life, str(folder), seed, n, 1)
+                found = last(str(folder), seed, n, 1)
             after = files_of(folder)
             row["files lost or changed"] += sum(after.get(k) != v for k, v in before.items())
             row["files damaged"] += sum(not is_whole(content) for content in after.values())
@@ -131,10 +132,10 @@ def main():
     """Write the table."""
     quick = {"kills": 1, "runs": 1}
     run = Run(__doc__, kills=50, runs=4, seed=1, quick=quick)  # runs side by side share the kills
-    n, most_jobs = run.pick((60, 1), (400, 2))
+    n, most_jobs, last = run.pick((60, 1, life), (400, 2, partial(in_process, life)))
     quotas = [run.kills // run.runs + (i < run.kills % run.runs) for i in range(run.runs)]
     with ThreadPoolExecutor(run.runs) as pool:
-        calls = [(run.seed + i, n, quota, most_jobs) for i, quota in enumerate(quotas)]
+        calls = [(run.seed + i, n, quota, most_jobs, last) for i, quota in enumerate(quotas)]
         rows = list(pool.map(lambda call: one_run(*call), calls))
     names = (
         "kills", "resamples", "resamples that differ", "pieces done twice",

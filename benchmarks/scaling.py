@@ -86,7 +86,7 @@ AXES = {
 }
 QUICK = {
     "rows": Axis((50, 100), lambda n: selected(long(n, 5)), {}),
-    "resamples": Axis((2, 3), lambda n: resampled(n, n_rows=300, k=2), {}),
+    "resamples": Axis((2, 3), lambda n: resampled(n, n_rows=100, k=2), {}),
 }
 
 

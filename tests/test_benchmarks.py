@@ -18,6 +18,7 @@ import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from sklearn.ensemble import RandomForestClassifier
 
 import treeselect
 
@@ -35,6 +36,13 @@ def written(folder):
     return {path: path.stat().st_mtime_ns for path in folder.glob("*")}
 
 
+grow = RandomForestClassifier.fit
+
+
+def fit_few_trees(forest, *rows, **weights):
+    return grow(forest.set_params(n_estimators=min(forest.n_estimators, 10)), *rows, **weights)
+
+
 @pytest.fixture
 def run(monkeypatch, capsys):
     """Runs a program, which ends well and writes no results; what it prints."""
@@ -45,6 +53,8 @@ def run(monkeypatch, capsys):
         monkeypatch.syspath_prepend(FOLDER)  # common.py, which adds it, may be loaded already
         monkeypatch.syspath_prepend(path.parent)
         monkeypatch.setattr(sys, "argv", [program, "--quick", *arguments])
+        monkeypatch.setattr("treeselect.models.boosting.MOST_ROUNDS", 50)
+        monkeypatch.setattr(RandomForestClassifier, "fit", fit_few_trees)
         before = written(results)
         status = None
         try:

@@ -85,6 +85,7 @@ def names():
 @pytest.mark.parametrize("call", calls())
 def test_calls(call, names, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("treeselect.models.boosting.MOST_ROUNDS", 50)
     if call.startswith("treeselect.load"):
         names["fit"].save("model.treeselect")
     with sklearn.config_context(enable_metadata_routing="request" in call):
@@ -92,8 +93,10 @@ def test_calls(call, names, tmp_path, monkeypatch):
     plt.close("all")
 
 
-def test_the_page_has_calls():
+def test_all_pages_and_calls_are_read():
     assert len(calls()) > 60
+    assert {"README", "get-started", "features", "survival", "exchange"} <= {p.stem for p in PAGES}
+    assert not [page for page in PAGES if "no-run" in page.read_text(encoding="utf-8")]
 
 
 def folder(name):
@@ -125,10 +128,12 @@ def test_blocks_of_a_page_run(page, tmp_path, monkeypatch, capsys):
     needs_usual = re.search(r"\.exchanges\(\)|costs=", "".join(blocks(page)))
     usual = USUAL_METHOD if needs_usual else "mrmr"
 
-    def small(formula, data, *, method=usual, **arguments):
-        return full(formula, data, method=method, **arguments)
+    def small(formula, data, *, method=usual, resamples=None, **arguments):
+        few = resamples and min(resamples, 20)
+        return full(formula, data, method=method, resamples=few, **arguments)
 
     monkeypatch.setattr(treeselect, "select", small)
+    monkeypatch.setattr("treeselect.models.boosting.MOST_ROUNDS", 50)
     monkeypatch.setattr(
         treeselect.datasets, "load", lambda name: whole(name)[lambda data: data.index % 5 == 0]
     )
@@ -154,7 +159,7 @@ def test_the_readme_shows_what_is_printed():
     page = DOCS.parent / "README.md"
     (shown,) = re.findall(r"^```text\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
     (code,) = blocks(page)
-    quick = code.replace("resamples=25", "resamples=10").replace("data,", "data[::2],")
+    quick = code.replace("resamples=25", "resamples=4").replace("data,", "data[::4],")
     names = {"print": lambda summary: None}
     exec("\n".join(line for line in quick.splitlines() if "report" not in line), names)
     printed = names["fit"].summary().as_text()
@@ -163,11 +168,6 @@ def test_the_readme_shows_what_is_printed():
     of_fit = [" ".join(label.split()) for label in labels.findall(printed)]
     assert len(of_readme) > 8
     assert [label for label in of_readme if label not in of_fit] == []
-
-
-def test_all_pages_are_read():
-    assert {"README", "get-started", "features", "survival", "exchange"} <= {p.stem for p in PAGES}
-    assert not [page for page in PAGES if "no-run" in page.read_text(encoding="utf-8")]
 
 
 def documented():

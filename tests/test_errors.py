@@ -217,7 +217,7 @@ def test_full_text_for_new_data(case, fit, data, snapshot):
     assert f"{type(error.value).__name__}: {error.value}" == snapshot
 
 
-def test_every_error_is_also_the_builtin_one_would_expect():
+def test_errors_are_builtin_ones_and_near_names_ignore_case():
     from treeselect import errors
 
     for name in ("FormulaError", "DataError", "NewDataError", "OptionError", "MethodError"):
@@ -225,8 +225,5 @@ def test_every_error_is_also_the_builtin_one_would_expect():
         assert issubclass(kind, TreeselectError)
         assert issubclass(kind, ValueError)
     assert issubclass(errors.NotBuiltError, NotImplementedError)
-
-
-def test_near_names_ignore_case():
     assert near("Age", ["age", "fare", "AGE2"])[0] == "age"
     assert near("zzz", ["age"]) == []

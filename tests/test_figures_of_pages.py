@@ -47,11 +47,8 @@ def test_a_recall_on_a_page_is_measured(truth, page, methods, recall, error, fal
     assert (recall, error, false) in shown, page
 
 
-def test_recalls_are_found():
+def test_recalls_are_those_of_the_table(truth):
     assert len(recalls()) >= 8
-
-
-def test_the_table_of_recall_is_that_of_the_benchmark(truth):
     page = (PAGES / "exchange.md").read_text(encoding="utf-8").split("(recall-on-simulated-data)=")
     told = {name: [cell.strip() for cell in cells] for name, *cells in ROW.findall(page[1])}
     measured = truth[truth["case"].isin(CASES) & ~truth["method"].str.contains(",")]

@@ -14,7 +14,6 @@ import pyarrow as pa
 import pytest
 from formulaic.parser import DefaultFormulaParser
 from sklearn.base import clone
-from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import NotFittedError
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.impute import SimpleImputer
@@ -66,18 +65,31 @@ def test_terms(formula, terms):
     assert [t.name for t in parse_formula(formula, COLUMNS).terms] == terms
 
 
-def test_dot_leaves_out_hidden_columns():
+def test_variables_texts_and_hidden_columns_of_terms():
     assert len(parse_formula("y ~ .", COLUMNS, hidden=["id", "b"]).terms) == 2
     # Taken off by hand all the same.
     assert len(parse_formula("y ~ . - id", COLUMNS, hidden=["id", "b"]).terms) == 2
+    terms = parse_formula("y ~ `a b` + I((a > 1) & (`a b` < b)) + {a + `a b`}", COLUMNS).terms
+    assert [t.text for t in terms] == ["`a b`", "I((a > 1) & (`a b` < b))", "{a + `a b`}"]
+    assert [t.variables for t in terms] == [("a b",), ("a", "a b", "b"), ("a", "a b")]
 
 
-def test_a_column_named_1_is_told_from_the_intercept():
+def test_columns_named_like_intercepts_interactions_and_expressions():
     """formulaic takes it for the intercept: the column would be lost in silence."""
     for formula in ("y ~ .", "y ~ x + `1`", "`1` ~ x"):
         with pytest.raises(FormulaError, match="must not share its name with the intercept"):
             parse_formula(formula, ["y", "x", "1", "0"])
     assert [t.name for t in parse_formula("y ~ x + `0`", ["y", "x", "1", "0"]).terms] == ["x", "0"]
+    columns = ["y", "x", "z", "x:z", "I(x > 0)", "x > 0"]
+    assert len(parse_formula("y ~ .", columns).terms) == 5
+    for formula in ("y ~ `x:z` + x:z", "y ~ . + z:x", "y ~ I(x>0)", "y ~ {x >0}"):
+        with pytest.raises(FormulaError, match="must not share its name"):
+            parse_formula(formula, columns)
+    with pytest.raises(FormulaError, match="must not share its name"):
+        parse_formula("y ~ `a:c`:b + a:c:b", ["y", "a:c", "a", "b", "c"])
+    assert parse_formula("y ~ x", ["y", "x", "a`b"]).terms[0].name == "x"
+    with pytest.raises(FormulaError, match="must not contain a backtick"):
+        parse_formula("y ~ .", ["y", "x", "a`b"])
 
 
 @pytest.mark.parametrize(
@@ -89,14 +101,6 @@ def test_columns_named_like_signs_are_told_from_them(name, says):
     for formula in ("y ~ .", f"y ~ `{name}` + x", f"`{name}` ~ x", f"y ~ `{name}`:x"):
         with pytest.raises(FormulaError, match=says):
             parse_formula(formula, ["y", "x", name])
-
-
-def test_a_column_named_like_an_interaction_or_expression_is_told_from_it():
-    columns = ["y", "x", "z", "x:z", "I(x > 0)", "x > 0"]
-    assert len(parse_formula("y ~ .", columns).terms) == 5
-    for formula in ("y ~ `x:z` + x:z", "y ~ . + z:x", "y ~ I(x>0)", "y ~ {x >0}"):
-        with pytest.raises(FormulaError, match="must not share its name"):
-            parse_formula(formula, columns)
 
 
 @pytest.mark.parametrize("name", ["\u00b5g", "e\u0301", "\ufb01x"])
@@ -124,36 +128,23 @@ def test_messages_about_long_formulas_and_names_are_short():
         parse_formula(f"x0 ~ {' + '.join(columns[1:2500])} + wrong + x7", columns)
     shown, carets = str(error.value).splitlines()[1:3]
     assert shown[carets.index("^") : carets.rindex("^") + 1] == "wrong"
-
-
-def test_a_backtick_in_a_name_is_refused_where_it_is_used():
-    assert parse_formula("y ~ x", ["y", "x", "a`b"]).terms[0].name == "x"
-    with pytest.raises(FormulaError, match="must not contain a backtick"):
-        parse_formula("y ~ .", ["y", "x", "a`b"])
-
-
-def test_variables_and_text_of_terms():
-    terms = parse_formula("y ~ `a b` + I((a > 1) & (`a b` < b)) + {a + `a b`}", COLUMNS).terms
-    assert [t.text for t in terms] == ["`a b`", "I((a > 1) & (`a b` < b))", "{a + `a b`}"]
-    assert [t.variables for t in terms] == [("a b",), ("a", "a b", "b"), ("a", "a b")]
+    names = [f"g{i}" for i in range(150)]
+    removals = " - ".join(names[:100])
+    with pytest.raises(FormulaError, match=r"Can't remove `log\(g7\)`"):
+        parse_formula(f"y ~ . - {removals} - log(g7)", ["y", *names])
 
 
 @pytest.mark.parametrize(
     ("formula", "says"),
     [
-        ("y ~ a + bb", "Can't find column `bb`"),
         ("y ~ . - idd", "Did you mean `id`"),  # F7: formulaic ignores it in silence
         ("y ~ . - log(a)", "Can't remove `log(a)`"),
         ("y ~ a - b", "Can't remove `b`"),
-        ("~ a", "must have the response on its left"),
         ("a + b", "must have the response on its left"),
-        ("y + a ~ b", "must have a single response"),
         ("y ~ a ~ b", "must have exactly one `~`"),
-        ("y ~ a + y", "must not use the response"),
         ("log(y) ~ a + I(y > 2)", "must not use the response"),
         ("y ~ 1", "at least one term"),
         ("y ~ a - a", "at least one term"),
-        ("y ~ (a + b", "Can't read the formula"),
         ("y ~ a + ", "Can't read the formula"),
         ("y ~ 5", "Can't read the formula"),
         ("y ~ 'a'", "Can't read the formula"),
@@ -164,7 +155,6 @@ def test_variables_and_text_of_terms():
         ("y ~ a + (b - id)", "Can't remove `id`"),
         ("1 ~ a", "must have the response on its left"),
         (". ~ a", "must have a single response"),
-        ("y ~ a > 3", "must not contain the operator `>`"),
         ("y ~ a == 3", "must not contain the operator `==`"),
         ("y ~ a, b", "must not contain the operator `,`"),
         ("y ~ a b", "Missing operator"),
@@ -214,7 +204,6 @@ def test_parts_of_an_interaction():
 @pytest.mark.parametrize(
     ("formula", "says"),
     [
-        ("y ~ a | b", "must have one right-hand side"),
         ("y ~ [a ~ b]", "must have exactly one"),
         ("y ~ a^b", "exponent must be a whole number"),
         ("y ~ a^1000", "exponent must be a whole number"),
@@ -253,14 +242,11 @@ def test_interactions_and_transforms_that_cannot_be_meant(formula, says):
         parse_formula(formula, COLUMNS)
 
 
-def test_formulas_that_stand_for_too_many_terms_are_refused_before_they_are_multiplied_out():
+def test_formulas_of_too_many_products_are_refused(monkeypatch):
     columns = ["y", *(f"g{i}" for i in range(2000))]
     for formula in ("y ~ .^2", "y ~ .:.:.", "y ~ (g1 + .)^6", "*".join(["y ~ g1", *columns[2:40]])):
         with pytest.raises(FormulaError, match="at most 100,000 products of terms"):
             parse_formula(formula, columns)
-
-
-def test_all_columns_are_no_products_however_many_they_are(monkeypatch):
     monkeypatch.setattr(checks, "MOST_PRODUCTS", 100)
     columns = ["y", *(f"g{i}" for i in range(200))]
     assert len(parse_formula("y ~ . + g1 - g2", columns).terms) == 199
@@ -277,18 +263,6 @@ def test_long_sums_are_read_as_formulaic_reads_them(first, last):
     parsed = parse_formula(formula, ["y", *names])
     expected = DefaultFormulaParser().get_terms(formula).rhs
     assert [t.name for t in parsed.terms] == [str(t) for t in expected if str(t) != "1"]
-
-
-def test_a_misspelt_removal_is_found_in_a_long_formula_too():
-    names = [f"g{i}" for i in range(150)]
-    removals = " - ".join(names[:100])
-    with pytest.raises(FormulaError, match=r"Can't remove `log\(g7\)`"):
-        parse_formula(f"y ~ . - {removals} - log(g7)", ["y", *names])
-
-
-def test_terms_of_one_name_are_refused_whatever_their_parts():
-    with pytest.raises(FormulaError, match="must not share its name"):
-        parse_formula("y ~ `a:c`:b + a:c:b", ["y", "a:c", "a", "b", "c"])
 
 
 def test_identifiers_of_quotations_stay_short():
@@ -318,12 +292,15 @@ def fitted(data):
     return clone(QUICK).fit(data)
 
 
-def test_it_selects_what_select_does(fitted, data):
+def test_it_selects_what_select_does_and_needs_the_selected_columns(fitted, data):
     fit = treeselect.select(QUICK.formula, data, method="importance", k=2, n_trees=5, seed=0)
     assert fitted.result_.formula == fit.formula
     assert list(fitted.get_feature_names_out()) == [n for n in data if n in fit.variables]
     assert list(fitted.feature_names_in_) == list(data)
     assert fitted.n_features_in_ == data.shape[1]
+    assert fitted.transform(data[["site", "signal"]].head(3)).shape == (3, 2)
+    with pytest.raises(NewDataError, match="Missing: `site`"):
+        fitted.transform(data[["signal"]])
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
@@ -341,13 +318,7 @@ def test_the_frame_keeps_its_library_types_and_index(fitted, data, library):
     assert wanted.columns == ["signal", "site"]
 
 
-def test_new_data_need_the_selected_columns_only(fitted, data):
-    assert fitted.transform(data[["site", "signal"]].head(3)).shape == (3, 2)
-    with pytest.raises(NewDataError, match="Missing: `site`"):
-        fitted.transform(data[["signal"]])
-
-
-def test_the_response_is_in_the_frame_or_given(data):
+def test_responses_are_in_the_frame_or_given_and_times_stay(data):
     X, y = data.drop(columns="died"), data["died"]
     inside = clone(QUICK).fit(data, y).result_
     given = clone(QUICK).fit(X, y).result_
@@ -361,9 +332,6 @@ def test_the_response_is_in_the_frame_or_given(data):
     chosen = logged.fit(X, np.exp(X["signal"].fillna(0)).rename("other")).result_
     assert chosen.selected == ("signal",)
     assert chosen.formula == "log(`a size`) ~ signal"
-
-
-def test_times_stay_in_the_frame():
     data = treeselect.datasets.load("gbsg2").head(120)
     response, first = "Surv(time, cens)", "pnodes"
     y = np.zeros(len(data), [("event", bool), ("time", float)])
@@ -421,14 +389,6 @@ def test_searches(data):
     assert halving.fit(data, data["died"]).best_params_["treeselector__k"] in (1, 2, 3)
 
 
-def test_columns_of_a_frame_by_another_transformer(data):
-    parts = ColumnTransformer(
-        [("few", clone(QUICK), ["signal", "site", "noise", "copy"])], remainder="drop"
-    ).set_output(transform="pandas")
-    out = parts.fit_transform(data, data["died"])
-    assert list(out) == ["few__signal", "few__site"]
-
-
 def test_clones_and_pickles_in_a_new_process(fitted, data, tmp_path):
     with pytest.raises(NotFittedError):
         clone(fitted).transform(data)
@@ -454,13 +414,6 @@ def test_weights_and_clusters_are_columns(data):
     assert len(np.unique(rows.groups)) == 100
     with pytest.raises(OptionError, match="`weights` must be the name of a column of X"):
         clone(QUICK).set_params(weights=np.ones(len(data))).fit(data)
-
-
-def test_nothing_selected_is_a_warning(data):
-    step = TreeSelector("lasso", None, formula="died ~ signal", method_options={"lam": 1e6})
-    step.set_params(random_state=0).fit(data)
-    with pytest.warns(UserWarning, match="No terms were selected"):
-        assert step.transform(data).shape == (len(data), 0)
 
 
 def test_what_is_not_allowed(data):

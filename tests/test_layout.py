@@ -24,11 +24,8 @@ ALONE = {
 LONGEST = 600
 
 
-def test_no_modules_import_each_other_in_a_circle():
+def test_no_modules_or_rooms_import_each_other_in_a_circle():
     assert layout.circle(layout.imports()) == []
-
-
-def test_no_rooms_import_each_other_in_a_circle():
     assert layout.circle(layout.rooms(layout.imports())) == []
 
 
@@ -111,14 +108,11 @@ def test_rows_drawn_apart_are_found(source, n_found):
     assert len(layout.drawn_apart(source, {"bagged_forest", "bag_boost"})) == n_found
 
 
-def test_every_room_says_what_comes_in_and_what_goes_out():
+def test_rooms_and_long_files_say_why():
     for folder in sorted(p for p in layout.PACKAGE.rglob("*") if (p / "__init__.py").is_file()):
         words = (folder / "__init__.py").read_text(encoding="utf-8")
         assert words.startswith('"""'), folder
         assert len(words.split()) > 10, folder
-
-
-def test_a_long_file_says_why():
     for path in layout.modules().values():
         lines = path.read_text(encoding="utf-8").splitlines()
         head = " ".join(lines[:8])

@@ -95,8 +95,12 @@ def test_without_the_constraint_predictions_are_not_monotone(data):
     np.testing.assert_array_equal(np.asarray(free.predict(data)), np.asarray(none.predict(data)))
 
 
-def test_boosting_obeys_too(fit, data):
+def test_boosting_obeys_and_other_terms_of_a_variable_get_a_note(fit, data):
     assert_monotone(fit.refit("boosting"), data)
+    found = treeselect.select(
+        "number ~ age + age:z", data, method="rrf", k=1, n_trees=2, seed=1, monotone={"age": 1}
+    )
+    assert any("`age:z`" in note and "not constrained" in note for note in found.data.design.notes)
 
 
 def test_summary_and_shapes_agree(fit):
@@ -122,13 +126,6 @@ def test_a_model_file_keeps_the_constraint(fit, data, tmp_path):
         again.data.design.arrays.binned.monotone, fit.data.design.arrays.monotone
     )
     assert_monotone(again.refit("boosting"), data)
-
-
-def test_a_variable_in_other_terms_gets_a_note(data):
-    found = treeselect.select(
-        "number ~ age + age:z", data, method="rrf", k=1, n_trees=2, seed=1, monotone={"age": 1}
-    )
-    assert any("`age:z`" in note and "not constrained" in note for note in found.data.design.notes)
 
 
 @pytest.mark.parametrize(

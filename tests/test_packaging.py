@@ -168,15 +168,12 @@ def test_version_and_date_of_a_release_agree() -> None:
     assert version[1] == treeselect.__version__.removesuffix(".dev0")
 
 
-def test_only_numba_has_an_upper_bound() -> None:
+def test_bounds_of_packages_are_tested():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"].values()
     bounded = [one for ones in (project["dependencies"], *extras) for one in ones if "<" in one]
     assert [one.split(">")[0] for one in bounded] == ["numba"]
     assert "<" not in project["requires-python"]
-
-
-def test_each_package_has_a_lowest_version_that_is_tested() -> None:
     found = oldest.constraints()
     assert "numba==0.62" in found
     assert not [one for one in found if not re.fullmatch(r"[a-z0-9-]+==[0-9.]+", one)]
@@ -218,3 +215,18 @@ def test_the_extras_are_listed():
     ours = {"dev", "docs", "vignettes"}
     extras = project["optional-dependencies"].items()
     assert listed == {k: one.partition(">")[0] for k, (one, *_) in extras if k not in ours}
+
+
+CALL = "treeselect.select('survived ~ .', treeselect.datasets.load('titanic_correlated'), k=2)"
+HEAVY = ["sklearn", "statsmodels", "scipy.stats", "cvxpy", "jinja2", "matplotlib", "polars"]
+
+
+@pytest.mark.parametrize(
+    ("call", "heavy"),
+    [("pass", [*HEAVY, "formulaic", "scipy", "numba", "llvmlite", "joblib"]), (CALL, HEAVY)],
+    ids=["import", "select"],
+)
+def test_only_what_is_needed_is_loaded(call, heavy):
+    script = f"import sys, treeselect; {call}; print(*sorted(set({heavy}) & set(sys.modules)))"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == []

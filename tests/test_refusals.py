@@ -178,7 +178,7 @@ DOORS = {
         "independent_pairs": {"None", "huge", "beyond digits"},
     },
     ("resample ", lambda at, **given: at.fit.resample(**{"n": 2} | given)): {
-        "path": {"true"},
+        "path": {"true"}, "effects": {"true"},
     },
     ("learning_curve", lambda at, **given: at.fit.search.learning_curve(**given)): {
         "shares": {"numbers"},
@@ -187,6 +187,22 @@ DOORS = {
     ("calibration", lambda at, **given: at.classes.calibration(**given)): {"n_groups": set()},
     ("risk_groups", lambda at, **given: at.times.model.risk_groups(**given)): {
         "n_groups": set(), "horizon": NO,
+    },
+    ("decision_curve", lambda at, **given: at.classes.decision_curve(**given)): {
+        "thresholds": NO, "costs": {"None", "two", "series"},
+    },
+    ("validate", lambda at, **given: at.fit.validate(**{"n": 2} | given)): {
+        "n": set(), "horizon": NO, "n_jobs": NO, "checkpoint": NO, "seed": {"None", "zero"},
+    },
+    ("by", lambda at, **given: at.classes.by(**given)): {"column": set()},
+    ("sample_size", lambda at, **given: treeselect.sample_size(
+        **{"parameters": 10, "family": "binomial", "prevalence": 0.3} | given
+    )): {
+        "parameters": set(), "family": set(), "prevalence": set(), "shrinkage": set(),
+        "r2": NO, "explained": NO, "auc": NO,
+    },
+    ("predict ", lambda at, **given: at.times.predict(**{"type": "survival"} | given)): {
+        "times": {"two", "series", "numbers", "set", "huge"},
     },
     ("at", lambda at, **given: at.risks.at(**given)): {
         "times": {"two", "series", "numbers", "set", "huge"},

@@ -59,7 +59,7 @@ def fits(data, folder):
     ]
 
 
-def test_the_answer_is_that_in_memory(fits, data):
+def test_the_answer_of_a_sample_is_that_in_memory_and_knows_all_levels(fits, data):
     here, *beyond = fits
     known = data["y"].notna()
     others = np.setdiff1d(np.flatnonzero(known), here.data.design.response.rows)
@@ -73,9 +73,6 @@ def test_the_answer_is_that_in_memory(fits, data):
         np.testing.assert_array_equal(fit.data.design.response.rows, here.data.design.response.rows)
         np.testing.assert_array_equal(fit.predict(data), here.predict(data))
         assert fit.data.describe().equals(here.data.describe())
-
-
-def test_levels_of_all_rows_are_known(fits, data):
     row = data[data["kind"] == "w"].iloc[:1]
     for fit in fits:
         assert fit.data.design.spec["kind"].factors[0].levels == ("u", "v", "w")
@@ -144,13 +141,10 @@ def test_weights_clusters_offsets_and_times(folder, data):
         np.testing.assert_array_equal(there.predict(path), here.predict(numeric))
 
 
-def test_rows_must_be_a_number(data):
+def test_what_is_and_what_is_not_a_sample_of_a_folder(data, folder, tmp_path, capsys):
     for odd in (5, 2.5, "all"):
         with pytest.raises(OptionError, match="rows"):
             treeselect.select("y ~ a", data, rows=odd)
-
-
-def test_the_command_line_takes_a_folder(folder, tmp_path, capsys):
     from treeselect.cli.main import main
 
     model = tmp_path / "m.treeselect"
@@ -330,10 +324,21 @@ def select(data, groups="site", **options):
 # --- what was wrong ----------------------------------------------------------------------------
 
 
-def test_noise_is_not_kept_by_the_backward_pass(sites):
+def test_noise_is_not_kept_and_boosting_ends_where_it_no_longer_helps_other_sites(sites):
+    """It knows no more of noise than it can tell new sites."""
     every = {"k": None, "method": "rrf", "lam": 1.0, "n_trees": 20, "prune": True}
     assert len(select(sites, None, **every).selected) > 2
     assert select(sites, **every).selected == ("x",)
+    fit = select(sites, method="mrmr", k=5)
+    rounds = fit.refit("boosting").model.fitted.trees.n_trees
+    assert (
+        rounds
+        < select(sites, None, method="mrmr", k=5).refit("boosting").model.fitted.trees.n_trees
+    )
+    new = draw().assign(**{f"z{j}": draw(9)[f"z{j}"] for j in range(4)})
+    apart, together = (select(sites, groups, method="mrmr", k=5) for groups in (None, "site"))
+    error = [float(np.mean((fit.predict(new) - new["x"]) ** 2)) for fit in (apart, together)]
+    assert error[1] < error[0]
 
 
 @pytest.mark.parametrize(
@@ -349,23 +354,6 @@ def test_noise_is_not_kept_by_the_backward_pass(sites):
 )
 def test_the_true_variable_comes_first(sites, options):
     assert select(sites, **options).selected == ("x",)
-
-
-def test_boosting_ends_where_it_no_longer_helps_other_sites(sites):
-    fit = select(sites, method="mrmr", k=5)
-    rounds = fit.refit("boosting").model.fitted.trees.n_trees
-    assert (
-        rounds
-        < select(sites, None, method="mrmr", k=5).refit("boosting").model.fitted.trees.n_trees
-    )
-
-
-def test_the_forest_that_predicts_is_cut_for_other_sites(sites):
-    """It knows no more of noise than it can tell new sites."""
-    new = draw().assign(**{f"z{j}": draw(9)[f"z{j}"] for j in range(4)})
-    apart, together = (select(sites, groups, method="mrmr", k=5) for groups in (None, "site"))
-    error = [float(np.mean((fit.predict(new) - new["x"]) ** 2)) for fit in (apart, together)]
-    assert error[1] < error[0]
 
 
 # --- the same answer -----------------------------------------------------------------------------
@@ -392,12 +380,14 @@ def test_groups_of_single_rows_are_no_groups(sites, options):
     np.testing.assert_array_equal(plain.predict(sites), alone.predict(sites))
 
 
-def test_names_of_groups_order_of_columns_and_threads_have_no_influence(sites):
+def test_names_of_groups_have_no_influence_and_must_be_known(sites):
     options = {"method": "exchange", "k": 3, "n_trees": 20, "keep": ["z1"]}
     one = select(sites, **options)
     other = select(sites[sites.columns[::-1]], -SITE, n_jobs=2, **options)
     assert one.selected == other.selected
     np.testing.assert_array_equal(one.predict(sites), other.predict(sites))
+    with pytest.raises(OptionError, match="1 row in which it is missing"):
+        select(sites, sites["site"].where(sites.index > 0), method="mrmr")
 
 
 def test_models_from_files_keep_groups_together(sites, tmp_path):
@@ -410,11 +400,6 @@ def test_models_from_files_keep_groups_together(sites, tmp_path):
     np.testing.assert_array_equal(bare.with_data(sites).refit("forest").predict(sites), expected)
     with pytest.raises(OptionError, match="can't be done without the `fold_groups`"):
         bare.with_data(sites.drop(columns="site")).refit("forest")
-
-
-def test_groups_must_be_known_also_where_no_folds_are_made(sites):
-    with pytest.raises(OptionError, match="1 row in which it is missing"):
-        select(sites, sites["site"].where(sites.index > 0), method="mrmr")
 
 
 # --- the parts -----------------------------------------------------------------------------------

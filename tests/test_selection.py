@@ -10,7 +10,7 @@ import pytest
 
 import treeselect
 from treeselect import ControlBurn, datasets
-from treeselect.errors import MethodError, OptionError
+from treeselect.errors import OptionError
 
 FAST = {"method": "controlburn", "forests": 2, "n_trees": 10, "seed": 4}
 
@@ -28,40 +28,23 @@ def numbers(fit, data):
     )
 
 
-def test_same_numbers_for_one_and_two_jobs(mixed):
-    one, two = (
-        treeselect.select("died ~ . - dose", mixed, resamples=4, folds=2, n_jobs=n, **FAST)
-        for n in (1, 2)
-    )
-    np.testing.assert_array_equal(numbers(one, mixed), numbers(two, mixed))
-
-
-def test_same_numbers_in_threads_of_the_users_choice(mixed):
+def test_same_numbers_for_any_jobs_threads_and_order_of_columns(mixed):
     from joblib import parallel_config
 
-    plain = treeselect.select("died ~ . - dose", mixed, k=2, resamples=4, **FAST)
+    asked = {"resamples": 3, "folds": 2, **FAST}
+    plain = treeselect.select("died ~ . - dose", mixed, **asked)
     with parallel_config("threading", n_jobs=2):
-        threaded = treeselect.select("died ~ . - dose", mixed, k=2, resamples=4, **FAST)
-    np.testing.assert_array_equal(numbers(plain, mixed), numbers(threaded, mixed))
-
-
-def test_same_numbers_for_shuffled_columns(mixed):
-    plain = treeselect.select("died ~ . - dose", mixed, resamples=3, folds=2, **FAST)
-    rng = np.random.default_rng(0)
-    for _ in range(2):
-        data = mixed[rng.permutation(mixed.columns)]
-        fit = treeselect.select("died ~ . - dose", data, resamples=3, folds=2, **FAST)
+        threaded = treeselect.select("died ~ . - dose", mixed, **asked)
+    shuffled = mixed[np.random.default_rng(0).permutation(mixed.columns)]
+    for fit in (threaded, treeselect.select("died ~ . - dose", shuffled, n_jobs=2, **asked)):
         assert fit.selected == plain.selected
-        np.testing.assert_array_equal(numbers(plain, mixed), numbers(fit, data))
+        np.testing.assert_array_equal(numbers(plain, mixed), numbers(fit, mixed))
 
 
-def test_another_seed_is_another_answer(mixed):
+def test_seeds_are_drawn_and_told_and_another_is_another_answer(mixed):
     one = treeselect.select("died ~ . - dose", mixed, k=2, **{**FAST, "seed": 1})
     two = treeselect.select("died ~ . - dose", mixed, k=2, **{**FAST, "seed": 2})
     assert not np.array_equal(one.predict(mixed), two.predict(mixed))
-
-
-def test_seed_is_drawn_and_told(mixed):
     fit = treeselect.select(
         "died ~ signal + site", mixed, method="controlburn", k=1, forests=1, n_trees=5
     )
@@ -83,11 +66,6 @@ def test_exact_copies_share_one_place(mixed):
     place = [stability.units.index(name) for name in ("signal", "copy")]
     assert (stability.selected[:, place].sum(axis=1) == 1).all()
     assert 0 < stability.frequency[place[0]] < 1
-
-
-@pytest.mark.parametrize("k", [1, 2, 3, 4, 5])
-def test_integer_k_is_exact(mixed, k):
-    assert treeselect.select("died ~ . - dose", mixed, k=k, **FAST).k == k
 
 
 def test_units_that_no_tree_uses_are_not_made_up(mixed):
@@ -118,20 +96,6 @@ def test_noise_alone_selects_nothing():
     assert "Minimal selection" not in str(fit.summary())
 
 
-def test_weights_are_copies_for_everything_but_the_bags(mixed):
-    """Weight 0 leaves a row out: its values can't matter."""
-    weight = np.ones(len(mixed), dtype=int)
-    weight[::3] = 0
-    spoilt = mixed.copy()
-    spoilt.loc[::3, "died"] = ~spoilt.loc[::3, "died"]
-    one, two = (
-        treeselect.select("died ~ . - dose", d, k=3, weights=weight, **FAST)
-        for d in (mixed, spoilt)
-    )
-    np.testing.assert_array_equal(one.predict(mixed), two.predict(mixed))
-    assert one.glance()["n"].iloc[0] == (weight > 0).sum()
-
-
 def test_real_weights_are_relative(mixed):
     weight = np.random.default_rng(0).random(len(mixed)) + 0.1
     fits = [
@@ -147,12 +111,16 @@ def test_real_weights_are_relative(mixed):
     )
 
 
-def test_equal_real_weights_are_none(mixed):
+def test_equal_real_weights_are_none_and_their_column_is_no_term(mixed):
     for formula in ("died ~ . - dose", "dose ~ . - died"):
         plain = treeselect.select(formula, mixed, k=2, **FAST)
         equal = treeselect.select(formula, mixed, k=2, weights=[0.3] * len(mixed), **FAST)
         assert equal.selected == plain.selected
         np.testing.assert_allclose(equal.predict(mixed), plain.predict(mixed), atol=1e-8)
+    data = mixed.assign(w=2)
+    fit = treeselect.select("died ~ . - dose", data, k=2, weights="w", **FAST)
+    assert "w" not in set(fit.tidy()["term"])
+    assert "Case weights: `w`" in str(fit.summary())
 
 
 def test_rows_of_hardly_any_weight_say_hardly_anything():
@@ -168,38 +136,13 @@ def test_rows_of_hardly_any_weight_say_hardly_anything():
         assert fit.stability.tidy().set_index("term")["frequency"][expected] == 1
 
 
-def test_weights_column_is_not_a_term(mixed):
-    data = mixed.assign(w=2)
-    fit = treeselect.select("died ~ . - dose", data, k=2, weights="w", **FAST)
-    assert "w" not in set(fit.tidy()["term"])
-    assert "Case weights: `w`" in str(fit.summary())
-
-
-def test_keep_is_always_in_and_counts(mixed):
+def test_kept_terms_count_and_are_not_assessed(mixed):
     fit = treeselect.select("died ~ . - dose", mixed, k=2, keep="noise", **FAST)
     assert "noise" in fit.selected
     assert fit.k == 2
     resampled = fit.resample(4).stability
     assert resampled.frequency[resampled.units.index("noise")] == 1
     assert not resampled.assessed[resampled.units.index("noise")]
-
-
-def test_groups_are_selected_whole_and_named(mixed):
-    fit = treeselect.select(
-        "died ~ . - dose - copy", mixed, k=1, groups={"both": ["signal", "noise"]}, **FAST
-    )
-    assert fit.groups == ("both",)
-    assert fit.selected == ("signal", "noise")
-    assert set(fit.variables) == {"signal", "noise"}
-
-
-@pytest.mark.parametrize(("dear", "cheap"), [("signal", "copy"), ("copy", "signal")])
-def test_the_cheaper_of_two_copies_is_taken(mixed, dear, cheap):
-    for seed in range(4):
-        options = {**FAST, "seed": seed}
-        fit = treeselect.select("died ~ . - dose", mixed, k=2, costs={dear: 1.1}, **options)
-        assert cheap in fit.selected
-        assert dear not in fit.selected
 
 
 @pytest.mark.parametrize(("dear", "cheap"), [("signal", "near"), ("near", "signal")])
@@ -251,45 +194,6 @@ def test_method_object_and_published_form(mixed):
     assert (changed.search.method.n_trees, changed.search.method.forests) == (7, 1)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "says"),
-    [
-        ({"k": 0}, OptionError, "`k` must be a whole number, at least 1"),
-        ({"k": 1.5}, OptionError, "`k` must be a whole number"),
-        ({"k": "2se"}, OptionError, '`k` must be a whole number, "auto", "1se" or "best"'),
-        ({"k": True}, OptionError, "`k` must be a whole number"),
-        ({"folds": 1}, OptionError, "`folds` must be"),
-        ({"resamples": -1}, OptionError, "`resamples` must be"),
-        ({"n_jobs": 0}, OptionError, "`n_jobs` must be"),
-        ({"seed": -1}, OptionError, "`seed` must be"),
-        ({"new_levels": "ignore"}, OptionError, "`new_levels` must be one of"),
-        ({"family": "normal"}, OptionError, "`family` must be one of"),
-        ({"method": "rff"}, MethodError, "Did you mean `rrf`"),
-        ({"method": "contolburn"}, MethodError, "Did you mean `controlburn`"),
-        ({"method": 3}, MethodError, "must be the name of a method"),
-        ({"method": "controlburn", "forrests": 3}, MethodError, "Did you mean `forests`"),
-        ({"method": "controlburn", "forest": 3}, MethodError, "one of .*, or a fitted forest from"),
-        (
-            {"method": "controlburn", "forests": 0},
-            MethodError,
-            "`forests` of ControlBurn must be a whole number",
-        ),
-        ({"method": "controlburn", "tolerance": 0.0}, MethodError, "finite number above 0"),
-        ({"method": "controlburn", "adaptive": 1}, MethodError, "must be True or False"),
-        (
-            {"keep": ["noise", "flag"], "k": 1},
-            OptionError,
-            "must be at least 2, because it counts the terms in `keep`",
-        ),
-        ({"weights": "dosis"}, OptionError, "among the columns"),
-        ({"weights": [1, 2]}, OptionError, "one value per row"),
-    ],
-)
-def test_bad_arguments(mixed, arguments, error, says):
-    with pytest.raises(error, match=says):
-        treeselect.select("died ~ . - dose", mixed, **arguments)
-
-
 def test_friedman_with_copies_is_found_once_each():
     simulated = datasets.simulate_friedman(600, seed=3)
     fit = treeselect.select(
@@ -317,12 +221,17 @@ def test_factors_with_few_real_levels_are_kept_whole():
     assert {"f1", "f1_renamed"} & set(fit.selected)
 
 
-def test_titanic_with_correlated_copies_keeps_one_of_them():
+def test_titanic_with_correlated_copies_keeps_one_of_them_for_nine_of_ten_seeds():
+    """The original package of ControlBurn got 1 of 3 right."""
     data = datasets.load("titanic_correlated")
-    fit = treeselect.select("survived ~ .", data, k=3, seed=0)
-    body = {"age", "height", "weight", "femur", "tibia"}
-    assert {"sex", "pclass"} < set(fit.selected)
-    assert len(body & set(fit.selected)) == 1
+    body, few = (
+        {"age", "height", "weight", "femur", "tibia"},
+        {"method": "controlburn", "n_trees": 5},
+    )
+    fits = [treeselect.select("survived ~ .", data, k=3, seed=0)]
+    fits += [treeselect.select("survived ~ .", data, k=3, seed=seed, **few) for seed in range(9)]
+    found = [set(fit.selected) for fit in fits]
+    assert sum({"sex", "pclass"} < own and len(body & own) == 1 for own in found) >= 9
 
 
 def test_a_method_that_is_not_tuned_needs_a_number_of_units(mixed):

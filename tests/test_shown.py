@@ -65,7 +65,13 @@ def test_shown_is_what_repr_writes_and_is_shown_once(text):
     assert shown(text).encode()
 
 
-def test_every_control_character_is_hidden_and_no_other():
+def test_names_stay_different_and_readable():
+    persian, family = "می\u200cشود", "👩\u200d👧"
+    for text in ("naïve", "日本\u3000語", "e\u0301", "a\xa0b", persian, family, "❤️"):
+        assert shown(text) == text
+    assert len({shown(name) for name in HOSTILE.values()}) == len(HOSTILE)
+    assert shown("a\x1b") != shown("a\x1c") != shown("a")
+    assert said("one\n  two\x1b") == "one\n  two\\x1b"
     hidden = {c for c in map(chr, range(sys.maxunicode + 1)) if HIDDEN.search(c)}
     for character in hidden:
         assert is_plain(shown(character))
@@ -73,21 +79,6 @@ def test_every_control_character_is_hidden_and_no_other():
     # Marks of Arabic, Syriac and Kaithi before a number, which are seen and do nothing.
     for code in [*range(0x20), *range(0x7F, 0xA0), 0x200B, *range(0x202A, 0x202F), 0xFEFF, 0xD800]:
         assert chr(code) in hidden
-
-
-def test_names_of_other_scripts_stay():
-    persian, family = "می\u200cشود", "👩\u200d👧"
-    for text in ("naïve", "日本\u3000語", "e\u0301", "a\xa0b", persian, family, "❤️"):
-        assert shown(text) == text
-
-
-def test_names_that_differ_in_control_characters_stay_different():
-    assert len({shown(name) for name in HOSTILE.values()}) == len(HOSTILE)
-    assert shown("a\x1b") != shown("a\x1c") != shown("a")
-
-
-def test_a_message_keeps_its_lines():
-    assert said("one\n  two\x1b") == "one\n  two\\x1b"
 
 
 # --- errors --------------------------------------------------------------------------------------
@@ -261,17 +252,11 @@ def test_frames_hold_the_names_as_they_are(fit, hostile):
     assert list(fit.augment(hostile).columns[:-1]) == list(hostile.columns)
 
 
-def test_the_report(fit, tmp_path):
+def test_reports_of_hostile_names(fit, tmp_path, comparison):
     page = fit.report(tmp_path / "report.html", performance=fit.performance(2))
     check_page(page.read_text(encoding="utf-8"))
     assert "a\\x1b[31mRED" in page.read_text(encoding="utf-8")
-
-
-def test_the_report_of_a_comparison(comparison, tmp_path):
     check_page(comparison.report(tmp_path / "report.html").read_text(encoding="utf-8"))
-
-
-def test_a_template_of_the_users_own(tmp_path):
     template = tmp_path / "own.html.j2"
     template.write_text("{{ report }}\n{{ report | code }}\n{{ report ~ '`b`' }}", encoding="utf-8")
     assert is_plain(render(f"`{HOSTILE['escape']}`{HOSTILE['line end']}{BROKEN}", template))
@@ -319,13 +304,10 @@ def test_plots_of_a_comparison(kind, comparison):
 # --- command line --------------------------------------------------------------------------------
 
 
-def test_progress_takes_no_markup(capsys):
+def test_progress_takes_no_markup_and_json_escapes(capsys):
     assert list(track([1], "[red]a\x1b[31mb", 1, progress=True)) == [1]
     told = capsys.readouterr().err
     assert "a\x1b[31mb" not in told
-
-
-def test_json_escapes_and_gives_back_what_it_was():
     tables = {name: [text] for name, text in [*HOSTILE.items(), ("broken", BROKEN)]}
     text = json_text(tables)
     assert is_plain(text)

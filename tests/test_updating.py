@@ -52,9 +52,15 @@ def test_update_is_a_new_call(formula, changes, new, data, fit):
     same(fit.update(formula, **changes), expected)
 
 
-def test_other_data(data, fit):
+def test_other_data_and_errors(data, fit):
     found = fit.update(data=data.head(40))
     same(found, treeselect.select("y ~ . - d - w", data.head(40), k=2, weights="w", **QUICK))
+    with pytest.raises(OptionError, match="needs a change"):
+        fit.update()
+    with pytest.raises(FormulaError, match="must be text"):
+        fit.update(3)
+    with pytest.raises((DataError, FormulaError)):
+        fit.update("~ . + nowhere")
 
 
 def test_of_a_file_and_of_a_copy_the_data_must_be_given(data, fit, tmp_path):
@@ -76,12 +82,3 @@ def test_a_file_names_what_it_does_not_hold(data, tmp_path):
         loaded.update(k=2, data=data)
     found = loaded.update(k=2, data=data, weights=None)
     same(found, treeselect.select("y ~ a + b", data, method=method, k=2, seed=1))
-
-
-def test_errors(fit, data):
-    with pytest.raises(OptionError, match="needs a change"):
-        fit.update()
-    with pytest.raises(FormulaError, match="must be text"):
-        fit.update(3)
-    with pytest.raises((DataError, FormulaError)):
-        fit.update("~ . + nowhere")

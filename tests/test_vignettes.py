@@ -99,15 +99,13 @@ def test_code_and_its_outputs_are_shown(page):
     assert len(ids) == len(set(ids))
 
 
-def test_a_broken_cell_is_named_and_leaves_no_page(tmp_path, capsys):
+def test_broken_cells_are_named_and_leave_no_page(tmp_path, capsys):
     html = tmp_path / "html"
     html.mkdir()
     write(html, "of an earlier run", "small.html")
     source = write(tmp_path, "# Title\n\n```python\nx = 1\n```\n\n```python\ny = 2\nx + z\n```\n")
     other = write(tmp_path, "# T\n\n`{python} 1` and `{python} lost`.\n", "other.md")
-
     assert built(source, other, output=html) == 1
-
     told = capsys.readouterr()
     assert told.out == ""
     assert told.err == (
@@ -118,9 +116,6 @@ def test_a_broken_cell_is_named_and_leaves_no_page(tmp_path, capsys):
         "  At `lost`:\n  NameError: name 'lost' is not defined\n"
     )
     assert list(html.iterdir()) == []
-
-
-def test_what_a_command_says_before_it_fails_is_told(tmp_path, capsys):
     source = write(tmp_path, "# Title\n\n```bash\necho so >&2; false\ntrue\n```\n")
     assert built(source, output=tmp_path / "html") == 1
     assert "status 1.\n  so\n" in capsys.readouterr().err
@@ -145,16 +140,16 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(tmp_path, capsys, monk
     assert list(html.iterdir()) == [page]
 
 
-def test_the_output_must_be_a_folder(tmp_path, capsys):
+def test_sources_outputs_and_tags_must_be_known(tmp_path, capsys):
     taken = tmp_path / "taken"
     taken.write_text("")
     assert built(output=taken) == 1
     assert "Can't make the folder" in capsys.readouterr().err
-
-
-def test_there_must_be_a_source(tmp_path, capsys):
     assert built(tmp_path / "lost.md", output=tmp_path / "html") == 1
     assert "There is no vignette lost.md" in capsys.readouterr().err
+    source = write(tmp_path, '# T\n\n```python tags=["chek"]\nx = 1\n```\n')
+    with pytest.raises(VignetteError, match="Unknown tag 'chek'"):
+        read_vignette(source)
 
 
 @pytest.mark.parametrize(
@@ -179,12 +174,6 @@ def test_sources_are_read_with_their_lines(tmp_path):
     assert (prose.kind, prose.line) == ("prose", 1)
     assert (code.text, code.line, code.alt, code.tags) == ("x = 1", 6, 'A "b".', ("check",))
     assert (commands.text, commands.line, commands.language) == ("ls", 10, "bash")
-
-
-def test_unknown_tags_are_refused(tmp_path):
-    source = write(tmp_path, '# T\n\n```python tags=["chek"]\nx = 1\n```\n')
-    with pytest.raises(VignetteError, match="Unknown tag 'chek'"):
-        read_vignette(source)
 
 
 @pytest.mark.parametrize(

@@ -193,13 +193,10 @@ def test_no_text_has_a_banned_phrase():
     assert found == []
 
 
-def test_f_strings_are_read_as_a_whole(tmp_path):
+def test_prose_is_spelled_and_f_strings_are_read_as_a_whole(tmp_path):
     (tmp_path / "m.py").write_text('x = 1\nf"chosen as {x} ask" "ed"\n"b"\n', encoding="utf-8")
     assert list(texts_of_code(tmp_path / "m.py")) == [(2, "chosen as {} asked"), (3, "b")]
     assert _PATTERN.search("selected As\nasked")
-
-
-def test_prose_is_spelled():
     found = defaultdict(set)
     for path in pages():
         for word in _WORD.findall(" ".join(prose(path))):

@@ -280,11 +280,13 @@ def test_a_name_may_be_as_long_as_the_system_allows(writers, name, tmp_path):
     assert files(tmp_path) == ["n" * 255]
 
 
-def test_a_link_to_nothing_is_filled(fit, tmp_path):
+def test_links_to_nothing_are_filled_and_half_characters_written(fit, tmp_path):
     (tmp_path / "link").symlink_to("model")
     fit.save(tmp_path / "link")
     assert (tmp_path / "link").is_symlink()
     treeselect.load(tmp_path / "model")
+    write_file(tmp_path / "t", "a\ud800é\n")
+    assert (tmp_path / "t").read_bytes() == b"a\\ud800\xc3\xa9\n"
 
 
 def test_a_file_that_must_not_be_written_to_stays(fit, tmp_path, monkeypatch):
@@ -371,11 +373,6 @@ def test_an_open_file_is_written_to_where_it_stands(tmp_path):
     assert files(tmp_path) == ["out"]
     with pytest.raises(OptionError, match="Can't write the file `/dev/fd/987`"):
         write_file(Path("/dev/fd/987"), b"")
-
-
-def test_half_characters_are_written_as_what_they_are(tmp_path):
-    write_file(tmp_path / "t", "a\ud800é\n")
-    assert (tmp_path / "t").read_bytes() == b"a\\ud800\xc3\xa9\n"
 
 
 # --- paths that are none -----------------------------------------------------------------------

@@ -30,7 +30,7 @@ def select(data, formula, **options):
     )
 
 
-def test_path_starts_empty_grows_and_ends_when_it_has_enough(task):
+def test_paths_begin_with_what_costs_nothing_and_end_with_enough(task):
     assert [s.size >= 2 for s in path_of(task, ControlBurn(forests=2), max_size=2)[-2:]] == [0, 1]
     steps = path_of(task, ControlBurn(forests=2))
     sizes = [s.size for s in steps]
@@ -40,9 +40,6 @@ def test_path_starts_empty_grows_and_ends_when_it_has_enough(task):
     for step in steps[1:]:
         assert step.importance.sum() == pytest.approx(1.0)
         assert ((step.importance > 0) == step.selected).all()
-
-
-def test_an_enormous_penalty_selects_nothing_and_a_tiny_one_every_used_unit(task):
     nothing = path_of(task, ControlBurn(lam=1e6))
     assert nothing[-1].size == 0
     everything = path_of(task, ControlBurn(lam=1e-7, forests=2))
@@ -140,16 +137,13 @@ def test_a_ridge_keeps_correlated_units_together():
     assert shares[1] > shares[0] + 0.02
 
 
-def test_a_sketch_of_the_rows(task):
+def test_sketches_are_near_the_whole(task, mixed):
     whole = path_of(task, ControlBurn(forests=2))
     same = path_of(task, ControlBurn(forests=2, sketch=10_000))
     assert [s.tuning for s in whole] == [s.tuning for s in same]
     half = path_of(task, ControlBurn(forests=2, sketch=200))
     assert [s.tuning for s in whole] != [s.tuning for s in half]
     assert {"signal", "site", "copy"} & names_of(task, half[1].selected)
-
-
-def test_a_gaussian_sketch_is_near_the_whole(mixed, task):
     numbers = task_of(mixed.drop(columns="died"), ControlBurn(), "dose ~ .", seed=3)
     whole, near = (
         path_of(numbers, ControlBurn(forests=1, adaptive=False, **sketch))

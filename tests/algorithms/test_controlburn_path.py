@@ -38,7 +38,7 @@ def fit_of(data, response="y", **options):
 # --- best subsets ---
 
 
-def test_the_best_subset_is_the_truth_and_proved(data):
+def test_the_best_subset_is_the_truth_with_kept_units_and_a_gap(data):
     fit = fit_of(data, best_subset=True)
     assert set(fit.selected) == {"a", "b", "colour"}
     assert fit.search.step.gap == 0.0
@@ -46,6 +46,14 @@ def test_the_best_subset_is_the_truth_and_proved(data):
     assert list(fit.path["k"]) == [0, 3]
     assert fit.path["gap"].iloc[-1] == 0.0
     assert fit.resample(3).stability.n_resamples == 3
+    fit = fit_of(data, best_subset=True, keep="e", k=2)
+    assert "e" in fit.selected
+    assert fit.k == 2
+    fit = fit_of(data, best_subset=True, time_limit=1e-9)
+    assert fit.search.step.gap > 0
+    text = fit.summary().as_text()
+    assert "not proved optimal" in text
+    assert "enter the path" not in text
 
 
 def test_best_subsets_of_all_sizes_and_files(data, tmp_path):
@@ -58,20 +66,6 @@ def test_best_subsets_of_all_sizes_and_files(data, tmp_path):
     )
     again = treeselect.load(fit.save(tmp_path / "fit"))
     pd.testing.assert_frame_equal(again.path, fit.path)
-
-
-def test_kept_units_are_in_the_best_subset(data):
-    fit = fit_of(data, best_subset=True, keep="e", k=2)
-    assert "e" in fit.selected
-    assert fit.k == 2
-
-
-def test_a_search_without_time_tells_its_gap(data):
-    fit = fit_of(data, best_subset=True, time_limit=1e-9)
-    assert fit.search.step.gap > 0
-    text = fit.summary().as_text()
-    assert "not proved optimal" in text
-    assert "enter the path" not in text
 
 
 @pytest.mark.parametrize("unit", [1e-4, 1e4])
@@ -106,7 +100,7 @@ def test_the_hinge_loss_selects_the_truth(data):
 
 
 def test_constraints_shape_the_selection(data):
-    options = {"forests": 1, "adaptive": False, "lam": 0.02}
+    options = {"forests": 1, "n_trees": 20, "adaptive": False, "lam": 0.02}
     free = fit_of(data, **options)
     weight = free.model.trees().explode("terms").groupby("terms")["weight"].sum()
     assert weight["a"] > 0.2
@@ -134,16 +128,18 @@ def test_functions_that_make_no_constraints(function, says, data):
 
 
 def test_constraints_hold_along_a_path_and_are_not_kept_in_files(data, tmp_path):
-    fit = fit_of(data, forests=1, max_depth=3, sketch=100, constraints=lambda w: [w["colour"] == 0])
+    few = {"forests": 1, "max_depth": 3, "sketch": 60, "k": 2}
+    fit = fit_of(data, **few, constraints=lambda w: [w["colour"] == 0])
     assert "colour" not in fit.selected
-    assert fit.k == 3
+    assert fit.k == 2
     again = treeselect.load(fit.save(tmp_path / "fit", include_data=True))
     with pytest.raises(MethodError, match="model files don't store"):
         again.resample(2)
 
 
 def test_a_constraint_that_binds_nothing_leaves_the_path_as_it_is(data):
-    options = {"forests": 1, "max_depth": 2, "adaptive": False, "refit": None, "k": 2}
+    few = {"forests": 1, "min_trees": 3, "tail": 2, "max_depth": 2, "adaptive": False}
+    options = few | {"refit": None, "k": 2}
     free = fit_of(data, **options)
     held = fit_of(data, constraints=lambda weights: [weights["a"] <= 100], **options)
     assert held.search.steps[0].size == 0

@@ -195,11 +195,15 @@ def test_it_is_the_listing_of_the_paper(seed):
         assert predominant(units, relevance, ranking, nothing, 2).tolist() == wanted[:2]
 
 
-def test_the_summary_says_where_the_path_ends(linear):
+def test_steps_have_the_least_relevance_and_the_summary_says_where_the_path_ends(linear):
     fit = treeselect.select("y ~ a + near + site", linear, method="fcbf", k=3, seed=1)
     assert fit.k == 2
     said = " ".join(fit.summary().as_text().split())
     assert "enter the path: by symmetrical uncertainty, the others are irrelevant" in said
+    task = task_of(linear, FCBF())
+    relevance = uncertainties(task.problem, task.weights, 10).relevance()
+    for step in FCBF().path(task)[1:]:
+        assert step.tuning == relevance[step.selected].min()
 
 
 @pytest.mark.parametrize(
@@ -212,13 +216,6 @@ def test_kept_units_let_weaker_ones_go(linear, keep, others):
     came = names_of(task, steps[-1].selected) - set(keep)
     assert others <= came
     assert "near" not in came
-
-
-def test_a_step_has_the_least_relevance_of_its_terms(linear):
-    task = task_of(linear, FCBF())
-    relevance = uncertainties(task.problem, task.weights, 10).relevance()
-    for step in FCBF().path(task)[1:]:
-        assert step.tuning == relevance[step.selected].min()
 
 
 def test_thousands_of_columns():

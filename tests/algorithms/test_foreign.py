@@ -207,14 +207,11 @@ def test_three_classes_and_counts(linear):
     assert set(fit.selected) == {"a", "b"}
 
 
-def test_constant_columns_are_not_shown_to_it():
+def test_constant_columns_and_offsets(linear):
     data = pd.DataFrame({"y": [0.0, 1.0, 2.0, 3.0] * 5, "a": 1.0, "b": np.nan})
     for selector in (SelectKBest(f_regression), SelectFdr(f_regression)):
         assert select(data, selector, k=1).selected == ()
     assert select(data, SelectFdr(f_regression)).selected == ()
-
-
-def test_an_offset_is_taken_off_numbers_alone(linear):
     known = 3.0 * linear["a"].to_numpy()
     best = SelectKBest(f_regression)
     assert select(linear, best, k=1).selected == ("a",)
@@ -315,12 +312,18 @@ def test_folds_splits_and_the_backward_pass(linear):
     assert set(pruned.selected) == {"a", "b"}
 
 
-def test_it_can_be_sent_to_another_process(linear):
+def test_selectors_are_sent_and_never_changed(linear):
     fit = select(linear, SelectKBest(f_regression), k=2)
     method = fit.search.method
     for one in (method, pickle.loads(pickle.dumps(method))):
         step = one.path(task_of(linear, method, max_size=2))[-1]
         np.testing.assert_array_equal(step.selected, fit.search.step.selected)
+    selector = RFE(LEAST_SQUARES, n_features_to_select=3)
+    fit = select(linear, selector, k=1)
+    assert selector.n_features_to_select == 3
+    assert not hasattr(selector, "support_")
+    selector.set_params(estimator=None)
+    assert fit.resample(2).stability.selected.shape == (2, 7)
 
 
 def test_all_states_that_are_none_are_seeded():
@@ -341,15 +344,6 @@ def test_all_states_that_are_none_are_seeded():
     fixed = SelectFromModel(ExtraTreesClassifier(random_state=7))
     assert seeded(fixed, 1).estimator.random_state == 7
     assert KFold(3, shuffle=True).random_state is None
-
-
-def test_the_selector_is_never_changed(linear):
-    selector = RFE(LEAST_SQUARES, n_features_to_select=3)
-    fit = select(linear, selector, k=1)
-    assert selector.n_features_to_select == 3
-    assert not hasattr(selector, "support_")
-    selector.set_params(estimator=None)
-    assert fit.resample(2).stability.selected.shape == (2, 7)
 
 
 # --- what it is called, and files ----------------------------------------------------------------

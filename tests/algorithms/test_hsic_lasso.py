@@ -184,12 +184,9 @@ def test_blocks_are_for_many_rows_or_for_those_who_ask():
     assert shape(1000, block_size=250, n_shuffles=2) == (8, 250)
 
 
-def test_curves_come_before_noise_in_every_family(curves):
+def test_curves_come_before_noise_which_the_backward_pass_drops(curves):
     for task in in_families(task_of(curves, HSICLasso()), 2.0):
         assert names_of(task, HSICLasso().path(task)[3].selected) == {"a", "b", "site"}
-
-
-def test_the_backward_pass_drops_noise(curves):
     fit = treeselect.select("y ~ .", curves, method="hsic_lasso", lam=1e-4, prune=True, seed=1)
     assert {"a", "b", "site"} <= set(fit.selected)
     loose = treeselect.select("y ~ .", curves, method="hsic_lasso", lam=1e-4, seed=1)

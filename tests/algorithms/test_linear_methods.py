@@ -143,9 +143,6 @@ def test_prices_and_kept_units(linear):
     assert "n1" in free.selected
     kept = Lasso().path(task_of(data, Lasso(), keep=["n0", "n1"]))[0]
     assert (kept.importance > 0).sum() == 2
-
-
-def test_a_price_of_a_unit_is_a_multiple_of_its_penalty(linear):
     task = task_of(linear.drop(columns="site"), Lasso())
     groups = dataclasses.replace(task.problem.groups, item_costs=np.full(6, 2.0))
     a, b = LassoFits(task).at(0.2), LassoFits(with_problem(task, groups=groups)).at(0.1)

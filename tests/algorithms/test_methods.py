@@ -23,7 +23,7 @@ QUICK = {
     **{name: {"n_trees": 50} for name in ("importance", "varselrf")},
     "controlburn": {"forests": 1, "n_trees": 10},
     "rboost": {"n_trees": 10},
-    "gbfs": {"n_trees": 40},
+    "gbfs": {"n_trees": 30},
     "rfe": {"n_trees": 30},
     "boruta": {"n_trees": 20, "max_rounds": 12},
 }

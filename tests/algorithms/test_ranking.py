@@ -125,16 +125,13 @@ def test_the_same_units_as_scikit_learns():
     assert set(fit.selected) == set(twin.get_feature_names_out()) == {"a", "b", "c"}
 
 
-def test_one_drop_down_to_the_size_is_the_ranking_of_one_forest(task):
+def test_one_drop_is_the_ranking_of_one_forest_and_tuning_values_are_shares(task):
     """Limit case: what is left after the first drop are the first units of one forest."""
     (step,) = RecursiveElimination(share=11 / 12, n_trees=300).path(task)
     (every,) = RecursiveElimination(share=1.0, n_trees=300).path(task)
     assert every.size == 12
     last = np.flatnonzero(~step.selected)
     assert every.importance[last] == every.importance.min()
-
-
-def test_tuning_values_are_shares(task):
     tunings = [step.tuning for step in RecursiveElimination(**FEW).path(task)]
     assert tunings == [np.inf, *(size / 12 for size in range(1, 13))]
 

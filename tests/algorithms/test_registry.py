@@ -31,14 +31,11 @@ def test_every_method_keeps_the_interface(name):
         assert entry.isascii()
 
 
-def test_table_has_a_row_per_method(monkeypatch):
+def test_the_table_and_names_of_methods(monkeypatch):
     monkeypatch.setattr(registry, "_REGISTERED", {})  # an example in a docstring has left one there
     table = treeselect.methods()
     assert list(table.columns) == ["method", "title", "options", "paper"]
     assert table["method"].tolist() == list(METHODS)
-
-
-def test_names_are_case_insensitive_and_options_are_passed_on():
     assert find_method("ControlBurn", {"forests": 2}).forests == 2
 
 
@@ -62,22 +59,16 @@ def test_unknown_names_options_and_objects():
 BOOK = Reference(("A. Author", "B. de Writer"), 1999, "Trees", book="Press", is_book=True)
 
 
-def test_a_book():
+def test_papers_of_methods():
     assert BOOK.text == "A. Author, B. de Writer (1999). Trees. Press."
     assert BOOK.short == "Author and de Writer 1999"
     assert BOOK.bibtex.startswith("@book{author1999,\n  author = {Author, A. and de Writer, B.}")
     assert "publisher = {Press}" in BOOK.bibtex
-
-
-def test_proceedings():
     boosted = METHODS["gbfs"]().references[0]
     assert boosted.short == "Xu et al. 2014"
     assert boosted.bibtex.startswith("@inproceedings{xu2014,")
     assert "booktitle = {KDD '14}" in boosted.bibtex
     assert "pages = {522--531}" in boosted.bibtex
-
-
-def test_selectors_of_scikit_learn_have_its_paper():
     from sklearn.feature_selection import SelectKBest
 
     (paper,) = find_method(SelectKBest(), {}).references

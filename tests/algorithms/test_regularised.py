@@ -134,16 +134,13 @@ def test_the_path_reaches_the_size_that_is_asked_for(task):
         assert [(s.tuning, s.size) for s in one] == [(s.tuning, s.size) for s in two]
 
 
-def test_entropy_finds_the_signal(mixed):
+def test_entropy_finds_the_signal_of_classes(mixed):
     fit = treeselect.select(
         "died ~ . - dose", mixed, method="rrf", k=2, seed=1, criterion="entropy", gain="decrease",
         **FEW,
     )  # fmt: skip
     assert "site" in fit.selected
     assert {"signal", "copy"} & set(fit.selected)
-
-
-def test_entropy_is_for_classes(mixed):
     with pytest.raises(MethodError, match="needs a response with classes and no offset"):
         treeselect.select(
             "dose ~ signal", mixed, method="rrf", k=1, criterion="entropy", gain="decrease"
@@ -184,14 +181,14 @@ def test_lambda_0_selects_nothing_and_copies_stay_out(friedman, form):
         assert not any({f"X{j}", f"X{j + 10}"} <= used for j in range(1, 6))
 
 
-def test_more_trees_use_more_units(friedman):
+def test_boosted_ensembles_learn_their_rows_by_more_units(friedman):
     few, many = (step(friedman, lam=0.3, n_trees=n, mtry=1) for n in (1, 60))
     assert few.selected.sum() <= many.selected.sum()
-
-
-def test_a_boosted_ensemble_learns_its_rows(friedman):
     assert step(friedman, lam=1.0, n_trees=30).train_score == pytest.approx(1.0, abs=1e-3)
     assert step(friedman, lam=1.0, n_trees=30, max_depth=1).train_score > 0.85
+    plain = step(friedman, lam=0.6, criterion="gini")
+    harsh = step(friedman, lam=0.6, criterion="gini", gain="uncentred")
+    assert 1 <= harsh.size <= plain.size
 
 
 def test_numbers_are_boosted_by_gradients(friedman):
@@ -201,12 +198,6 @@ def test_numbers_are_boosted_by_gradients(friedman):
     assert a.train_score > 0.9
     with pytest.raises(MethodError, match="needs a response with classes"):
         step(data, lam=0.8, form="reweighting")
-
-
-def test_gini_and_the_uncentred_form_are_options(friedman):
-    plain = step(friedman, lam=0.6, criterion="gini")
-    harsh = step(friedman, lam=0.6, criterion="gini", gain="uncentred")
-    assert 1 <= harsh.size <= plain.size
 
 
 def test_bags_have_as_many_rows_as_there_are_copies(friedman, monkeypatch):

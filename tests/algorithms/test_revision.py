@@ -87,33 +87,25 @@ def test_every_method_can_be_refined(pair, method):
         METHODS[method](refine=1)
 
 
-def test_selectors_of_others_can_be_refined(pair):
+def test_selectors_of_others_can_be_refined_and_exchange_can_not(pair):
     method = find_method(SelectKBest(), {"refine": True})
     assert repr(method) == "ForeignSelector(SelectKBest(), refine=True)"
     assert set(select(pair, method).selected) == {"x0", "x1"}
-
-
-def test_exchange_search_has_nothing_to_be_refined(pair):
     with pytest.raises(MethodError, match="no option"):
         select(pair, "exchange", refine=True)
 
 
-def test_no_copy_takes_the_place_of_a_weak_column(copies):
-    fit = select(copies, "importance", 3, refine=True, prune=True, n_trees=50)
-    one, other = ({f"x{j}", f"near{j}"} & set(fit.selected) for j in (0, 1))
-    assert (len(one), len(other)) == (1, 1)
-    assert "x2" in fit.selected
-
-
-def test_what_was_there_before_is_told(pair, refined):
+def test_what_was_there_before_is_told_for_any_threads_and_order_of_columns(pair, refined):
     own = select(pair, "mrmr").selected
     (said,) = [note for note in refined.search.notes if note.startswith("Selected before")]
     assert said == f"Selected before refinement: `{'`, `'.join(sorted(own))}`."
     assert "out of bag" in refined.summary().as_text()
+    other = select(pair[pair.columns[::-1]], "mrmr", refine=True, n_jobs=2)
+    assert set(other.selected) == set(refined.selected)
+    assert other.search.step.error == pytest.approx(refined.search.step.error)
 
 
-@pytest.mark.parametrize("name", ["lasso", "cfs", "grrf"])
-@pytest.mark.parametrize("every_size", [True, False])
+@pytest.mark.parametrize(("name", "every_size"), [("lasso", True), ("cfs", False), ("grrf", True)])
 def test_the_error_is_never_above_that_of_the_methods_own_set(copies, name, every_size):
     method = find_method(name, QUICK.get(name, {}))
     plain = task_of(copies, method, max_size=3, seed=1)
@@ -149,16 +141,11 @@ def test_kept_units_stay(pair):
     assert Refinement(task).at(alone).size == 1
 
 
-def test_threads_and_the_order_of_columns_change_nothing(pair, refined):
-    other = select(pair[pair.columns[::-1]], "mrmr", refine=True, n_jobs=2)
-    assert set(other.selected) == set(refined.selected)
-    assert other.search.step.error == pytest.approx(refined.search.step.error)
-
-
-def test_a_path_of_all_sizes_ends_where_more_units_do_not_help(pair):
+def test_paths_end_and_nothing_is_replaced_at_any_price(pair):
     fit = select(pair, "lasso", "best", folds=2, refine=True)
     assert set(fit.selected) == {"x0", "x1"}
     assert fit.search.steps[-1].size < 6
+    assert set(select(pair, "lasso", 2, refine=True, costs={"x0": 2.0}).selected) == {"x0", "x1"}
 
 
 def test_the_sparse_forest_predicts_from_a_set_that_is_not_on_its_path(copies):
@@ -166,10 +153,6 @@ def test_the_sparse_forest_predicts_from_a_set_that_is_not_on_its_path(copies):
         copies, "controlburn", 3, refine=True, refit=None, forests=1, forest="single-feature"
     )
     assert fit.predict(copies).shape == (250,)
-
-
-def test_what_nothing_replaces_is_found_at_any_price(pair):
-    assert set(select(pair, "lasso", 2, refine=True, costs={"x0": 2.0}).selected) == {"x0", "x1"}
 
 
 # --- The backward pass: what is not missed goes, what is missed stays ---
@@ -279,14 +262,11 @@ def test_noise_gives_way_to_the_most_important_of_a_larger_set():
     )
 
 
-def test_a_set_that_is_as_good_stays():
+def test_a_set_that_is_as_good_stays_and_a_better_one_is_no_cut():
     true = step(0.2, a=1.0)
     poor = step(0.4, n1=0.5, a=0.3, b=0.2)
     found = with_cuts(drawn(), [NULL, true, poor])
     assert found[1] is true
-
-
-def test_a_better_set_of_the_same_size_is_no_cut():
     found = with_cuts(drawn(), [NULL, NOISE, step(0.2, a=1.0)])
     assert (names(found[1]), found[1].tuning, found[1].notes) == ("a", 0.2, ())
 
@@ -301,14 +281,11 @@ def test_a_size_without_a_set_is_filled_if_the_next_larger_one_is_cut_badly():
     assert with_cuts(drawn(), [NULL, WHOLE]) == (NULL, WHOLE)
 
 
-def test_units_that_are_forced_in_stay():
+def test_units_that_are_forced_in_stay_and_no_set_gives_way_to_a_dearer_one():
     task = drawn(keep=["n3"])
     kept = step(0.1, n3=1.0)
     found = with_cuts(task, [kept, step(0.2, n1=0.5, n3=0.5), WHOLE])
     assert [names(s) for s in found] == ["3", "a3", "ab123"]
-
-
-def test_a_set_does_not_give_way_to_a_dearer_one():
     dear, equal = (drawn(max_size=1, costs={"a": cost, "b": 2.0, "n1": 2.0}) for cost in (3.0, 2.0))
     assert with_cuts(dear, [NULL, NOISE, WHOLE])[1] is NOISE
     assert names(with_cuts(equal, [NULL, NOISE, WHOLE])[1]) == "a"

@@ -33,10 +33,17 @@ def ten_pass(monkeypatch):
     monkeypatch.setattr(judging, "_LEAST", 10)
 
 
-def test_few_units_all_pass():
+def test_shares_and_screens_at_their_limits():
     assert passing(500, 10_000) == 10_000
     assert passing(500, 100_000) == 10_000
     assert passing(50, 100_000) == 20_000
+    data = pd.DataFrame({"x": np.arange(40.0), "y": np.tile([0, 1], 20)})
+    assert held_shares(task_of(data, RRF())).tolist() == [1.0]
+    shares = np.array([1.0, 0.5, 0.0, 0.0])
+    scale = np.array([0.4, 0.4, 0.99, 1.0])
+    np.testing.assert_array_equal(screened(scale, shares), [0.4, 0.0, 0.0, 1.0])
+    assert screened(scale, None) is scale
+    np.testing.assert_array_equal(screened(np.zeros(4), shares), np.zeros(4))
 
 
 @pytest.mark.usefixtures("ten_pass")
@@ -167,16 +174,3 @@ def test_shares_depend_on_neither_threads_nor_the_order_of_columns():
     assert one == two
     threads = dataclasses.replace(task, n_threads=3)
     np.testing.assert_array_equal(held_shares(threads), held_shares(task))
-
-
-def test_a_unit_without_any_other_is_as_credible_as_can_be():
-    data = pd.DataFrame({"x": np.arange(40.0), "y": np.tile([0, 1], 20)})
-    assert held_shares(task_of(data, RRF())).tolist() == [1.0]
-
-
-def test_what_is_not_credible_opens_at_a_coefficient_of_1_alone():
-    shares = np.array([1.0, 0.5, 0.0, 0.0])
-    scale = np.array([0.4, 0.4, 0.99, 1.0])
-    np.testing.assert_array_equal(screened(scale, shares), [0.4, 0.0, 0.0, 1.0])
-    assert screened(scale, None) is scale
-    np.testing.assert_array_equal(screened(np.zeros(4), shares), np.zeros(4))

@@ -73,7 +73,7 @@ def comparison(*runs, **changes):
 # --- where methods are compared ----------------------------------------------------------------
 
 
-def test_each_at_its_size_by_the_one_standard_error_rule():
+def test_each_at_its_size_or_all_at_one():
     glance = comparison().glance()
     assert glance["method"].tolist() == ["slow", "plain", "fixed"]
     assert glance["k"].tolist()[:2] == [2, 1]
@@ -82,6 +82,16 @@ def test_each_at_its_size_by_the_one_standard_error_rule():
     np.testing.assert_allclose(glance["standard_error"], [0, 0.1 / np.sqrt(12), 0], atol=1e-12)
     np.testing.assert_allclose(glance["n_selected"], [2, 1, 1.75])
     assert glance["seconds"].tolist() == [2.5, 2.5, 2.5]
+    glance = comparison(rule="best").glance()
+    assert glance["k"].tolist()[:2] == [3, 1]
+    assert glance["k_1se"].tolist()[:2] == [2, 1]
+    glance = comparison(rule=3).glance()
+    assert glance["k"].tolist()[:2] == [3, 3]
+    np.testing.assert_allclose(glance["score"], [0.8, 0.7, 0.7])
+    same = comparison(run("one", PLAIN, SETS_PLAIN), run("two", PLAIN, SETS_PLAIN))
+    assert same.best == "one"
+    assert same.differences()["difference"].tolist() == [0]
+    assert same.differences()["p_value"].tolist() == [1]
 
 
 def test_repeats_widen_the_standard_error():
@@ -92,25 +102,6 @@ def test_repeats_widen_the_standard_error():
     assert found.glance()["k"][0] == 2
     assert found.tidy()["repeat"].tolist()[::4][:4] == [1, 1, 2, 2]
     assert found.tidy()["fold"].tolist()[::4][:4] == [1, 2, 1, 2]
-
-
-def test_each_at_its_best_size():
-    glance = comparison(rule="best").glance()
-    assert glance["k"].tolist()[:2] == [3, 1]
-    assert glance["k_1se"].tolist()[:2] == [2, 1]
-
-
-def test_all_at_one_size():
-    glance = comparison(rule=3).glance()
-    assert glance["k"].tolist()[:2] == [3, 3]
-    np.testing.assert_allclose(glance["score"], [0.8, 0.7, 0.7])
-
-
-def test_the_first_of_equal_ones_is_the_best():
-    same = comparison(run("one", PLAIN, SETS_PLAIN), run("two", PLAIN, SETS_PLAIN))
-    assert same.best == "one"
-    assert same.differences()["difference"].tolist() == [0]
-    assert same.differences()["p_value"].tolist() == [1]
 
 
 # --- tables ------------------------------------------------------------------------------------
@@ -127,31 +118,25 @@ def test_tidy_has_the_columns_that_scripts_read():
     assert (row["n_selected"], row["score"], row["seconds"]) == (3, 0.8, 4)
 
 
-def test_stability_is_the_index_over_the_folds():
+def test_stability_is_the_index_over_the_folds_without_kept_units():
     curves = comparison().curves().set_index(["method", "k"])
     sets = np.array([[1, 1, 0, 0]] * 3 + [[1, 0, 0, 1]], dtype=bool)
     assert curves.loc[("slow", 2), "stability"] == stability_index(sets)[0]
     assert curves.loc[("plain", 2), "stability"] == 1
     assert np.isnan(curves.loc[("plain", 0), "stability"])
-
-
-def test_kept_units_do_not_count_for_stability():
     found = comparison(assessed=np.array([False, True, True, True]))
     sets = np.array([[1, 0, 0]] * 3 + [[0, 0, 1]], dtype=bool)
     curves = found.curves().set_index(["method", "k"])
     assert curves.loc[("slow", 2), "stability"] == stability_index(sets)[0]
 
 
-def test_front():
+def test_front_and_terms():
     # "plain" at 1 unit and "slow" at 2 are not beaten; "fixed" has a worse score than "plain" with
     # more units, and is less stable.
     assert comparison().glance()["front"].tolist() == [True, True, False]
     curves = comparison().curves().set_index(["method", "k"])["front"]
     assert not curves["plain", 2]
     assert curves["slow", 0]
-
-
-def test_terms():
     terms = comparison().terms()
     assert terms["term"].tolist()[::3] == ["a", "b", "hb", "wbc", "d"]
     counts = terms.set_index(["term", "method"])
@@ -164,7 +149,7 @@ def test_terms():
 # --- differences -------------------------------------------------------------------------------
 
 
-def test_differences_from_the_best():
+def test_differences_from_the_best_and_from_another():
     table = comparison().differences()
     assert table["method"].tolist() == ["plain", "fixed"]
     assert table["reference"].tolist() == ["slow", "slow"]
@@ -173,9 +158,6 @@ def test_differences_from_the_best():
         table.loc[0, ["difference", "ci_low", "ci_high", "p_value"]].astype(float),
         [expected.mean, expected.low, expected.high, expected.p_value],
     )
-
-
-def test_differences_from_another_at_one_size():
     table = comparison().differences("plain", k=3)
     assert table["method"].tolist() == ["slow", "fixed"]
     assert table["k"].tolist()[:1] == [3]

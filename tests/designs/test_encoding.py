@@ -194,9 +194,19 @@ def test_f1_f5_f12_formulaics_own_matrix_is_numeric_for_every_dtype(values, dtyp
     np.testing.assert_array_equal(matrix.to_numpy(float), spec.one_hot(design)[1])
 
 
-def test_columns_stand_in_order_of_their_names():
+def test_columns_stand_in_order_of_their_names_and_missing_values_stay():
     frame = pd.DataFrame({"y": [1, 2], "b": [1, 2], "a": [3, 4], "C": [5, 6]})
     assert encode("y ~ .", frame)[0].column_names == ("C", "a", "b")
+    design, _, _ = encode("y ~ x + site + I(x > 3)", TRAIN)
+    columns = dict(zip(design.column_names, design.columns, strict=True))
+    assert np.isnan(columns["x"]).tolist() == [False, False, True, False, False, False]
+    assert columns["site"].tolist() == [1, 3, 0, 1, 3, 2]
+    assert np.isnan(columns["I(x > 3)"][2])
+    assert design.binned.codes[list(design.column_names).index("x"), 2] == 0
+    design, spec, _ = encode("y ~ x + site + t + log(x) + C(t)", TRAIN)
+    for ours, again in zip(design.columns, spec.encode(TRAIN), strict=True):
+        np.testing.assert_array_equal(ours, again)
+    np.testing.assert_array_equal(design.bin(spec.encode(TRAIN)).codes, design.binned.codes)
 
 
 TRAIN = pd.DataFrame(
@@ -209,43 +219,24 @@ TRAIN = pd.DataFrame(
 )
 
 
-def test_f4_f5_missing_values_stay():
-    design, _, _ = encode("y ~ x + site + I(x > 3)", TRAIN)
-    columns = dict(zip(design.column_names, design.columns, strict=True))
-    assert np.isnan(columns["x"]).tolist() == [False, False, True, False, False, False]
-    assert columns["site"].tolist() == [1, 3, 0, 1, 3, 2]
-    assert np.isnan(columns["I(x > 3)"][2])
-    assert design.binned.codes[list(design.column_names).index("x"), 2] == 0
-
-
-def test_training_data_encode_to_the_design():
-    design, spec, _ = encode("y ~ x + site + t + log(x) + C(t)", TRAIN)
-    for ours, again in zip(design.columns, spec.encode(TRAIN), strict=True):
-        np.testing.assert_array_equal(ours, again)
-    np.testing.assert_array_equal(design.bin(spec.encode(TRAIN)).codes, design.binned.codes)
-
-
 NEW = TRAIN.assign(site=["York", "Hull", None, "Hull", "Bath", "Goole"])
 
 
-def test_f3_new_levels_are_an_error_by_default():
+def test_f3_new_levels_are_an_error_and_levels_keep_their_codes():
     _, spec, _ = encode("y ~ site", TRAIN)
     with pytest.raises(NewDataError, match=r'New: "Goole" \(1 row\), "Hull" \(2 rows\)'):
         spec.encode(NEW)
+    _, spec, _ = encode("y ~ site + t", TRAIN)
+    rows = TRAIN.iloc[[1, 4]]
+    assert spec.encode(rows)[0].tolist() == [3, 3]
+    categories = rows.assign(site=pd.Categorical(rows["site"], categories=["York", "Bath"]))
+    assert spec.encode(categories)[0].tolist() == [3, 3]
 
 
 @pytest.mark.parametrize(("policy", "code"), [("missing", 0), ("other", OTHER)])
 def test_f3_new_levels_can_be_missing_or_other(policy, code):
     _, spec, _ = encode("y ~ site", TRAIN, new_levels=policy)
     assert spec.encode(NEW)[0].tolist() == [3, code, 0, code, 1, code]
-
-
-def test_levels_of_a_subset_keep_their_codes():
-    _, spec, _ = encode("y ~ site + t", TRAIN)
-    rows = TRAIN.iloc[[1, 4]]
-    assert spec.encode(rows)[0].tolist() == [3, 3]
-    categories = rows.assign(site=pd.Categorical(rows["site"], categories=["York", "Bath"]))
-    assert spec.encode(categories)[0].tolist() == [3, 3]
 
 
 @pytest.mark.parametrize(
@@ -263,13 +254,10 @@ def test_f2_other_types_in_new_data_are_an_error(change, says):
         spec.encode(TRAIN.assign(**change))
 
 
-def test_missing_columns_in_new_data_are_named():
+def test_missing_and_other_columns_in_new_data():
     _, spec, _ = encode("y ~ x + log(x) + site", TRAIN)
     with pytest.raises(NewDataError, match="Missing: `x`, `site`"):
         spec.encode(TRAIN[["t"]])
-
-
-def test_columns_without_a_value_and_other_dtypes_are_accepted():
     _, spec, _ = encode("y ~ x + site + t", TRAIN)
     empty = TRAIN.assign(x=None, site=np.nan)
     encoded = dict(zip(("site", "t", "x"), spec.encode(empty), strict=True))
@@ -390,16 +378,13 @@ def test_f3_new_levels_in_interactions(policy):
         np.testing.assert_array_equal(column, expected)
 
 
-def test_a_combination_that_did_not_occur_is_none_of_the_levels():
+def test_interactions_of_factors_are_one_column_of_codes():
     frame = pd.DataFrame({"y": range(4), "a": list("ppqq"), "b": list("uvuu")})
     _, spec, _ = encode("y ~ a:b", frame)
     assert spec.terms[0].combinations == ((0, 0), (0, 1), (1, 0))
     assert spec.encode(pd.DataFrame({"a": ["q"], "b": ["v"]}))[0].tolist() == [OTHER]
     with pytest.raises(NewDataError, match="New: "):
         spec.encode(pd.DataFrame({"a": ["q"], "b": ["w"]}))
-
-
-def test_an_interaction_of_factors_is_one_column_of_codes():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.integers(0, 40, size=(500, 2)).astype(str), columns=["a", "b"])
     design, spec, _ = encode("y ~ a:b", frame.assign(y=range(500)))
@@ -428,7 +413,17 @@ def test_only_what_is_asked_for_is_read():
         spec.encode(TRAIN[["x"]], ["t:x"])
 
 
-def test_splines_beyond_their_bounds_say_what_to_do():
+def test_errors_are_in_our_words():
+    frame = pd.DataFrame({"y": [0.0, 1.0], "Intercept": [1.0, 2.0]})
+    terms = parse_formula("y ~ .", list(frame)).terms
+    for matrix in (term_matrix, lambda *given: model_matrix(*given, full_rank=True)):
+        with pytest.raises(DataError, match=r"^No column may be called `Intercept`"):
+            matrix("y ~ .", frame, terms)
+    frame = pd.DataFrame({"y": [0.0, 1.0], "x": [1.0, 2.0]})
+    terms = parse_formula("y ~ {x.undefined()}", list(frame), trusted=True).terms
+    for matrix in (term_matrix, model_matrix):
+        with pytest.raises(DataError, match=r"formulaic says: AttributeError: .*undefined"):
+            matrix("y ~ {x.undefined()}", frame, terms)
     _, spec, _ = encode("y ~ bs(x, 4)", TRAIN)
     with pytest.raises(NewDataError, match="extrapolation='extend'"):
         spec.encode(TRAIN.assign(x=99.0))
@@ -464,19 +459,3 @@ def test_order_of_the_columns_changes_neither_units_nor_codes(frame, random):
     turned = [":".join(sorted(name.split(":"))) for name in theirs[0]]
     at = [turned.index(":".join(sorted(name.split(":")))) for name in ours[0]]
     np.testing.assert_allclose(ours[1], theirs[1][:, at])
-
-
-def test_our_own_words_are_not_formulaics():
-    frame = pd.DataFrame({"y": [0.0, 1.0], "Intercept": [1.0, 2.0]})
-    terms = parse_formula("y ~ .", list(frame)).terms
-    for matrix in (term_matrix, lambda *given: model_matrix(*given, full_rank=True)):
-        with pytest.raises(DataError, match=r"^No column may be called `Intercept`"):
-            matrix("y ~ .", frame, terms)
-
-
-def test_what_formulaic_cannot_make_is_our_error_in_its_words():
-    frame = pd.DataFrame({"y": [0.0, 1.0], "x": [1.0, 2.0]})
-    terms = parse_formula("y ~ {x.undefined()}", list(frame), trusted=True).terms
-    for matrix in (term_matrix, model_matrix):
-        with pytest.raises(DataError, match=r"formulaic says: AttributeError: .*undefined"):
-            matrix("y ~ {x.undefined()}", frame, terms)

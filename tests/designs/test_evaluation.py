@@ -343,7 +343,7 @@ def test_other_text_is_no_number(levels):
     assert number_text(levels) is None
 
 
-def test_all_problems_stand_in_one_error():
+def test_all_problems_stand_in_one_error_or_are_counted():
     frame = DATA.assign(
         day=pd.to_datetime(["2020-01-01"] * N), far=np.inf, key=[f"k{i}" for i in range(N)],
         price=[f"{i} €" for i in range(N)], y="one",
@@ -355,15 +355,20 @@ def test_all_problems_stand_in_one_error():
     (way,) = re.findall(r"To leave them out: `([^`]*)`", said)
     assert way == "y ~ . - day - far - key - price"
     _prepared(frame.assign(y=DATA["y"]), way)
-
-
-def test_many_problems_are_counted():
     frame = DATA.assign(**{f"d{i}": pd.Timestamp("2020") for i in range(17)})
     said = _refused(frame)
     assert "has 17 problems" in said
     assert "10. Column `d9`" in said
     assert "And 7 more." in said
     assert "d10" not in said.partition("And 7 more")[0]
+    with pytest.raises(FormulaError) as error:
+        _prepared(DATA, "y ~ xx + log(zz) + factor(cat) + xx")
+    said = str(error.value)
+    assert said.startswith("The formula has 3 problems.")
+    for part in ("`xx`", "`zz`", "Write `C(cat)`"):
+        assert part in said
+    with pytest.raises(DataError, match="To leave it out: `y ~ x`"):
+        treeselect.select("y ~ x + day", DATA.assign(day=pd.Timestamp("2020")))
 
 
 @pytest.mark.parametrize(
@@ -383,15 +388,6 @@ def test_the_formula_without_a_column_is_one(formula, way):
         _prepared(frame, way)
 
 
-def test_all_problems_of_a_formula():
-    with pytest.raises(FormulaError) as error:
-        _prepared(DATA, "y ~ xx + log(zz) + factor(cat) + xx")
-    said = str(error.value)
-    assert said.startswith("The formula has 3 problems.")
-    for part in ("`xx`", "`zz`", "Write `C(cat)`"):
-        assert part in said
-
-
 def test_all_problems_of_new_data():
     frame = DATA.assign(flag=[True, False] * (N // 2), size=[1, 2] * (N // 2))
     frame["size"] = frame["size"].astype(str)
@@ -408,11 +404,6 @@ def test_all_problems_of_new_data():
     spec.encode(new.assign(cat="a"))
     with pytest.raises(NewDataError, match=r"(?s)Missing: `x`.*`flag` must hold logical"):
         spec.encode(frame.drop(columns="x").assign(flag="no"))
-
-
-def test_select_says_the_same():
-    with pytest.raises(DataError, match="To leave it out: `y ~ x`"):
-        treeselect.select("y ~ x + day", DATA.assign(day=pd.Timestamp("2020")))
 
 
 N_NOTED = 30

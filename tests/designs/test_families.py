@@ -59,7 +59,7 @@ def visits() -> pd.DataFrame:
 @pytest.fixture(scope="module")
 def three(flowers):
     return treeselect.select(
-        "kind ~ .", flowers, method="gbfs", k=3, seed=1, n_trees=40, newton=True, resamples=4
+        "kind ~ .", flowers, method="gbfs", k=3, seed=1, n_trees=30, newton=True, resamples=2
     )
 
 
@@ -78,22 +78,12 @@ def test_three_classes_have_a_probability_each(three, flowers):
     assert three.augment(new)["fitted"].tolist() == likely.tolist()
 
 
-def test_prediction_answers_in_the_library_of_the_data(three, flowers):
+def test_three_classes_in_any_library_and_report(three, flowers, tmp_path):
     frame = pl.from_pandas(flowers)
     shares = three.predict(frame)
     assert isinstance(shares, pl.DataFrame)
     np.testing.assert_array_equal(shares.to_numpy(), three.predict(flowers).to_numpy())
     assert three.augment(frame)["fitted"].to_list() == three.predict(flowers, "class").tolist()
-
-
-def test_models_of_three_classes_are_saved_and_loaded(three, flowers, tmp_path):
-    three.save(tmp_path / "m")
-    loaded = treeselect.load(tmp_path / "m")
-    pd.testing.assert_frame_equal(loaded.predict(flowers), three.predict(flowers))
-    assert loaded.summary().as_text() == three.summary().as_text()
-
-
-def test_summary_and_report_speak_of_three_classes(three, tmp_path):
     text = three.summary().as_text()
     assert "multinomial (`kind` is text with three classes)" in text
     assert "positive class" not in text
@@ -102,7 +92,7 @@ def test_summary_and_report_speak_of_three_classes(three, tmp_path):
 
 def test_cross_validation_scores_the_explained_deviance(flowers):
     fit = treeselect.select(
-        "kind ~ .", flowers, method="gbfs", seed=1, folds=3, n_trees=30, newton=True
+        "kind ~ .", flowers, method="gbfs", seed=1, folds=2, n_trees=15, newton=True
     )
     assert fit.glance()["score"].item() == "D2"
     assert 0.2 < fit.glance()["cv_score"].item() < 1
@@ -138,7 +128,7 @@ def test_weights_of_three_classes(flowers):
 @pytest.mark.parametrize("method", ["controlburn", "rrf", "rboost", "gbfs"])
 def test_a_class_without_rows_in_a_resample_is_no_obstacle(flowers, method):
     rare = flowers.assign(kind=np.where(np.arange(450) < 2, "tulip", flowers["kind"]))
-    few = {"n_trees": 8} | ({"forests": 1} if method == "controlburn" else {})
+    few = {"n_trees": 5} | ({"forests": 1} if method == "controlburn" else {})
     fit = treeselect.select("kind ~ .", rare, method=method, k=2, seed=1, **few)
     weight = np.where(np.arange(450) < 2, 0, 1)
     problem = fit.data.design.problem_for(fit.search.method)
@@ -151,7 +141,17 @@ def test_a_class_without_rows_in_a_resample_is_no_obstacle(flowers, method):
     assert fit.resample(2).stability.n_resamples == 2
 
 
-def test_an_offset_is_for_one_linear_predictor(flowers):
+def test_strata_and_families_that_do_not_go_together(flowers):
+    with pytest.raises(
+        DataError, match=r"of the same stratum at any of 4 events.\n  There are 6 strata in 6 rows"
+    ):
+        prepared("Surv(time, dead) ~ sex + strata(x)")
+    with pytest.raises(
+        OptionError, match=r'needs a single column on the left.*\n.*\n?.*family="cox"'
+    ):
+        prepared("Surv(time, dead) ~ x", family="binomial")
+    with pytest.raises(OptionError, match=r"needs times to an event.\n.*Write `Surv"):
+        prepared("dead ~ x", family="cox")
     with pytest.raises(OptionError, match="`offset` needs a single linear predictor"):
         treeselect.select("kind ~ a", flowers, method="rrf", k=1, offset="b")
 
@@ -286,7 +286,7 @@ def prepared(formula, frame=FRAME, **options):
     return prepare(Request(formula, **options), frame)
 
 
-def test_the_columns_of_times():
+def test_the_columns_of_times_and_rows_without_weight():
     response = prepared("Surv(time, dead) ~ x").response
     assert response.family is COX is family_of("cox", 0)
     assert response.y.shape == (6, 4)
@@ -296,6 +296,11 @@ def test_the_columns_of_times():
     assert response.family_text == "cox (time to event); Cox partial likelihood"
     assert (response.classes, response.n_dropped) == ((), 0)
     assert prepared("Surv(time, dead) ~ x", family="cox").response.reason == "as specified"
+    frame = FRAME.assign(w=[1, 1, 2, 0, 1, 1], time=[*FRAME["time"][:3], -1.0, *FRAME["time"][4:]])
+    data = prepared("Surv(time, dead) ~ x", frame, weights="w")
+    assert data.response.rows.tolist() == [0, 1, 2, 2, 4, 5]
+    with pytest.raises(DataError, match=r"at least 0.\n(.*\n)*.*1 row with weight"):
+        prepared("Surv(time, dead) ~ x", frame.assign(time=-1.0), weights="w")
 
 
 @pytest.mark.parametrize(
@@ -346,14 +351,6 @@ def test_starts_strata_and_missing_values():
         strata_of(known, data.spec.formula, new.assign(site="Leeds", sex="f"))
     with pytest.raises(NewDataError, match="Missing: `site`"):
         strata_of(known, data.spec.formula, new.drop(columns="site"))
-
-
-def test_rows_without_weight_are_not_there():
-    frame = FRAME.assign(w=[1, 1, 2, 0, 1, 1], time=[*FRAME["time"][:3], -1.0, *FRAME["time"][4:]])
-    data = prepared("Surv(time, dead) ~ x", frame, weights="w")
-    assert data.response.rows.tolist() == [0, 1, 2, 2, 4, 5]
-    with pytest.raises(DataError, match=r"at least 0.\n(.*\n)*.*1 row with weight"):
-        prepared("Surv(time, dead) ~ x", frame.assign(time=-1.0), weights="w")
 
 
 def test_the_same_data_again_and_others():
@@ -417,22 +414,6 @@ def test_what_times_can_not_be(left, changes, said):
         frame = frame.assign(dead=[0, 1, 1, 0, 1, 1])
     with pytest.raises(DataError, match=said):
         prepared(f"{left} ~ sex", frame)
-
-
-def test_a_stratum_for_each_row():
-    with pytest.raises(
-        DataError, match=r"of the same stratum at any of 4 events.\n  There are 6 strata in 6 rows"
-    ):
-        prepared("Surv(time, dead) ~ sex + strata(x)")
-
-
-def test_families_and_responses_that_do_not_go_together():
-    with pytest.raises(
-        OptionError, match=r'needs a single column on the left.*\n.*\n?.*family="cox"'
-    ):
-        prepared("Surv(time, dead) ~ x", family="binomial")
-    with pytest.raises(OptionError, match=r"needs times to an event.\n.*Write `Surv"):
-        prepared("dead ~ x", family="cox")
 
 
 # --- figures --------------------------------------------------------------------------------------

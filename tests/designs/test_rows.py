@@ -90,13 +90,9 @@ def test_expressions_on_the_left():
     ("values", "family", "error", "says"),
     [
         (["a", "a"], "auto", DataError, "must have at least two classes.\n  Found: only 'a'"),
-        ([1, 1], "auto", DataError, "Found: only 1"),
-        ([True, True], "auto", DataError, "Found: only True"),
         ([3.5, 3.5], "auto", DataError, "must vary"),
         ([np.nan, np.nan], "auto", DataError, "Found: none"),
         ([None, None], "auto", DataError, "only missing values"),
-        (["a", None], "auto", DataError, "Found: only 'a'"),
-        ([0, 0], "binomial", DataError, "Found: only 0"),
         (pd.Categorical(["a", "a"], ["a", "b"]), "auto", DataError, "Found: only 'a'"),
         (["a", "b", "c"], "binomial", OptionError, "has 3: `a`, `b`, `c`"),
         ([str(i) for i in range(300)], "auto", DataError, "at most 255 classes"),
@@ -105,13 +101,11 @@ def test_expressions_on_the_left():
         ([1.0, np.inf], "auto", DataError, "`y` must be finite"),
         ([1, 2, 3], "binomial", OptionError, 'write `family="multinomial"`'),
         ([1.0, 1e200], "auto", DataError, "at most 1e\\+70 in absolute value"),
-        ([1.0, -1e90], "auto", DataError, "at most 1e\\+70 in absolute value"),
         ([3e-90, -1e-90], "auto", DataError, "must reach an absolute value of 1e-70"),
         (["a", "b"], "gaussian", OptionError, "needs a numeric response"),
         ([1, 2.5], "poisson", OptionError, "Found: 2.5 in `y`. To model rates"),
         ([1, -1], "poisson", OptionError, "non-negative whole numbers"),
         ([0, 0], "poisson", DataError, "must vary"),
-        ([1, 2], "normal", OptionError, "must be one of"),
     ],
 )
 def test_responses_that_cannot_be_used(values, family, error, says):
@@ -119,23 +113,17 @@ def test_responses_that_cannot_be_used(values, family, error, says):
         response(values, family)
 
 
-def test_rows_that_are_used_are_those_with_a_response():
+def test_rows_with_a_response_are_used_and_it_is_named():
     found = response([np.nan, 3.0, np.nan, 5.0, 4.0])
     assert (found.rows.tolist(), found.n_dropped) == ([1, 3, 4], 2)
     over = response([1.0, np.nan, 9.0], left="I(y > 3)")
     assert (over.rows.tolist(), over.y.tolist()) == ([0, 2], [0, 1])
-
-
-def test_f13_the_reason_names_the_response():
     assert response(["a", "b"]).reason == "`y` is text with two classes"
     assert response(pd.Categorical(["a", "b"])).reason == "`y` is categorical with two classes"
     assert response([True, False]).reason == "`y` is logical"
     assert response([0, 1]).reason == "`y` is 0 or 1"
     assert response([0, 2]).reason == "`y` is numeric"
     assert response([0, 1], "gaussian").reason == "as specified"
-
-
-def test_a_response_is_not_to_be_left_out():
     with pytest.raises(DataError) as error:
         response(pd.to_datetime(["2020", "2021"]))
     assert "leave it out" not in str(error.value)
@@ -145,7 +133,7 @@ def test_a_response_is_not_to_be_left_out():
 
 
 FORMULA = "died ~ scale(signal) + bs(dose, 4, extrapolation='clip') + site + colour"
-QUICK = {"seed": 2, "method": "importance", "n_trees": 8, "new_levels": "missing"}
+QUICK = {"seed": 2, "method": "importance", "n_trees": 4, "new_levels": "missing"}
 
 
 def test_weights_are_copies_if_all_are_whole():
@@ -278,7 +266,7 @@ def test_what_is_wrong_with_the_rows_that_are_left(both, weight, says):
 # --- a known part of the linear predictor ---------------------------------------------------------
 
 
-OFFSETS = {"method": "controlburn", "forests": 1, "n_trees": 40, "seed": 4}
+OFFSETS = {"method": "controlburn", "forests": 1, "n_trees": 20, "seed": 4}
 
 
 @pytest.fixture(scope="module")
@@ -377,15 +365,12 @@ def test_what_prediction_needs_of_it(data):
         named.predict(data.assign(z=[*[0.5] * 3, np.nan, *[0.5] * 596]))
 
 
-def test_the_response_is_no_offset(data):
-    with pytest.raises(OptionError, match="must not be the response"):
-        treeselect.select("log(dose) ~ x", data.assign(dose=1.5), k=1, offset="dose")
-
-
-def test_an_empty_selection_predicts_the_constant_and_the_offset(data):
+def test_an_offset_beside_an_empty_selection_and_the_response(data):
     fit = treeselect.select("dose ~ x + noise", data, lam=1e6, offset="z", **OFFSETS)
     mean = (data["dose"] - data["z"]).mean()
     np.testing.assert_allclose(fit.predict(data), mean + data["z"])
+    with pytest.raises(OptionError, match="must not be the response"):
+        treeselect.select("log(dose) ~ x", data.assign(dose=1.5), k=1, offset="dose")
 
 
 def test_the_best_constant_beside_an_offset():
@@ -510,14 +495,11 @@ def test_rows_without_weight_or_response_are_never_drawn():
     assert found.rows.total == 500
 
 
-def test_all_rows_are_no_sample():
+def test_samples_of_all_rows_and_without_a_value_are_none():
     y = np.arange(100) % 2
     assert drawn(y, 100).sample is None
     assert drawn(y, None).sample is None
     assert drawn(y, 99).rows.not_drawn == 1
-
-
-def test_a_sample_without_a_value_is_refused():
     with pytest.raises(DataError, match="Draw more with `rows=`"):
         drawn(np.where(np.arange(10_000) == 7, 1.0, 5.0), 20)
     found = drawn(np.arange(60) % 20, 30)

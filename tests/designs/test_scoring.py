@@ -89,22 +89,16 @@ def test_functions():
     assert weighted.score(TWO, P, WEIGHT) == np.average(right, weights=WEIGHT)
 
 
-def test_a_scorer_that_was_made():
+def test_scorers_that_were_made():
     beta = metrics.make_scorer(metrics.fbeta_score, beta=2)
     family = with_scoring(BINOMIAL, beta)
     assert family.score_name == "fbeta_score"
     expected = metrics.fbeta_score(Y, LABEL, beta=2, sample_weight=W)
     assert family.score(TWO, P, WEIGHT) == pytest.approx(expected)
-
-
-def test_a_scorer_that_takes_no_weights_and_turns_an_error_round():
     family = with_scoring(GAUSSIAN, metrics.make_scorer(metrics.max_error, greater_is_better=False))
     assert family.score_name == "neg_max_error"
     found = family.score(NUMBERS, FITTED, WEIGHT)
     assert found == -metrics.max_error(NUMBERS[USED], FITTED[USED])
-
-
-def test_the_frozen_model_has_predicted_already():
     model = frozen_model(np.array([0.2, 0.5]), 2)
     assert model.predict(None).tolist() == [0, 1]
     assert model.predict_proba(None).tolist() == [[0.8, 0.2], [0.5, 0.5]]
@@ -147,7 +141,7 @@ def by_log_loss(mixed):
     )
 
 
-def test_its_name_stands_everywhere(by_log_loss, tmp_path):
+def test_names_of_scores_in_a_fit_and_their_direction(by_log_loss, tmp_path):
     assert by_log_loss.glance()["score"].tolist() == ["neg_log_loss"]
     text = by_log_loss.summary().as_text()
     assert "neg_log_loss:" in text
@@ -156,9 +150,6 @@ def test_its_name_stands_everywhere(by_log_loss, tmp_path):
     page = by_log_loss.report(tmp_path / "report.html").read_text()
     assert "neg_log_loss, cross-validated" in page
     assert "AUC" not in page
-
-
-def test_greater_is_better(by_log_loss):
     path = by_log_loss.path
     assert (path["cv_score"] < 0).all()
     assert by_log_loss.k > 0
@@ -219,12 +210,19 @@ def test_a_score_of_times_gets_them_as_scikit_survival_has_them(formula, fields)
     assert response.family.score_name == "largest"
 
 
-def test_a_score_of_numbers_does_not_fit_times():
+def test_scores_of_times_and_numbers_are_not_mixed_up():
     frame = pd.DataFrame({"time": [3.0, 2.0, 5.0], "event": [1, 1, 0], "x": [1.0, 2.0, 3.0]})
     with pytest.raises(OptionError, match="for times to an event, which are relative risks"):
         prepare(
             Request("Surv(time, event) ~ x", scoring=metrics.make_scorer(metrics.r2_score)), frame
         )
+    with pytest.raises(OptionError, match=r"'uno_c'. That score is for times to an event"):
+        with_scoring(GAUSSIAN, "uno_c")
+    named = scored("harrell_c")
+    assert (named.score_name, named.score_words) == (COX.score_name, COX.score_words)
+    assert named.score(PLAIN.y, RISK, FIRST) == COX.score(PLAIN.y, RISK, FIRST)
+    assert scoring_record(COX) is None
+    assert scoring_record(named) == ["harrell_c", True]
 
 
 # --- scores of times: scikit-survival's numbers, their definitions, and what is refused -----------
@@ -320,14 +318,6 @@ def test_a_stratum_that_the_training_rows_lack_changes_nothing():
         assert np.isfinite(found)
 
 
-def test_the_default_by_its_name():
-    named = scored("harrell_c")
-    assert (named.score_name, named.score_words) == (COX.score_name, COX.score_words)
-    assert named.score(PLAIN.y, RISK, FIRST) == COX.score(PLAIN.y, RISK, FIRST)
-    assert scoring_record(COX) is None
-    assert scoring_record(named) == ["harrell_c", True]
-
-
 @pytest.mark.parametrize(
     ("scoring", "said"),
     [
@@ -342,11 +332,6 @@ def test_the_default_by_its_name():
 def test_unknown_scores_time_scores(scoring, said):
     with pytest.raises(OptionError, match=f"(?s)must be a score of times to an event.*{said}"):
         scored(scoring)
-
-
-def test_a_score_of_times_for_numbers():
-    with pytest.raises(OptionError, match=r"'uno_c'. That score is for times to an event"):
-        with_scoring(GAUSSIAN, "uno_c")
 
 
 def test_late_entries_have_no_scores_weighted_by_censoring():
@@ -402,15 +387,6 @@ def test_what_is_printed_says_what_the_score_is(by_brier):
     assert "C: Harrell's concordance" in " ".join(outer.summary().as_text().split())
     assert "Brier R2" in " ".join(outer.summary().as_text().split())  # which chose k
     assert "Brier R2: 1 minus" in by_brier.search.learning_curve([1.0], 2).words
-
-
-def test_a_file_holds_the_score(by_brier, tmp_path):
-    by_brier.save(tmp_path / "fit.treeselect")
-    loaded = treeselect.load(tmp_path / "fit.treeselect")
-    family = loaded.data.design.response.family
-    assert family.score_words == by_brier.data.design.response.family.score_words
-    found = loaded.with_data(DATA).performance(folds=2)
-    np.testing.assert_array_equal(found.scores, by_brier.performance(folds=2).scores)
 
 
 def test_a_fold_without_pairs():

@@ -41,42 +41,30 @@ def price(found, *names):
     return found.prices(uses, np.ones(len(found.names)))[0]
 
 
-def test_every_term_is_a_unit_of_price_one_in_order_of_names():
+def test_groups_and_costs_of_terms_and_variables():
     found = units()
     assert found.names == ("I(size > 3)", "age", "hb", "log(size)", "wbc")
     assert set(alone(found).values()) == {1.0}
     assert not found.keep.any()
-
-
-def test_groups_by_term_or_variable():
     found = units(groups={"blood panel": ["hb", "wbc"], "shape": ["size"]})
     assert found.names == ("age", "blood panel", "shape")
     assert found.terms == (("age",), ("hb", "wbc"), ("I(size > 3)", "log(size)"))
     assert found.ids.tolist() == [0, 1, 1, 2, 2]
     named = units(groups={"hb": ["hb", "wbc"]})  # a group may have the name of a member
     assert named.names == ("I(size > 3)", "age", "hb", "log(size)")
-
-
-def test_costs_and_groups_together():
     found = units(groups={"blood": ["hb", "wbc"]}, costs={"blood": 4.0, "age": 0})
     assert alone(found) == {"I(size > 3)": 1, "age": 0, "blood": 4, "log(size)": 1}
 
 
-def test_a_variables_price_is_paid_once():
+def test_prices_of_variables_are_paid_once():
     found = units(costs={"size": 40.0})
     assert alone(found)["log(size)"] == alone(found)["I(size > 3)"] == 40
     assert price(found, "log(size)", "I(size > 3)", "age") == 41
     assert price(found, "log(size)") == 40
-
-
-def test_a_terms_price_is_its_own_also_if_a_variable_has_its_name():
     found = units(costs={"log(size)": 5.0, "I(size > 3)": 7.0})
     assert price(found, "log(size)", "I(size > 3)") == 12
     found = units("y ~ size + log(size)", costs={"size": 5.0})
     assert alone(found) == {"log(size)": 1, "size": 5}
-
-
-def test_kept_units_cost_nothing_and_pay_for_what_they_share():
     found = units(costs={"size": 40.0}, keep=["log(size)"])
     assert found.keep.tolist() == [False, False, False, True, False]
     assert price(found, "log(size)", "I(size > 3)", "age") == 1
@@ -89,18 +77,18 @@ def test_names_in_any_sequence(make):
     assert [n for n, kept in zip(made.names, made.keep, strict=True) if kept] == ["age", "g"]
 
 
-def test_keep_by_variable_group_or_one_name():
+def test_kept_discounted_and_priced_units():
     assert units(keep="size").keep.sum() == 2
     found = units(groups={"blood": ["hb", "wbc"]}, keep=["blood"])
     assert np.array(found.names)[found.keep].tolist() == ["blood"]
     assert units(groups={"blood": ["hb", "wbc"]}, keep=["hb"]).keep.sum() == 1
-
-
-def test_discounts_scale_each_units_price():
     found = units(costs={"size": 40.0})
     uses = np.ones((1, 5), dtype=bool)
     discount = np.array([0.5, 2.0, 1.0, 0.25, 1.0])  # the shared variable at its cheapest
     assert found.prices(uses, discount)[0] == 10 + 2 + 1 + 1
+    costs = {"age": 2, "hb": 0.5, "wbc": np.float32(4), "log(size)": np.int64(3)}
+    expected = {"I(size > 3)": 1, "age": 2, "hb": 0.5, "wbc": 4, "log(size)": 3}
+    assert alone(units(costs=costs)) == expected
 
 
 def test_ranks_put_kept_then_cheap_units_first():
@@ -111,12 +99,6 @@ def test_ranks_put_kept_then_cheap_units_first():
     assert names[-1] == "wbc"
     orders = {tuple(units().ranks(seed)) for seed in range(20)}
     assert len(orders) > 10
-
-
-def test_prices_of_any_number_type():
-    costs = {"age": 2, "hb": 0.5, "wbc": np.float32(4), "log(size)": np.int64(3)}
-    expected = {"I(size > 3)": 1, "age": 2, "hb": 0.5, "wbc": 4, "log(size)": 3}
-    assert alone(units(costs=costs)) == expected
 
 
 def test_groups_costs_and_keep_all_together():
@@ -132,34 +114,11 @@ def test_groups_costs_and_keep_all_together():
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ({"groups": {"g": ["hbb"]}}, r"`hbb`, named in `groups\['g'\]`.*\n.*Did you mean `hb`"),
-        ({"groups": {"g": []}}, "must list at least one term"),
-        ({"groups": {"g": "hb"}}, "must list at least one term"),
-        ({"groups": ["hb"]}, "must be a dictionary"),
-        ({"groups": {"g": ["hb"], "h": ["hb"]}}, "`hb` must be in one group"),
         ({"groups": {"age": ["hb"]}}, "must not have the same name as a term that is not in it"),
         ({"costs": {"ag": 2}}, "Did you mean `age`"),
-        ({"costs": {"age": -1}}, "must be 0, or a number from"),
-        ({"costs": {"age": np.nan}}, "must be 0, or a number from"),
-        ({"costs": {"age": "2"}}, "must be 0, or a number from"),
-        ({"costs": [1, 2]}, "must be a dictionary"),
-        ({"groups": {"g": ["hb", "wbc"]}, "costs": {"hb": 2}}, "Give the cost of `g` instead"),
         ({"costs": {"size": 2, "log(size)": 3}}, "must have only one cost"),
-        ({"keep": ["agee"]}, "named in `keep`"),
-        ({"keep": 3}, "`keep` must be a name or a list of names"),
-        ({"keep": ["age", 3]}, "`keep` must be a name or a list of names.\n  Found: 3"),
-        ({"keep": [["age"]]}, r"Found: \['age'\]"),
-        ({"groups": {"g": 3}}, "must list at least one term"),
-        ({"groups": {"g": [3]}}, r"must list at least one term.\n  Found: \[3\]"),
-        ({"groups": {"g": [["hb"]]}}, "must list at least one term"),
-        ({"groups": {3: ["hb"]}}, "name of a group in `groups` must be text"),
         ({"groups": {"g": ["size"], "h": ["log(size)"]}}, r"`log\(size\)` must be in one group"),
-        ({"costs": {3: 1.0}}, "Can't find `3`"),
-        ({"costs": {3: "a"}}, "The cost of `3`"),
-        ({"costs": {"age": np.inf}}, "must be 0, or a number from"),
         ({"costs": {"age": 1e200}}, r"to 1e\+100"),
-        ({"costs": {"age": True}}, "must be 0, or a number from"),
-        ({"costs": {"age": None}}, "must be 0, or a number from"),
         ({"groups": {"g": ["size", "hb"]}, "costs": {"size": 2}}, "Give the cost of `g` instead"),
         (
             {"groups": {"g": ["log(size)", "hb"]}, "costs": {"size": 2}},
@@ -187,28 +146,19 @@ def test_an_interaction_joins_a_group_that_has_all_its_variables():
     assert both.names == ("age", "g")
 
 
-def test_a_variables_price_is_paid_once_by_main_effects_and_interactions():
+def test_prices_of_interactions():
     found = units(CROSSED, costs={"hb": 5.0, "mri": 40.0})
     assert alone(found) == {
         "age": 1, "age:hb": 5, "hb": 5, "hb:wbc": 5, "log(mri):age": 40, "wbc": 1,
     }  # fmt: skip
     assert price(found, "hb", "hb:wbc", "age:hb") == 5
     assert price(found, "age:hb", "log(mri):age", "wbc") == 46
-
-
-def test_an_interactions_own_price_comes_on_top_of_its_variables():
     found = units(CROSSED, costs={"hb": 5.0, "hb:age": 2.0})
     assert alone(found)["age:hb"] == 7
     assert price(found, "hb", "age:hb") == 7
-
-
-def test_a_groups_price_is_paid_by_interactions_that_use_its_variables():
     found = units(CROSSED, groups={"blood": ["hb", "wbc"]}, costs={"blood": 9.0})
     assert alone(found) == {"age": 1, "age:hb": 9, "blood": 9, "log(mri):age": 1}
     assert price(found, "blood", "age:hb", "age") == 10
-
-
-def test_names_of_interactions_in_either_order():
     assert units(CROSSED, keep="wbc:hb").keep.sum() == 1
     found = units(CROSSED, groups={"g": ["hb:age", "wbc"]})
     assert dict(zip(found.names, found.terms, strict=True))["g"] == ("age:hb", "hb:wbc", "wbc")
@@ -261,18 +211,12 @@ def design(formula="y ~ .", labels=LABELS, in_data=None, **asked):
     return prepare(Request(formula, labels=labels, **asked), frame(), in_data)
 
 
-def test_labels_of_the_data_give_way_one_by_one():
+def test_labels_of_data_columns_and_interactions():
     in_data = {"age": "from the data", "sex": "Sex", "elsewhere": "no column"}
     assert design(in_data=in_data).labels == {"age": "Age (years)", "sex": "Sex", "y": "Outcome"}
     assert design(labels={"sex": None, "age": ""}, in_data=in_data).labels == {}
     assert design(labels=None, in_data=in_data).labels == {"age": "from the data", "sex": "Sex"}
-
-
-def test_labels_of_columns_that_the_formula_does_not_have_are_allowed():
     assert design("y ~ age", labels={"hb": "Haemoglobin", "age": "Age"}).labels == {"age": "Age"}
-
-
-def test_an_interaction_is_one_term_in_both_orders():
     assert design("y ~ age:sex", labels={"sex:age": "Both"}).labels == {"age:sex": "Both"}
 
 
@@ -293,14 +237,11 @@ def test_errors(labels, said):
     assert said in str(error.value)
 
 
-def test_different_terms_are_never_called_the_same():
+def test_terms_and_groups_are_called_apart():
     same = {"age": "X", "hb": "X", "sex": "hb"}
     assert shown_names(design(labels=same)) == {"age": "X (age)", "hb": "X (hb)", "sex": "hb (sex)"}
     sly = {"age": "X", "hb": "X", "sex": "X (hb)"}
     assert shown_names(design(labels=sly)) == {"age": "X (age)"}
-
-
-def test_groups_are_called_what_the_user_calls_them():
     groups = {"blood": ["hb", "sex"]}
     assert shown_names(design(groups=groups, labels={"hb": "Haemoglobin", "age": "blood"})) == {
         "hb": "Haemoglobin",
@@ -379,12 +320,9 @@ def test_labels_of_terms(term, label):
     assert term_label(read, WORDS) == label
 
 
-def test_labels_of_times():
+def test_labels_of_times_and_of_what_is_not_looked_into():
     read = parse_formula("Surv(time, dead == 'yes') ~ a", WORDED)
     assert term_label(read.response, WORDS) == "Surv(Time, dead == 'yes')"
-
-
-def test_what_is_not_looked_into_keeps_its_name():
     (read,) = parse_formula("y ~ a.clip(0, 1)", WORDED, trusted=True).terms
     assert term_label(read, WORDS) == read.name
 

@@ -78,21 +78,17 @@ def test_edges_of_many_columns_are_those_of_each(seed, n_rows, weighted):
     assert edges_of_columns([], weight) == []
 
 
-def test_a_heavy_value_keeps_a_bin_of_its_own():
+def test_edges_of_nothing_of_neighbours_and_of_heavy_values():
     values = np.concatenate([np.zeros(900), np.random.default_rng(0).normal(size=1000)])
     codes = bin_numbers(values, bin_edges(values))
     assert len(set(codes[:900])) == 1
     assert len(np.unique(codes)) > 100
-
-
-def test_neighbouring_floats_are_told_apart():
     values = np.array([1.0, np.nextafter(1.0, 2.0)])
     assert bin_numbers(values, bin_edges(values)).tolist() == [1, 2]
-
-
-def test_no_value_no_edge():
     assert len(bin_edges(np.array([np.nan, np.nan]))) == 0
     assert bin_numbers(np.array([np.nan, 3.0]), np.empty(0)).tolist() == [0, 1]
+    assert len(sketched_edges(Sketch())) == 0
+    assert len(sketched_edges(sketch_of(np.array([np.nan, 3.0])))) == 0
 
 
 def test_blocks_hold_the_codes_and_groups_can_be_selected():
@@ -167,8 +163,3 @@ def test_ranks_stay_within_the_stated_error(monkeypatch, order):
         rank = cumulated[own - 1] if own else 0.0
         # 1e-9: sums of 65,000 floats in another order.
         assert abs(rank - naive_rank(values, weight, at)) <= digest.error + 1e-9 * total
-
-
-def test_a_sketch_of_nothing_has_no_edges():
-    assert len(sketched_edges(Sketch())) == 0
-    assert len(sketched_edges(sketch_of(np.array([np.nan, 3.0])))) == 0

@@ -113,7 +113,7 @@ def origin(fresh, monkeypatch, tmp_path):
     return run
 
 
-def test_folder_follows_the_sources(fresh, monkeypatch, tmp_path):
+def test_the_folder_follows_the_sources_and_can_be_chosen(fresh, monkeypatch, tmp_path):
     before = object_code.kernel_cache_folder().name
     copy = tmp_path / "engine"
     shutil.copytree(object_code._ENGINE, copy, ignore=shutil.ignore_patterns("__pycache__"))
@@ -123,9 +123,6 @@ def test_folder_follows_the_sources(fresh, monkeypatch, tmp_path):
             source.write(edit)
         forget()
         assert (object_code.kernel_cache_folder().name == before) == same
-
-
-def test_folder_can_be_chosen(fresh, monkeypatch, tmp_path):
     monkeypatch.setenv("TREESELECT_CACHE_DIR", str(tmp_path / "mine"))
     assert object_code.kernel_cache_folder().parent == tmp_path / "mine"
 
@@ -224,12 +221,9 @@ def test_code_is_for_the_kind_of_the_arrays(summed, array):
         assert type(found.inside[1]) is bool
 
 
-def test_words_that_are_large(summed):
+def test_large_words_and_arrays_of_a_file(summed, tmp_path):
     assert summed(Pair(np.zeros(2), np.uint64(2**64 - 1)), 1.0, None).inside == (2, True)
     assert summed(Pair(np.zeros(2), -(2**63)), 1.0, None).inside == (2, False)
-
-
-def test_arrays_of_a_file_are_arrays(summed, tmp_path):
     np.arange(4.0).tofile(tmp_path / "numbers")
     array = np.memmap(tmp_path / "numbers", dtype=float)
     assert summed(Pair(array, 1), 1.0, None).total == 6

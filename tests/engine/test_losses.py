@@ -27,10 +27,13 @@ def test_logistic_loss_is_its_naive_twin(rows):
     assert (np.abs(LogisticLoss().value(y, eta) - naive) <= rounding).all()
 
 
-def test_a_row_that_is_sure_and_right_has_a_small_loss():
+def test_sure_rows_and_constants_have_small_losses():
     eta = np.array([-40.0, -700.0])
     found = LogisticLoss().value(np.zeros(2), eta)
     np.testing.assert_allclose(found, np.exp(eta), rtol=1e-15)
+    y, weight, loss = np.arange(50) % 3 * 1.0, np.arange(50) % 4, MultinomialLoss(3)
+    slope = weight @ loss.negative_gradient(y, np.tile(loss.constant(y, weight), (50, 1)))
+    np.testing.assert_allclose(slope, 0, atol=1e-12)
 
 
 LOSSES = (LogisticLoss(), PoissonLoss(), SquaredLoss())
@@ -86,12 +89,6 @@ def test_the_least_loss_is_that_of_a_perfect_fit(loss, y, perfect):
     for shift in (-0.3, 0.3):
         moved = perfect + shift * np.arange(1, 4)[: perfect.shape[-1]]
         assert (loss.value(y, moved) >= loss.least(y) - 1e-12).all()
-
-
-def test_the_best_constant_of_classes_has_no_slope():
-    y, weight, loss = np.arange(50) % 3 * 1.0, np.arange(50) % 4, MultinomialLoss(3)
-    slope = weight @ loss.negative_gradient(y, np.tile(loss.constant(y, weight), (50, 1)))
-    np.testing.assert_allclose(slope, 0, atol=1e-12)
 
 
 @pytest.fixture(params=EVERY, ids=lambda loss: type(loss).__name__)

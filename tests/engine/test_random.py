@@ -17,13 +17,19 @@ random_below = from_python(random.random_below)
 draw_bag = from_python(random.draw_bag)
 
 
-def test_splitmix64_reference_values():
+def test_streams_have_reference_values_and_names():
     state = np.array([1234567], dtype=np.uint64)
     assert [int(next_random(state)) for _ in range(3)] == [
         6457827717110365317,
         3203168211198807973,
         9817491932198370423,
     ]
+    assert len({random.stream_seed(*parts) for parts in ((1, "a"), ("1", "a"), (1, "b"))}) == 3
+    state, twin = np.array([2**64 - 5], dtype=np.uint64), Stream(2**64 - 5)
+    for bound in (1, 2, 7, 1000, 2**31):
+        assert [random_below(state, bound) for _ in range(50)] == [
+            twin.below(bound) for _ in range(50)
+        ]
 
 
 def test_random_below_covers_its_range_evenly():
@@ -33,24 +39,12 @@ def test_random_below_covers_its_range_evenly():
     assert counts.min() > 850
 
 
-def test_the_stream_of_the_naive_twins_is_the_same():
-    state, twin = np.array([2**64 - 5], dtype=np.uint64), Stream(2**64 - 5)
-    for bound in (1, 2, 7, 1000, 2**31):
-        assert [random_below(state, bound) for _ in range(50)] == [
-            twin.below(bound) for _ in range(50)
-        ]
-
-
 @given(seed=st.integers(-(2**64), 2**64), n_trees=st.integers(0, 120))
 def test_each_tree_has_a_stream_of_its_own(seed, n_trees):
     seeds = random.tree_seeds(seed, n_trees)
     assert seeds.dtype == np.uint64
     assert len(set(seeds.tolist())) == n_trees
     assert seeds.tolist() == [random.stream_seed(seed, "tree", i) for i in range(n_trees)]
-
-
-def test_streams_are_named():
-    assert len({random.stream_seed(*parts) for parts in ((1, "a"), ("1", "a"), (1, "b"))}) == 3
 
 
 ROWS = np.array([1, 4, 5, 8])

@@ -230,19 +230,19 @@ def test_labels_are_spread(wanted):
     assert all(0 <= place <= 100 for place in places)
 
 
-def test_labels_show_where_names_differ():
+def test_labels_show_where_names_differ_and_both_ends():
     names = [f"probe_{i:05d}_expression" for i in (3, 14, 290)]
     assert distinct(names, 6.2) == ["…00003_…", "…00014_…", "…00290_…"]
     assert distinct(["age", "sex"], 6.0) == ["age", "sex"]
     assert distinct([names[0]] * 2, 6.0)[0] == shorten(names[0], 6.0)
-
-
-def test_labels_keep_both_ends():
     assert shorten("age") == "age"
     labels = [shorten(f"concentration in the second sample, marker {i:02d}") for i in range(30)]
     assert labels[3].startswith("conc")
     assert len(set(labels)) == 30
     assert len(shorten("W" * 80)) < len(shorten("x" * 80)) < len(shorten("i" * 80)) < 80
+    name = "existing credits paid back duly till now"
+    assert len(name) == 40
+    assert " ".join(folded([name], 13.0)[0]) == name
 
 
 @pytest.mark.parametrize(
@@ -259,12 +259,6 @@ def test_names_are_folded_at_their_gaps(name, lines):
     (found,) = folded([name], 13.0)
     assert "".join(found).replace(" ", "") == name.replace(" ", "")
     assert len(found) == len(lines)
-
-
-def test_names_of_forty_characters_stay_whole():
-    name = "existing credits paid back duly till now"
-    assert len(name) == 40
-    assert " ".join(folded([name], 13.0)[0]) == name
 
 
 def test_still_longer_names_are_shortened_and_stay_different():

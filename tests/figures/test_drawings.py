@@ -100,15 +100,12 @@ def names(request):
     return NAMES[request.param]
 
 
-def test_bars(names):
+def test_bars_and_dots(names):
     values = [1 / (i + 1) for i in range(len(names))]
     check(bar_figure(names, values, 0))
     pairs = list(itertools.pairwise(names))
     texts = [f"{value:.3g}, strength 0.45 (0.30 to 0.60)" for value in values[1:]]
     check(bar_figure([f"{a} × {b}" for a, b in pairs], values[1:], 3, texts=texts))
-
-
-def test_dots(names):
     n = len(names)
     values = np.linspace(1, 0, n).tolist()
     check(dot_figure(names, [(v, 0.0, 1.0) for v in values], [True] * n, 0))
@@ -309,20 +306,11 @@ def long_names(mixed):
     return data
 
 
-def test_a_selection(fitted, faults, tmp_path):
+def test_pages_have_no_faults(fitted, faults, tmp_path, mixed):
     assert faults(fitted.report(tmp_path / "page.html")) == []
-
-
-def test_long_names_and_classes(mixed, faults, tmp_path):
     fit = quick_fit("`class` ~ .", long_names(mixed), k=3, keep=["credit history"])
     assert faults(fit.report(tmp_path / "page.html")) == []
-
-
-def test_a_report_on_survival(faults, tmp_path):
     assert faults(small_fit().report(tmp_path / "page.html")) == []
-
-
-def test_a_comparison(faults, tmp_path):
     assert faults(write_comparison(made(4, own=(3,)), tmp_path / "page.html")) == []
 
 

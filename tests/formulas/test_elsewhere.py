@@ -68,11 +68,14 @@ def test_the_formula_gives_the_model_of_refit(data, formula):
     assert (again.selected, again.formula) == (fit.selected, fit.formula)
 
 
-def test_an_offset_is_an_argument_of_both(data):
+def test_offsets_and_strata_go_back_into_select(data):
     fit = treeselect.select("count ~ site + age", data, k=2, family="poisson", offset="t", **QUICK)
     family = sm.families.Poisson()
     other = smf.glm(fit.formula, data, family=family, offset=data["t"]).fit()
     np.testing.assert_allclose(other.fittedvalues, fit.refit("glm").predict(data), rtol=1e-6)
+    fit = treeselect.select("Surv(stop, ev) ~ age + site + strata(old)", data, k=2, **QUICK)
+    assert fit.formula.endswith("strata(old)")
+    assert treeselect.select(fit.formula, data, k=2, **QUICK).formula == fit.formula
 
 
 def test_backticks_go_into_formulaic(data):
@@ -81,10 +84,4 @@ def test_backticks_go_into_formulaic(data):
     y, matrix = formulaic.model_matrix(fit.formula, data)
     other = sm.OLS(np.asarray(y), np.asarray(matrix)).fit()
     np.testing.assert_allclose(other.fittedvalues, fit.refit("glm").predict(data), rtol=1e-6)
-    assert treeselect.select(fit.formula, data, k=2, **QUICK).formula == fit.formula
-
-
-def test_strata_go_back_into_select(data):
-    fit = treeselect.select("Surv(stop, ev) ~ age + site + strata(old)", data, k=2, **QUICK)
-    assert fit.formula.endswith("strata(old)")
     assert treeselect.select(fit.formula, data, k=2, **QUICK).formula == fit.formula

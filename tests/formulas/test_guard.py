@@ -207,24 +207,6 @@ def test_a_dotted_column_is_told_from_an_attribute():
         parse_formula("y ~ log(Sepal.Length)", columns)
 
 
-def test_trusted_must_be_a_truth_value(mixed):
-    with pytest.raises(OptionError, match="`trusted` must be True or False"):
-        treeselect.select("dose ~ signal", mixed, k=1, trusted="no")
-
-
-def test_f11_a_column_that_shadows_a_function_is_refused():
-    with pytest.raises(
-        FormulaError, match="The column `log` must not share its name with the function `log`"
-    ):
-        parse_formula("y ~ log(x)", ["y", "x", "log"])
-    assert parse_formula("y ~ log + x", ["y", "x", "log"]).terms[0].name == "log"
-
-
-def test_a_column_named_like_an_expression_is_refused():
-    with pytest.raises(FormulaError, match="Rename the column"):
-        parse_formula("y ~ . + log(x)", ["y", "x", "log(x)"])
-
-
 def test_trusted_opens_the_guard(mixed):
     fit = treeselect.select(
         "dose ~ signal + {signal.abs()} + np.sign(noise) + {np.where(signal > 0, 1, 2)}",
@@ -235,6 +217,18 @@ def test_trusted_opens_the_guard(mixed):
     }  # fmt: skip
     with pytest.raises(FormulaError, match="trusted=True"):
         treeselect.select("dose ~ signal + {signal.abs()}", mixed, k=1)
+    with pytest.raises(OptionError, match="`trusted` must be True or False"):
+        treeselect.select("dose ~ signal", mixed, k=1, trusted="no")
+
+
+def test_columns_named_like_functions_and_expressions_are_refused():
+    with pytest.raises(
+        FormulaError, match="The column `log` must not share its name with the function `log`"
+    ):
+        parse_formula("y ~ log(x)", ["y", "x", "log"])
+    assert parse_formula("y ~ log + x", ["y", "x", "log"]).terms[0].name == "log"
+    with pytest.raises(FormulaError, match="Rename the column"):
+        parse_formula("y ~ . + log(x)", ["y", "x", "log(x)"])
 
 
 @pytest.mark.parametrize(

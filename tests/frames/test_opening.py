@@ -248,21 +248,18 @@ def test_codes_become_missing(na, column, expected, library):
     assert FRAME["n"].tolist() == [1, -9, 3, 99]
 
 
-def test_columns_without_codes_are_not_copied():
+def test_columns_without_codes_and_unknown_ones():
     frame = read_codes("none").applied(FRAME)
     assert frame is FRAME
     assert isinstance(read_codes(["?"]).applied(FRAME)["c"].dtype, pd.CategoricalDtype)
+    with pytest.raises(OptionError, match=r"Not found: `nn`. Did you mean `n`\?"):
+        read_codes({"nn": 1}).check(FRAME.columns)
 
 
 @pytest.mark.parametrize("na", [True, np.nan, [None], [1, [2]], {"n": {}}, {3: "?"}, object()])
 def test_other_values_are_refused(na):
     with pytest.raises(OptionError, match="`na`"):
         read_codes(na)
-
-
-def test_unknown_columns_are_refused():
-    with pytest.raises(OptionError, match=r"Not found: `nn`. Did you mean `n`\?"):
-        read_codes({"nn": 1}).check(FRAME.columns)
 
 
 @pytest.fixture(scope="module")

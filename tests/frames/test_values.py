@@ -68,9 +68,14 @@ def test_f12_truth_values_of_every_dtype_are_one_column(dtype):
     assert read_column(pd.Series([True, False]), "t").is_bool
 
 
-def test_floats_are_a_view():
+def test_floats_are_a_view_and_lazy_frames_stay_lazy():
     values = np.arange(5.0)
     assert np.shares_memory(read_column(pd.Series(values, copy=False), "x").values, values)
+    data = pl.LazyFrame({"x": [1, 2]})
+    longer = with_column(data, "p", lambda frame: frame["x"] * 2)
+    assert longer.collect()["p"].to_list() == [2, 4]
+    assert isinstance(as_column([1, 2], "p", data), pl.Series)
+    assert isinstance(in_library(pd.DataFrame({"k": [1]}), library_of(data)), pl.DataFrame)
 
 
 def test_many_columns_are_read_as_each_is():
@@ -194,13 +199,16 @@ def test_categories_of_anything_keep_their_order_and_unused_levels(levels):
     assert (labels.levels, labels.declared, labels.ordered) == (tuple(levels), True, True)
 
 
-def test_every_kind_of_missing_is_the_same():
+def test_kinds_of_missing_are_the_same_and_make_a_series_nullable():
     text = pd.Series(["a", None, np.nan, pd.NA, pd.NaT], dtype=object)
     assert read_column(text, "s").codes.tolist() == [0, -1, -1, -1, -1]
     mixed = pd.Series([1, None, np.nan, pd.NA, 2.5], dtype=object)
     expected = [1, np.nan, np.nan, np.nan, 2.5]
     np.testing.assert_array_equal(read_column(mixed, "x").values, expected)
     assert read_column(pd.Series(["nan", "", "NA"]), "s").levels == ("", "NA", "nan")
+    known, missing = np.array([1.0, 0.0]), np.array([1.0, np.nan])
+    kinds = [to_series(Numbers(v, b, not b)).dtype for v in (known, missing) for b in (True, False)]
+    assert list(map(str, kinds)) == ["bool", "int64", "boolean", "Int64"]
 
 
 @pytest.mark.parametrize(
@@ -222,16 +230,10 @@ def test_a_series_of_values_is_read_as_these(column):
         np.testing.assert_array_equal(getattr(again, part.name), getattr(column, part.name))
 
 
-def test_a_series_is_nullable_only_where_values_are_missing():
-    known, missing = np.array([1.0, 0.0]), np.array([1.0, np.nan])
-    kinds = [to_series(Numbers(v, b, not b)).dtype for v in (known, missing) for b in (True, False)]
-    assert list(map(str, kinds)) == ["bool", "int64", "boolean", "Int64"]
-
-
 # --- the same selection from every library and file, and answers in the user's own ----------------
 
 
-QUICK = {"method": "controlburn", "k": 3, "forests": 1, "n_trees": 10, "seed": 2, "resamples": 2}
+QUICK = {"method": "importance", "k": 3, "n_trees": 5, "seed": 2, "resamples": 2}
 FORMULA = "died ~ signal*site + bs(noise, 4) + colour + flag + flag:colour"
 
 
@@ -310,7 +312,8 @@ def test_the_same_answer_from_every_source(source, data, expected, tmp_path):
     assert list(to_pandas(longer).columns) == [*data.columns, "fitted"]
 
 
-def test_a_model_of_one_library_predicts_frames_of_another(expected, data):
+def test_frames_of_other_libraries_are_predicted_and_collected_once(expected, data):
+    """Its rows may come in another order the next time."""
     new = data.head(20)
     for frame in (pl.from_pandas(new), pa.Table.from_pandas(new)):
         found = expected.predict(frame, type="class")
@@ -320,6 +323,15 @@ def test_a_model_of_one_library_predicts_frames_of_another(expected, data):
             if isinstance(frame, pa.Table)
             else list(found) == expected.predict(new, type="class").tolist()
         )
+    collected = []
+
+    def count(frame):
+        collected.append(1)
+        return frame
+
+    lazy = pl.from_pandas(data).lazy().map_batches(count)
+    expected.augment(lazy)
+    assert len(collected) == 1
 
 
 @pytest.mark.parametrize(
@@ -337,27 +349,6 @@ def test_answers_come_in_the_users_library(make):
         assert column.index.tolist() == longer.index.tolist() == [5, 3]
     with pytest.raises(OptionError, match="must not have a column `x`"):
         with_column(data, "x", lambda frame: [0.5, 1.5])
-
-
-def test_lazy_frames_stay_lazy():
-    data = pl.LazyFrame({"x": [1, 2]})
-    longer = with_column(data, "p", lambda frame: frame["x"] * 2)
-    assert longer.collect()["p"].to_list() == [2, 4]
-    assert isinstance(as_column([1, 2], "p", data), pl.Series)
-    assert isinstance(in_library(pd.DataFrame({"k": [1]}), library_of(data)), pl.DataFrame)
-
-
-def test_a_lazy_frame_is_collected_once(expected, data):
-    """Its rows may come in another order the next time."""
-    collected = []
-
-    def count(frame):
-        collected.append(1)
-        return frame
-
-    lazy = pl.from_pandas(data).lazy().map_batches(count)
-    expected.augment(lazy)
-    assert len(collected) == 1
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])

@@ -71,13 +71,10 @@ def test_one_imputation_is_no_list(given, found):
     assert found in str(caught.value)
 
 
-def test_what_is_wrong_in_all_frames_names_none():
+def test_what_frames_may_differ_in():
     with pytest.raises(FormulaError) as caught:
         treeselect.select("y ~ xx", frames())
     assert "frame" not in str(caught.value)
-
-
-def test_rows_may_lack_a_response_in_all_frames_and_columns_may_change_places():
     data = [f.assign(y=[None, *range(11)]) for f in frames()]
     data[1] = data[1][["site", "x", "y"]]
     found = treeselect.select("y ~ .", data, method="mrmr", k=1)
@@ -177,9 +174,6 @@ def test_problems_name_their_frames():
     with pytest.warns(TreeselectWarning, match=r"\(Frame 2\.\)"):
         fit = found.pooled()
     assert any("(Frame 2.)" in note for note in fit.content.notes)
-
-
-def test_more_than_two_classes():
     frames = [f.assign(kind=pd.cut(f["z"], [-9, -0.5, 0.5, 9]).astype(str)) for f in mice_frames()]
     table = select_all("kind ~ x", frames, 1).pooled().tidy()
     assert len(table) == 4
@@ -223,9 +217,15 @@ def test_a_term_in_two_of_three(found, snapshot):
     assert made.summary().as_text() == snapshot
 
 
-def test_all_agree_without_resamples(found, snapshot):
+def test_all_agree_with_and_without_resamples(found, snapshot):
     made = selecting(found, *[("signal", "site")] * 3, resampled=False, resamples=0)
     assert made.summary().as_text() == snapshot
+    made = selecting(found, ("signal", "site"), ("signal",), ("signal",), least_share=1.0)
+    assert made.selected == ("signal",)
+    text = " ".join(made.summary().as_text().split())
+    assert "Selected (k): 1 of 5 terms, selected in all 3 imputations" in text
+    assert "2 of them selected exactly the final set" in text
+    assert np.isfinite(made.index)
 
 
 NONE, ONE, TWO = (), ("signal",), ("signal", "copy")
@@ -251,15 +251,6 @@ SENTENCES = [
 def test_sentences_hold_for_what_was_selected(found, sets, said):
     made = selecting(found, *sets, resamples=10)
     assert said in " ".join(made.summary().as_text().split())
-
-
-def test_all_must_agree(found):
-    made = selecting(found, ("signal", "site"), ("signal",), ("signal",), least_share=1.0)
-    assert made.selected == ("signal",)
-    text = " ".join(made.summary().as_text().split())
-    assert "Selected (k): 1 of 5 terms, selected in all 3 imputations" in text
-    assert "2 of them selected exactly the final set" in text
-    assert np.isfinite(made.index)
 
 
 def test_groups_have_a_column_of_their_own(mixed):
@@ -365,9 +356,11 @@ def test_the_share_that_must_agree(four, share, kept):
     assert made.selected[0] == "a"
 
 
-def test_a_share_of_three_tenths_is_three_of_ten(four):
+def test_shares_that_must_agree_are_above_0(four):
     made = dataclasses.replace(four, records=four.records[:1] * 10).with_share(0.1 * 3)
     assert made.needed == 3  # 0.1 * 3 is more than 0.3
+    with pytest.raises(OptionError, match="`share` must be a number above 0 and at most 1"):
+        four.with_share(0)
 
 
 def test_the_same_answer_for_any_number_of_processes_and_order_of_columns(four_frames, four):
@@ -377,11 +370,16 @@ def test_the_same_answer_for_any_number_of_processes_and_order_of_columns(four_f
     pd.testing.assert_frame_equal(with_two.glance(), four.glance())
 
 
-def test_copies_of_one_frame_agree(four_frames):
+def test_copies_agree_and_the_call_can_be_typed_again(four_frames):
     found = treeselect.select("y ~ .", four_frames[:1] * 2, k=1, **FEW_TREES)
     assert found.glance()[["index", "distinct", "resamples"]].to_numpy().tolist() == [[1, 1, 0]]
     assert "frequency" not in found.tidy()
     assert (found.pooled().tidy()["riv"] == 0).all()
+    found = treeselect.select("y ~ a + b", four_frames[:2], k=1, method="lasso", keep="a")
+    assert found.call == (
+        f'treeselect.select("y ~ a + b", frames, method="lasso", k=1, keep="a", seed={found.seed})'
+    )
+    assert repr(found) == "<ImputedSelection 'y ~ a', method 'lasso', 2 imputations>"
 
 
 def test_other_libraries_and_files(four_frames, four, tmp_path):
@@ -395,14 +393,6 @@ def test_other_libraries_and_files(four_frames, four, tmp_path):
         assert isinstance(table, pl.DataFrame)
 
 
-def test_the_call_can_be_typed_again(four_frames):
-    found = treeselect.select("y ~ a + b", four_frames[:2], k=1, method="lasso", keep="a")
-    assert found.call == (
-        f'treeselect.select("y ~ a + b", frames, method="lasso", k=1, keep="a", seed={found.seed})'
-    )
-    assert repr(found) == "<ImputedSelection 'y ~ a', method 'lasso', 2 imputations>"
-
-
 @pytest.mark.parametrize(
     ("given", "error", "said"),
     [
@@ -414,11 +404,6 @@ def test_the_call_can_be_typed_again(four_frames):
 def test_refusals(four_frames, given, error, said):
     with pytest.raises(error, match=said):
         treeselect.select("y ~ .", four_frames, **FEW_TREES | {"k": 1} | given)
-
-
-def test_a_share_is_above_0_and_at_most_1(four):
-    with pytest.raises(OptionError, match="`share` must be a number above 0 and at most 1"):
-        four.with_share(0)
 
 
 def test_a_size_that_one_frame_does_not_reach_is_told(four_frames):

@@ -311,6 +311,8 @@ def test_a_round_trip_of_every_kind(families, name, tmp_path):
         assert again.data.design.response.follow_up == fit.data.design.response.follow_up
         assert again.data.design.sample == fit.data.design.sample
         assert again._fit.held_out == fit._fit.held_out
+        for name in (*public(fit.search, NO_NAMES), *TABLES):
+            assert said(again.search, name) == said(fit.search, name), name
         ours, theirs = again.data.design.with_data(families).response, fit.data.design.response
         np.testing.assert_array_equal(ours.y, theirs.y)
         twice = again.save(tmp_path / "n", include_data=include_data)

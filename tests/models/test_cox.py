@@ -117,24 +117,18 @@ def test_levels_without_events_and_columns_that_order_all_events_go_to_infinity(
     assert problems == (f"The partial likelihood has no maximum: {said}",)
 
 
-def test_what_the_baseline_takes_up_is_aliased():
+def test_what_takes_no_coefficient():
     x, y = drawn()
     y[:, 3] = np.arange(80) % 2
     y[0] = [-1, 0.5, 0, 0]  # at risk at no event
     first = (np.arange(80) == 0).astype(float)
     matrix = np.column_stack([np.ones(80), x[:, 0], y[:, 3] + 1e6, x[:, 0] + y[:, 3], first])
     assert linear(matrix, y).is_free.tolist() == [False, True, False, False, False]
-
-
-def test_columns_that_no_risk_set_tells_apart():
     y = as_times([1.0, 1.0, 3.0, 3.0], [1, 0, 1, 0], [-1.0, -1.0, 2.0, 2.0])
     data = linear({"a": [0.0, 1.0, 0.0, 1.0], "b": [0.0, 1.0, 1.0, 2.0]}, y)
     assert data.is_free.all()
     with pytest.raises(DataError, match="At the event times"):
         fitted(data)
-
-
-def test_there_must_be_events():
     x, y = drawn()
     y[:, EVENT] = 0
     with pytest.raises(DataError, match="needs events"):

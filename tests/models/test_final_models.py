@@ -128,7 +128,8 @@ def test_held_out_rows_are_predicted_by_the_model_of_the_training_rows(frame):
 
 
 @pytest.mark.parametrize("model", ["stack", "forest", "boosting", "glm", "gam"])
-def test_a_final_model_goes_with_the_fit_everywhere(frame, tmp_path, model):
+def test_a_final_model_goes_with_the_fit_everywhere(frame, tmp_path, model, monkeypatch):
+    monkeypatch.setattr("treeselect.models.boosting.MOST_ROUNDS", 15)
     frame = frame.head(120)
     fit = select(frame, "y", ["a", "b", "c"], model, keep=["a", "c"], k=2)
     again = select(frame, "y", ["a", "b", "c"], None, keep=["a", "c"], k=2)
@@ -246,15 +247,12 @@ def test_more_columns_than_rows_have_a_fit(frame, response, words):
     assert fit.performance(2, model="glm").model.startswith(words)
 
 
-def test_a_checkpoint_belongs_to_its_final_model(frame, tmp_path):
+def test_linear_final_models_have_no_trees_and_checkpoints_of_their_own(frame, tmp_path):
     fit = select(frame, "y", ["a", "c"], None)
     first = fit.performance(3, checkpoint=tmp_path)
     with pytest.warns(TreeselectWarning, match="From other calls: 3 finished folds"):
         other = fit.performance(3, model="glm", checkpoint=tmp_path)
     assert other.mean == fit.performance(3, model="glm").mean != first.mean
-
-
-def test_a_linear_model_has_no_trees(frame):
     fit = select(frame, "y", ["a", "c"], "glm")
     with pytest.raises(OptionError, match=r"(?s)no trees to show.*generalised linear model"):
         fit.model.nodes()

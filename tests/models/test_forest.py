@@ -35,31 +35,21 @@ def forest(fit, groups, family=BINOMIAL, n_trees=30, weight=None, y=None):
     )
 
 
-def test_no_group_gives_the_mean(fitted):
+def test_groups_leaves_and_weights_of_a_forest(fitted):
     model = forest(fitted, [0] * 6)
     problem = fitted.data.design.problem
     assert model.trees is None
     assert model.predict(problem) == pytest.approx(problem.y.mean())
     assert not model.importance.any()
-
-
-def test_importance_is_that_of_the_given_groups(fitted):
     names = fitted.data.design.arrays.groups.names
     wanted = [name in ("signal", "site", "noise") for name in names]
     importance = dict(zip(names, forest(fitted, wanted).importance, strict=True))
     assert importance["signal"] > importance["site"] > 0
     assert importance["colour"] == importance["copy"] == 0
-
-
-def test_leaves_keep_their_least_weight(fitted):
     for family in (BINOMIAL, GAUSSIAN):
         trees = forest(fitted, [1] * 6, family).trees
         leaves = trees.nodes.column < 0
         assert trees.nodes.weight[leaves].min() >= MIN_LEAF
-
-
-def test_rows_without_weight_do_not_matter(fitted):
-    problem = fitted.data.design.problem
     weight = fitted.data.design.weight.copy()
     weight[::2] = 0
     model = forest(fitted, [1] * 6, weight=weight)

@@ -68,7 +68,7 @@ def test_classes(kind):
     np.testing.assert_allclose(found, model.predict_proba(X), atol=1e-12)
 
 
-def test_gradient_boosting():
+def test_gradient_boosting_and_groups():
     X, y, label = simulate()
     model = GradientBoostingRegressor(n_estimators=20, random_state=0).fit(X, y)
     np.testing.assert_allclose(predictions(model, X)[0][:, 0], model.predict(X), atol=1e-10)
@@ -76,6 +76,11 @@ def test_gradient_boosting():
         model = GradientBoostingClassifier(n_estimators=10, random_state=0).fit(X, classes)
         expected = model.decision_function(X).reshape(N, -1)
         np.testing.assert_allclose(predictions(model, X)[0], expected, atol=1e-10)
+    X, y, _ = simulate()
+    forest = import_forest(RandomForestRegressor(3, random_state=0).fit(X, y))
+    data = forest.bins.bin(list(X.T), [0, 0, 1, 1, 2])
+    assert data.n_groups == 3
+    assert group_gains(forest.trees, data).shape == (3, 3)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.1])
@@ -90,14 +95,6 @@ def test_lightgbm(missing):
     classes = lightgbm.LGBMClassifier(n_estimators=8, **QUIET).fit(X, label)
     expected = classes.booster_.predict(X, raw_score=True)
     np.testing.assert_allclose(predictions(classes.booster_, X)[0], expected, atol=1e-10)
-
-
-def test_groups_are_the_users():
-    X, y, _ = simulate()
-    forest = import_forest(RandomForestRegressor(3, random_state=0).fit(X, y))
-    data = forest.bins.bin(list(X.T), [0, 0, 1, 1, 2])
-    assert data.n_groups == 3
-    assert group_gains(forest.trees, data).shape == (3, 3)
 
 
 @pytest.mark.parametrize(

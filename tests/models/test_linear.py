@@ -83,7 +83,7 @@ def statistics(rows, response, **more):
     return fit_statistics(own, **asked), dict(fit_facts(own, **asked))
 
 
-def test_least_squares_as_r_prints_them(rows):
+def test_least_squares_as_r_prints_them_of_copies_too(rows):
     found, said = statistics(rows, "number")
     line = np.polyfit(rows["x"], rows["number"], 1)
     left = rows["number"] - np.polyval(line, rows["x"])
@@ -91,9 +91,6 @@ def test_least_squares_as_r_prints_them(rows):
     assert found["r2"] == pytest.approx(1 - left.var() / rows["number"].var())
     assert said["Residual s.e."].endswith(" on 88 degrees of freedom")
     assert said["R-squared"].startswith(f"{found['r2']:.3f}, adjusted ")
-
-
-def test_copies_of_rows_fit_as_the_rows_written_out(rows):
     written_out = rows.loc[rows.index.repeat(rows["times"])].reset_index(drop=True)
     copies, _ = statistics(rows, "number", weights="times")
     assert copies == pytest.approx(statistics(written_out.drop(columns="times"), "number")[0])
@@ -109,13 +106,10 @@ def test_deviances_and_aic(rows, response, more):
     assert said["AIC"] == f"{found['aic']:,.2f}"
 
 
-def test_classes_have_a_deviance(rows):
+def test_classes_have_a_deviance_and_relative_weights_no_aic(rows):
     found, said = statistics(rows, "kind")
     assert found["aic"] == pytest.approx(found["deviance"] + 8)
     assert set(said) == {"Deviance", "AIC"}
-
-
-def test_relative_weights_have_no_aic(rows):
     found, said = statistics(rows, "ill", weights="share")
     assert "aic" not in found
     assert "AIC" not in said

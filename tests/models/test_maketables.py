@@ -51,22 +51,22 @@ def test_p_values_that_are_not_valid_draw_no_stars(fit):
     assert glm.__maketables_depvar__ == "ill"
 
 
-def test_intervals_are_those_of_95_percent(fit):
+def test_what_has_coefficients_and_intervals(fit):
     wide, usual = (fit.inference(seed=1, level=level) for level in (0.99, 0.95))
     assert wide.__maketables_coef_table__.equals(usual.__maketables_coef_table__)
-
-
-def test_several_splits_have_no_coefficients(fit):
     with pytest.raises(OptionError, match="`repeats=1` gives coefficients"):
         fit.inference(repeats=2, seed=1).__maketables_coef_table__  # noqa: B018
 
 
-def test_methods_are_compared_with_the_best(compared):
+def test_methods_are_compared_with_the_best_if_there_are_several(compared, rows):
     table, found = compared.__maketables_coef_table__, compared.differences().iloc[0]
     assert table.index.to_list() == [found["method"]]
     assert compared.__maketables_depvar__ == f"AUC minus that of {compared.best}"
     assert table["p"].to_list() == pytest.approx([found["p_value"]], nan_ok=True)
     assert compared.__maketables_stat__("folds") == 3
+    alone = treeselect.compare("ill ~ x", rows, ["mrmr"], k=1, folds=2, seed=1)
+    with pytest.raises(OptionError, match="two methods"):
+        alone.__maketables_coef_table__  # noqa: B018
 
 
 def test_labels_go_with_the_coefficients(rows):
@@ -75,12 +75,6 @@ def test_labels_go_with_the_coefficients(rows):
     for model in (fit.refit("glm"), fit.inference(seed=1)):
         assert model.__maketables_var_labels__["x"] == "Exposure"
         assert set(model.__maketables_var_labels__) <= set(model.__maketables_coef_table__.index)
-
-
-def test_one_method_has_no_differences(rows):
-    alone = treeselect.compare("ill ~ x", rows, ["mrmr"], k=1, folds=2, seed=1)
-    with pytest.raises(OptionError, match="two methods"):
-        alone.__maketables_coef_table__  # noqa: B018
 
 
 def test_several_fits_are_in_one_table(fit, compared):

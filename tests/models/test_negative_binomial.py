@@ -33,23 +33,12 @@ def test_it_is_that_of_r(model):
     assert tests.loc["(none)", "aic"] == pytest.approx(EXPECTED.loc["AIC", "value"], rel=1e-7)
 
 
-def test_copies_are_rows(model):
+def test_copies_and_predictions_are_rates(model):
     once = SURVEY.assign(often=1 + SURVEY.index % 2)
     long = once.loc[once.index.repeat(once["often"])].reset_index(drop=True)
     found = fitted(once, weights="often").refit("negative-binomial")
     expected = fitted(long).refit("negative-binomial")
     pd.testing.assert_frame_equal(found.tidy(), expected.tidy(), rtol=1e-5)
-
-
-def test_counts_that_vary_no_more_than_poisson_counts_say_so(model):
-    rng = np.random.default_rng(0)
-    even = SURVEY.assign(w=rng.binomial(10, 0.5, len(SURVEY)))
-    facts = dict(fitted(even).refit("negative-binomial").content.facts)
-    assert "theta at its bound: the counts vary no more than Poisson counts" in facts["Model"]
-    assert "theta 4.054" in dict(model.content.facts)["Model"]
-
-
-def test_predictions_and_tables_are_rates(model):
     link = model.predict(SURVEY, type="link")
     np.testing.assert_allclose(model.predict(SURVEY), np.exp(link))
     assert "negative binomial regression of 120 rows" in str(model.regression_table())
@@ -57,7 +46,12 @@ def test_predictions_and_tables_are_rates(model):
     assert (model.confint()["ci_low"] < model.tidy()["estimate"]).all()
 
 
-def test_counts_that_vary_too_much_name_it():
+def test_what_it_says_of_the_dispersion(model):
+    rng = np.random.default_rng(0)
+    even = SURVEY.assign(w=rng.binomial(10, 0.5, len(SURVEY)))
+    facts = dict(fitted(even).refit("negative-binomial").content.facts)
+    assert "theta at its bound: the counts vary no more than Poisson counts" in facts["Model"]
+    assert "theta 4.054" in dict(model.content.facts)["Model"]
     note = next(n for n in fitted().refit("glm").content.notes if "vary more" in n)
     assert 'refit("negative-binomial")' in note
     poisson = fitted(SURVEY, "n").refit("glm")

@@ -98,17 +98,17 @@ def test_it_says_the_order_and_what_ratios_are_of():
     assert model.plot("x").get_ylabel() == "effect on the linear predictor"
 
 
-def test_a_constant_column_beside_thresholds_is_left_out():
+def test_constant_columns_classes_and_the_aic():
     data = SURVEY.assign(z=np.where(SURVEY.index < 60, 3.0, 3.0 + 1e-14))
     model = fitted(data.assign(twin=1 - data["x"]), "x + twin + z", k=3).refit("ordinal")
     assert np.isfinite(model.tidy()["std_error"]).all()
     assert len(model.left_out) == 2
-
-
-def test_it_needs_classes():
     fit = treeselect.select("y ~ x", SURVEY, method="mrmr", k=1)
     with pytest.raises(OptionError, match=r'`model="ordinal"` needs ordered classes'):
         fit.refit("ordinal")
+    weighted = fitted(weights="w", weights_kind="sampling").refit("ordinal")
+    assert "compare AIC" in str(fitted().refit("ordinal").summary())
+    assert "AIC" not in str(weighted.summary())
 
 
 def test_an_order_of_the_alphabet_is_refused():
@@ -126,12 +126,6 @@ def test_an_order_of_the_alphabet_is_refused():
     kind = pd.CategoricalDtype(list("abcde"), ordered=True)
     own = fitted(SURVEY.assign(o=letters.astype(kind))).refit("ordinal")
     np.testing.assert_allclose(own.tidy()["estimate"], numbers)
-
-
-def test_aic_is_named_where_there_is_one():
-    weighted = fitted(weights="w", weights_kind="sampling").refit("ordinal")
-    assert "compare AIC" in str(fitted().refit("ordinal").summary())
-    assert "AIC" not in str(weighted.summary())
 
 
 def test_estimates_that_diverge_are_told():

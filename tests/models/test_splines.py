@@ -63,22 +63,16 @@ def test_it_is_the_final_model_that_bends(left):
     np.testing.assert_allclose(ratio, ratio.mean() if "Surv" in left else 1.0, rtol=1e-5)
 
 
-def test_each_number_may_have_its_own_degrees_of_freedom():
+def test_degrees_of_freedom_of_each_number_and_none_of_factors():
     model = fitted("x + w + g").refit("glm", splines={"w": 2})
     assert model.tidy()["column"].tolist() == ["Intercept", "x", "w", "w'", "g[T.b]", "g[T.c]"]
     assert '.refit("glm", splines={"w": 2})' in dict(model.content.facts)["Call"]
     assert dict(model.content.facts)["Knots"].startswith("w at ")
-
-
-def test_few_values_and_factors_stay_linear():
     few = SURVEY.assign(few=SURVEY["w"] % 3)
     model = fitted("few + g", data=few).refit("gam")
     assert model.tidy()["column"].tolist() == ["Intercept", "few", "g[T.b]", "g[T.c]"]
     assert "Knots" not in dict(model.content.facts)
     assert model.content.title == "Linear model of the selected terms"
-
-
-def test_interactions_have_the_splines_of_their_numbers():
     model = fitted("x + g + x:g").refit("glm", splines=2)
     columns = model.tidy().query("term == 'x:g'")["column"].tolist()
     assert columns == ["x:g[T.b]", "x':g[T.b]", "x:g[T.c]", "x':g[T.c]"]
@@ -94,15 +88,12 @@ def test_the_summary_compares_quartiles_under_their_labels():
     assert "Dose (mg) (nonlinear)" in str(model.drop1())
 
 
-def test_copies_are_rows():
+def test_copies_are_rows_and_clusters_have_wald_tests():
     copies = SURVEY.assign(n_rows=1 + SURVEY["w"] % 3)
     long = copies.loc[copies.index.repeat(copies["n_rows"])].reset_index(drop=True)
     once = fitted("x + g", data=copies, weights="n_rows").refit("gam")
     often = fitted("x + g", data=long).refit("gam")
     pd.testing.assert_frame_equal(once.tidy(), often.tidy())
-
-
-def test_clusters_have_wald_tests_of_bends():
     model = fitted("x + g", fold_groups="site").refit("gam")
     table = model.drop1().tidy().set_index("term")
     covariance = model.result.cov_params()

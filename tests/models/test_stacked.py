@@ -91,15 +91,12 @@ def test_a_smooth_effect_needs_no_forest_and_an_interaction_does():
     assert shares[0] < 0.1 < 0.3 < shares[1]
 
 
-def test_offset_and_missing_values(frame):
+def test_offsets_missing_values_and_monotone_constraints(frame):
     fit = stacked(frame, "count", family="poisson", offset="exposure")
     more = frame.assign(exposure=frame["exposure"] + 1)
     assert fit.predict(more).to_numpy() == pytest.approx(np.e * fit.predict(frame).to_numpy())
     gap = fit.predict(frame.assign(a=np.nan))
     assert np.isfinite(gap.to_numpy()).all()
-
-
-def test_predictions_follow_monotone_constraints(frame):
     fit = stacked(frame, "y", monotone={"a": 1, "c": -1})
     grid = pd.concat([frame.iloc[[5]]] * 50, ignore_index=True)
     for name, sign in (("a", 1), ("c", -1)):
@@ -107,11 +104,16 @@ def test_predictions_follow_monotone_constraints(frame):
         assert (sign * np.diff(along) >= -1e-9).all()
 
 
-def test_importance_is_a_share_of_what_is_explained(frame):
+def test_nothing_selected_and_shares_of_importance(frame):
     fit = stacked(frame, "y")
     importance = fit.tidy().set_index("term")["importance"]
     assert importance["c"] > importance["letter"] > importance["b"]
     assert (fit.model.fitted.importance >= 0).all()
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame({"a": rng.standard_normal(50), "y": rng.standard_normal(50)})
+    fit = treeselect.select("y ~ a", data, k="auto", resamples=0, seed=1, progress=False)
+    if fit.k == 0:
+        assert fit.refit("stack").predict(data).to_numpy() == pytest.approx(data["y"].mean())
 
 
 @pytest.mark.parametrize("response", ["y", "yes", "three", "Surv(time, event)"])
@@ -128,11 +130,3 @@ def test_the_same_for_any_number_of_processes_and_order_of_columns(frame):
     first = stacked(frame, "y")
     second = stacked(frame[frame.columns[::-1]], "y")
     assert second.predict(frame).to_numpy() == pytest.approx(first.predict(frame).to_numpy())
-
-
-def test_nothing_selected_predicts_the_mean():
-    rng = np.random.default_rng(3)
-    data = pd.DataFrame({"a": rng.standard_normal(50), "y": rng.standard_normal(50)})
-    fit = treeselect.select("y ~ a", data, k="auto", resamples=0, seed=1, progress=False)
-    if fit.k == 0:
-        assert fit.refit("stack").predict(data).to_numpy() == pytest.approx(data["y"].mean())

@@ -52,11 +52,20 @@ def test_tests_of_terms_are_those_of_r(test, family, models):
             assert own["aic"] == pytest.approx(row["aic"], rel=1e-7)
 
 
-def test_the_sum_of_sequential_deviances_is_the_whole(models):
+def test_wald_and_sums_of_deviances(models):
     for model in models["drop1 plain"].values():
         table = model.anova().tidy()
         first, last = table["resid_deviance"].iloc[[0, -1]]
         assert table["deviance"].sum() == pytest.approx(first - last)
+    for family, model in models["drop1 plain"].items():
+        ends = ["ci_low", "ci_high"]
+        pd.testing.assert_frame_equal(model.confint(method="wald")[ends], model.tidy()[ends])
+        if family == "gaussian":
+            pd.testing.assert_frame_equal(model.confint()[ends], model.tidy()[ends])
+        wide = model.confint(method="wald", level=0.99)
+        assert (wide["ci_high"] > model.tidy()["ci_high"]).all()
+    with pytest.raises(OptionError, match="`exponentiate` must be False"):
+        models["drop1 plain"]["gaussian"].summary(exponentiate=True)
 
 
 @pytest.mark.parametrize("family", ["binomial", "poisson", "cox"])
@@ -67,16 +76,6 @@ def test_profile_intervals_are_those_of_r(family, models):
     # R interpolates the profile by a spline
     np.testing.assert_allclose(found["ci_low"], expected["low"], rtol=1e-3, atol=1e-3)
     np.testing.assert_allclose(found["ci_high"], expected["high"], rtol=1e-3, atol=1e-3)
-
-
-def test_wald_intervals_are_those_of_the_table(models):
-    for family, model in models["drop1 plain"].items():
-        ends = ["ci_low", "ci_high"]
-        pd.testing.assert_frame_equal(model.confint(method="wald")[ends], model.tidy()[ends])
-        if family == "gaussian":
-            pd.testing.assert_frame_equal(model.confint()[ends], model.tidy()[ends])
-        wide = model.confint(method="wald", level=0.99)
-        assert (wide["ci_high"] > model.tidy()["ci_high"]).all()
 
 
 def test_the_profile_of_the_intercept_alone(survey):
@@ -140,12 +139,17 @@ def test_overdispersed_counts_are_quasi_poisson(visits):
     assert profile == pytest.approx(wald, rel=0.05)
 
 
-def test_counts_of_chance_are_poisson(visits):
+def test_few_clusters_and_counts_of_chance(visits):
     model = fitted("poisson", visits.assign(n=visits["calm"]))
     text = str(model.summary())
     assert "GLM, Poisson family" in text
     assert "within chance" in text
     assert "aic" in model.statistics
+    few = visits.assign(ward=visits["ward"] // 20)
+    with pytest.warns(TreeselectWarning, match="Found: 3 clusters and 4 coefficients"):
+        model = fitted("poisson", few, fold_groups="ward")
+    pd.testing.assert_frame_equal(model.tidy(), fitted("poisson", few).tidy())
+    assert "treat rows of the same `ward` as independent" in " ".join(str(model.summary()).split())
 
 
 @pytest.mark.parametrize("family", ["poisson", "binomial", "gaussian"])
@@ -167,14 +171,6 @@ def test_clusters_are_robust_everywhere(family, visits):
     text = " ".join(str(model.summary()).split())
     assert "Std. errors: cluster-robust, 60 `ward` clusters, 59 degrees of freedom" in text
     assert "Wald F tests with robust standard errors" in " ".join(str(model.drop1()).split())
-
-
-def test_few_clusters_are_told(visits):
-    few = visits.assign(ward=visits["ward"] // 20)
-    with pytest.warns(TreeselectWarning, match="Found: 3 clusters and 4 coefficients"):
-        model = fitted("poisson", few, fold_groups="ward")
-    pd.testing.assert_frame_equal(model.tidy(), fitted("poisson", few).tidy())
-    assert "treat rows of the same `ward` as independent" in " ".join(str(model.summary()).split())
 
 
 def test_what_is_refused_and_said(models):
@@ -260,11 +256,6 @@ def test_a_single_term_with_clusters_is_tested(survey):
     )
     table = fit.refit("glm").drop1().tidy().set_index("term")
     assert 0 < table.loc["x", "p_value"] < 1
-
-
-def test_differences_are_no_ratios(models):
-    with pytest.raises(OptionError, match="`exponentiate` must be False"):
-        models["drop1 plain"]["gaussian"].summary(exponentiate=True)
 
 
 def test_where_all_terms_were_forced_in_p_values_are_not_called_invalid(survey):

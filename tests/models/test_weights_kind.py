@@ -141,7 +141,7 @@ def test_imputed_frames_and_comparisons_say_the_kind(survey):
         assert "sampling weights" in str(said.summary())
 
 
-def test_files_and_calls_carry_the_kind(survey, tmp_path):
+def test_files_selectors_and_calls_carry_the_kind(survey, tmp_path):
     fit = select("gaussian", survey, weights="w", weights_kind="sampling")
     assert 'weights="w", seed=1, weights_kind="sampling"' in fit._fit.call.text
     for include in (True, False):
@@ -150,9 +150,6 @@ def test_files_and_calls_carry_the_kind(survey, tmp_path):
         assert again.data.design.weights_kind == "sampling"
         model = (again if include else again.with_data(survey)).refit("glm")
         np.testing.assert_allclose(model.tidy()[NUMBERS], numbers(fit))
-
-
-def test_selector_takes_the_kind(survey):
     selector = treeselect.TreeSelector("mrmr", k=1, weights_kind="sampling", random_state=1)
     selector.fit(survey[["x", "n"]], survey["y"], sample_weight=survey["w"].to_numpy())
     assert selector.result_.data.design.weights_kind == "sampling"

@@ -44,13 +44,10 @@ def test_long_labels_take_several_lines():
     assert lines[5].split() == ["age", "12.25"]
 
 
-def test_names_are_not_broken():
+def test_names_are_not_broken_and_short_ones_stay_on_a_line():
     name = "x" * 100
     lines = table_lines(("Term", "n"), ((name, "1"), ("a b", "2")))
     assert lines[3].split() == [name, "1"]
     assert lines[4].split() == ["a", "b", "2"]
-
-
-def test_short_names_stay_on_a_line_in_wide_tables():
     lines = table_lines(("Term", "w" * 90), (("random forest", "1"),))
     assert lines[3].startswith("random forest ")

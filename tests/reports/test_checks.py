@@ -102,16 +102,13 @@ def test_of_many_classes_the_most_frequent_have_figures():
     assert "the 6 most frequent classes" in found.lead
 
 
-def test_what_must_be_known_is_said():
+def test_what_must_be_known_and_what_is_predicted_to_be_none_is_said():
     assert not checks._cautions(TWO)
     several = held(Y, P, BINOMIAL, (False, True), weight=2.0, times=3, grouped=True)
     text = " ".join(checks._cautions(several))
     assert "are down-weighted" in text
     assert "by their case weights" in text
     assert "too narrow" in text
-
-
-def test_counts_that_are_predicted_to_be_none():
     found = checks._numbers(held(np.tile([0, 1, 1, 2], 10), np.tile([0, 0.5, 0, 1.5], 10), POISSON))
     assert "Poisson regression" in said(found)
 
@@ -202,20 +199,14 @@ def test_the_summary(snapshot):
     assert made([10, 20, 30, 40], [1, 0, 1, 0]).summary().as_text() == snapshot
 
 
-def test_names_are_escaped():
+def test_names_are_escaped_and_what_can_t_be_told_apart_is_not_drawn():
     assert HOSTILE not in drawn(made([10, 20, 30], [1, 0, 1], time=HOSTILE))
-
-
-def test_what_can_t_be_told_apart_is_not_drawn():
     many = made(np.arange(1, 301), np.arange(300) % 3 == 0)
     assert 'class="censored"' not in drawn(many)
     assert "mark censored rows" not in drawn(many)
     few = drawn(made([10, 20, 30], [1, 0, 1]))
     assert 'class="censored"' in few
     assert "mark censored rows" in few
-
-
-def test_late_entry_is_said():
     late = drawn(made([10, 20, 30], [1, 0, 1], np.array([0.0, 5.0, 8.0])))
     assert "Rows enter at different times" in late
     assert "Rows enter at different times" not in drawn(made([10, 20, 30], [1, 0, 1]))

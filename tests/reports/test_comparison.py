@@ -214,15 +214,12 @@ def test_a_difference_that_is_the_same_in_every_fold_has_no_interval():
     assert found.differences()[["ci_low", "ci_high", "p_value"]].isna().all(axis=None)
 
 
-def test_one_method_has_no_differences():
+def test_comparisons_without_differences_or_sizes():
     report = gathered(made(1))
     assert report.differences is None
     assert report.title == "How well does method0 predict died?"
     assert len(report.answer) == 1
     assert "Paired differences" not in page_of(made(1))
-
-
-def test_methods_of_given_tuning_values_only():
     found = made(2, own=(0, 1))
     report = gathered(found)
     assert [row[0] for row in report.scores.table.rows] == ["given"]
@@ -230,9 +227,6 @@ def test_methods_of_given_tuning_values_only():
     assert "given tuning parameter is one point" in report.scores.lead
     assert 'class="leader"' not in drawn(report.scores.figure)
     assert "(4.0)" in page_of(found)
-
-
-def test_a_list_of_sizes_with_repeats():
     report = gathered(made(3, (2, 5, 9), repeats=3))
     assert [row[0] for row in report.scores.table.rows] == ["2", "5", "9"]
     assert "constant model" not in report.scores.lead
@@ -246,7 +240,7 @@ def test_sections_are_chosen(tmp_path):
         found.report(tmp_path / "a.html", sections=["term"])
 
 
-def test_undefined_stability_is_said():
+def test_undefined_stability_and_an_empty_selection_are_said():
     found = made(2, (0, 4), n_units=4, rule=4)  # nothing or all four units
     report = gathered(found)
     assert report.stability.lead.startswith("Stability is undefined")
@@ -257,9 +251,6 @@ def test_undefined_stability_is_said():
     mixed = gathered(made(2, (1, 4), n_units=4, rule=4))
     at_four = mixed.stability.table.rows[-1]
     assert at_four == ("4", "–", "–")
-
-
-def test_nothing_selected():
     found = with_scores(made(1, (0, 1)), [[0.5, 0.5]], [[0, 0]])
     report = gathered(found)
     assert report.terms.lead.startswith("No method selected any term")
@@ -270,15 +261,12 @@ def test_nothing_selected():
 # --- the file ----------------------------------------------------------------------------------
 
 
-def test_report_writes_one_file(four, tmp_path):
+def test_reports_of_comparisons_are_written_and_their_templates_copied(four, tmp_path):
     path = four.report(tmp_path / "out.html")
     assert [p.name for p in tmp_path.iterdir()] == ["out.html"]
     page = path.read_text(encoding="utf-8")
     for name, version in software_versions().items():
         assert f"{name} {version}" in page
-
-
-def test_templates_can_be_copied(four, tmp_path):
     own = tmp_path / "mine.html.j2"
     own.write_text((template_folder() / COMPARISON).read_text(encoding="utf-8"), encoding="utf-8")
     page = four.report(str(tmp_path / "a.html"), template=str(own)).read_text(encoding="utf-8")

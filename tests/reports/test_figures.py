@@ -82,7 +82,7 @@ def heights(texts):
 # --- over the number of terms --------------------------------------------------------------------
 
 
-def test_the_path_has_dots_error_bars_and_a_ring():
+def test_paths_have_dots_error_bars_and_a_ring_where_they_are_known():
     figure = path_figure([0, 1, 4], [0.5, 0.7, 0.8], [0.0, 0.02, 0.01], 1, score="AUC")
     drawing = Drawing(figure)
     ((a, b, c),) = drawing.points("line")
@@ -94,9 +94,6 @@ def test_the_path_has_dots_error_bars_and_a_ring():
     assert list(drawing.x_ticks)[:5] == ["0", "1", "2", "3", "4"]
     assert drawing.starts("marker") == [(b[0], 30.0)]
     assert figure.text == "0 terms: 0.500; 1 term: 0.700 (chosen); 4 terms: 0.800"
-
-
-def test_a_path_without_some_scores_and_beyond_its_end():
     figure = path_figure([1, 2, 3], [0.5, NAN, 0.75], None, 2, score="AUC", full=(9, 0.5))
     assert figure.series[0].x == [1, 3]
     assert figure.text.endswith("3 terms: 0.750; all 9 terms: 0.500")
@@ -156,7 +153,7 @@ def compared(series, **others):
     return score_figure(series, 0, what="AUC", **others)
 
 
-def test_error_bars_stand_side_by_side():
+def test_error_bars_have_their_length_side_by_side():
     figure = compared([line(str(i), i, (1, 2, 3), (0.5, 0.6, 0.7)) for i in range(8)])
     drawing = Drawing(figure)
     at_two = [points[1][0] for points in drawing.points("line")]
@@ -167,9 +164,6 @@ def test_error_bars_stand_side_by_side():
     first, *_, last = (points[0][0] for points in crowded.points("line"))
     per_size = (ticks[1] - ticks[0]) / 5
     assert last - first < per_size / 2  # no method stands at another's size
-
-
-def test_error_bars_have_their_length():
     figure = compared([line("a", 0, (1, 2), (0.5, 0.7), (0.1, NAN))])
     drawing = Drawing(figure)
     (whiskers,) = drawing.all("whiskers")
@@ -181,7 +175,7 @@ def test_error_bars_have_their_length():
     assert figure.text == "a: 1: 0.500 ± 0.100, 2: 0.700"
 
 
-def test_lines_break_where_values_are_missing():
+def test_lines_break_where_values_are_missing_and_long_ones_have_fewer_marks():
     values = (0.1, 0.2, NAN, 0.4, NAN, 0.5, 0.6)
     figure = compared([line("a", 3, range(7), values, [NAN] * 7)])
     drawing = Drawing(figure)
@@ -189,9 +183,6 @@ def test_lines_break_where_values_are_missing():
     assert len(drawing.starts("solid")) == 5 + 1  # and one beside the name
     assert drawing.all("hue-3", "g")
     assert not drawing.all("whiskers")
-
-
-def test_long_lines_have_fewer_marks_but_those_with_rings():
     ringed = [size == 7 for size in range(100)]
     (one,) = compared([line("a", 0, range(100), [0.5] * 100, None, ringed)]).series
     assert sum(one.marked) <= 21
@@ -316,7 +307,7 @@ def survival(*groups, ticks=(0.0, 200.0, 400.0), counts=(30, 20, 10)):
     return survival_figure(groups, predicted, numbers, ticks, time="time", horizon=200.0)
 
 
-def test_steps_start_at_the_corner_and_go_down_only():
+def test_steps_start_at_the_corner_and_tell_of_censored_rows():
     drawing = Drawing(survival(steps()))
     (path,) = drawing.all("steps")
     x, y = drawing.x_ticks, drawing.y_ticks
@@ -324,10 +315,9 @@ def test_steps_start_at_the_corner_and_go_down_only():
     assert path.get("d") == "M{:g} {:g}H{:g}V{:g}H{:g}V{:g}H{:g}".format(*at)
     assert drawing.starts("marker")[0][0] == x["200"]
     assert drawing.starts("open") == [(x["200"], pytest.approx(y["100%"] * 0.8 + y["0%"] * 0.2))]
-
-
-def test_bands_leave_out_what_is_not_known():
-    drawing = Drawing(survival(steps()))
+    assert [y + 4 for _, y in drawing.starts("censored")] == [
+        drawing.y_ticks["100%"], drawing.y_ticks["75%"],
+    ]  # fmt: skip
     (band,) = drawing.points("band", "polygon")
     assert min(x for x, _ in band) == drawing.x_ticks["200"]
     assert max(x for x, _ in band) == drawing.x_ticks["400"]
@@ -336,13 +326,6 @@ def test_bands_leave_out_what_is_not_known():
     ends = steps(low=(NAN, NAN, NAN, 0.2), high=(NAN, NAN, NAN, 0.4))  # limits without extent
     for group in (nothing, ends):
         assert not Drawing(survival(group)).all("band")
-
-
-def test_ticks_of_censored_rows_stand_on_the_curve():
-    drawing = Drawing(survival(steps()))
-    assert [y + 4 for _, y in drawing.starts("censored")] == [
-        drawing.y_ticks["100%"], drawing.y_ticks["75%"],
-    ]  # fmt: skip
 
 
 def test_numbers_at_risk_are_below_their_ticks_in_rows_of_their_own():
@@ -360,13 +343,10 @@ def test_numbers_at_risk_are_below_their_ticks_in_rows_of_their_own():
     assert [str(float(own.get("x"))) for own in at] == ticks * 2
 
 
-def test_survival_is_told_to_those_who_do_not_see_it():
+def test_survival_and_numbers_at_risk_are_told_without_seeing():
     assert survival(steps()).text == "low: 75% at 200, 50% at 400; predicted 80% at 200"
     short = steps(x=(1.0, 2.0, 3.0, 50.0), ticks=())
     assert survival(short, steps("other")).text.startswith("low: 50% at 50;")
-
-
-def test_on_a_phone_rows_of_numbers_name_the_curves():
     ticks = tuple(float(t) for t in range(0, 401, 50))
     figure = survival(steps("low"), steps("high"), ticks=ticks, counts=[1234.0] * 9)
     drawing = Drawing(figure, 1)
@@ -387,7 +367,7 @@ def curve(points, *, is_number=True, term="x"):
     return Curve(term, "x", is_number, "mean response", made, 0)
 
 
-def test_panels_share_their_scale_or_have_each_its_own():
+def test_panels_share_their_scale_unless_a_curve_would_be_flat():
     made = [
         curve([(0.0, -1.0), (1.0, 0.5), (None, 0.1)]),
         curve([("a", 0.0), ("b", 0.2)], is_number=False),
@@ -401,9 +381,6 @@ def test_panels_share_their_scale_or_have_each_its_own():
     assert "+0.20" in Drawing(panels(made, shared=False)[1]).x_ticks
     assert len(first.points("line")[0]) == 2  # missing values are no part of the line
     assert figures[0].text.endswith("lowest, -1, at 0.0; highest, +0.5, at 1.0.")
-
-
-def test_a_scale_is_shared_unless_a_curve_would_be_flat():
     steep, flat = curve([(0.0, -1.0), (1.0, 1.0)]), curve([(0.0, -0.01), (1.0, 0.01)])
     assert share_scale([steep, curve([(0.0, 0.0), (1.0, 0.5)])])
     assert not share_scale([steep, flat])

@@ -20,12 +20,11 @@ from treeselect.reports.parts import Card, Facts, Mark, Report, Section, Table, 
 from treeselect.reports.render import csv_link, csv_text, file_name, markdown_page, with_svg_link
 
 
-def test_numbers_are_set_flush_right():
+def test_numbers_signs_and_words_are_set_flush():
     table = Table(("a", "b", "c", "d"), (("x", "1,234", "0.1 to 0.2", ""), ("y", "-0.5", "", "∞")))
     assert table.numeric == (False, True, False, True)
-
-
-def test_words():
+    rows = (("a", "+0.1", "(2.6)", "<0.001", "-0.1 to +0.2"), ("b", "-0.2", "3", "–", ""))
+    assert Table(("m", "d", "k", "p", "i"), rows).numeric == (False, True, True, True, False)
     assert enumeration(("a",)) == "a"
     assert enumeration(("a", "b")) == "a and b"
     assert enumeration(("a", "b", "c")) == "a, b and c"
@@ -35,12 +34,7 @@ def test_words():
     assert enumeration(("a" * 300, "b")) == f"{'a' * 300} and 1 more"
 
 
-def test_signs_brackets_and_dashes_are_set_flush_right_with_numbers():
-    rows = (("a", "+0.1", "(2.6)", "<0.001", "-0.1 to +0.2"), ("b", "-0.2", "3", "–", ""))
-    assert Table(("m", "d", "k", "p", "i"), rows).numeric == (False, True, True, True, False)
-
-
-def test_rows_are_ranked_by_each_column():
+def test_rows_are_ranked_and_bars_are_shares():
     rows = (
         ("b", "1,200", "0.10 to 0.20", ""), ("A", "∞", "-0.30 to 0.10", "z"),
         ("c", "<0.001", "", "y"), ("c", "", "0.20 to 0.40", "x"),
@@ -49,9 +43,6 @@ def test_rows_are_ranked_by_each_column():
     by_column = [[dict(row)[i] for row in table.ranks] for i in range(4)]
     assert by_column == [[1, 0, 2, 3], [1, 0, 2, 3], [1, 2, 3, 0], [3, 2, 1, 0]]
     assert Table(("n", "term"), (("3", "b"), ("2", "a"))).ranks == (((1, 1),), ((1, 0),))
-
-
-def test_bars_are_shares_of_the_longest():
     assert bars([0.5, 0.25, -0.01]) == (Mark(1.0), Mark(0.5), Mark(0.0))
     assert bars([0.0]) == (Mark(0.0),)
     assert bars([]) == ()
@@ -71,34 +62,28 @@ TABLE = Table(
 )
 
 
-def test_a_spreadsheet_runs_nothing_and_reads_the_numbers():
+def test_spreadsheets_and_links_hold_the_whole_table_under_plain_names():
     assert list(csv.reader(io.StringIO(csv_text(TABLE)))) == [
         ["Term", "Frequency", "Frequency, 95% interval", "'=Change", "Selected"],
         ["'=cmd|' /C calc'!A0", "0.90", "0.80 to 1.00", "+1234.5", "yes"],
         ['a, "b"\\n', "forced in", "", "-0.5", "no"],
     ]
+    link = csv_link(Table(("Größe", "n"), (('<"&#>', "1"), ("50 %", "2"))))
+    head, _, data = link.partition(",")
+    assert head == "data:text/csv;charset=utf-8"
+    assert not set(link) & set(' "<>#\n')
+    assert unquote(data) == '\ufeffGröße,n\r\n"<""&#>",1\r\n50 %,2\r\n'
+    assert (
+        file_name("Selected terms, most important first") == "selected-terms-most-important-first"
+    )
+    assert file_name("../../é<b>") == "e-b"
+    assert file_name("日本") == "table"
 
 
 @pytest.mark.parametrize("first", "=+-@|%")
 def test_no_cell_begins_like_a_formula(first):
     text = csv_text(Table((f"{first}a",), ((f"{first}1+1",), (f"{first}",))))
     assert all(line.startswith("'") for line in text.splitlines())
-
-
-def test_a_link_holds_the_whole_table():
-    link = csv_link(Table(("Größe", "n"), (('<"&#>', "1"), ("50 %", "2"))))
-    head, _, data = link.partition(",")
-    assert head == "data:text/csv;charset=utf-8"
-    assert not set(link) & set(' "<>#\n')
-    assert unquote(data) == '\ufeffGröße,n\r\n"<""&#>",1\r\n50 %,2\r\n'
-
-
-def test_names_of_files_are_plain():
-    assert (
-        file_name("Selected terms, most important first") == "selected-terms-most-important-first"
-    )
-    assert file_name("../../é<b>") == "e-b"
-    assert file_name("日本") == "table"
 
 
 STYLE = """
@@ -111,7 +96,7 @@ svg .band { fill: none; }
 """
 
 
-def test_a_drawing_stands_alone():
+def test_drawings_that_are_saved_stand_alone():
     drawn = Markup(
         '<div class="figure">\n<svg class="wide" viewBox="0 0 720 300" role="img">\n'
         '<title id="x-title">&lt;b&gt; &amp; &#34;x&#34; é #1</title>\n<desc>Said.</desc>'
@@ -133,9 +118,6 @@ def test_a_drawing_stands_alone():
     assert ":root{--ink:#111;--accent:#1f5f8b}svg text{fill: var(--ink)}" in style.text
     assert style.text.endswith("svg .dot{fill: var(--accent)}")
     assert not any(own in style.text for own in ("#eee", "red", "margin", "band", ".bar"))
-
-
-def test_what_is_not_drawn_is_not_saved():
     assert with_svg_link(Markup("<p>Nothing.</p>"), "x", STYLE) == "<p>Nothing.</p>"
 
 
@@ -162,7 +144,7 @@ def tables(text):
     return [part.splitlines() for part in text.split("\n\n") if part.startswith("|")]
 
 
-def test_the_markdown_has_the_sections_of_the_page(fit, tmp_path):
+def test_markdown_has_the_sections_of_the_page_and_tables_whatever_the_names(fit, tmp_path):
     page = fit.report(tmp_path / "r.html").read_text(encoding="utf-8")
     text = fit.report(tmp_path / "r.md").read_text(encoding="utf-8")
     own = [line.lstrip("# ") for line in text.splitlines() if re.match(r"##? ", line)]
@@ -171,19 +153,12 @@ def test_the_markdown_has_the_sections_of_the_page(fit, tmp_path):
     assert "```\ntreeselect.select(" in text
     assert not re.search(r"<(p|svg|div|table|style)\b", text)
     assert len(tables(text)) == len(re.findall("<table", page))
-
-
-def test_every_table_is_a_table_whatever_the_names(fit, tmp_path):
-    text = fit.report(tmp_path / "r.md").read_text(encoding="utf-8")
     for lines in tables(text):
         cells = {len(re.split(r"(?<!\\)\|", line)) for line in lines}
         assert len(cells) == 1
         assert re.fullmatch(r"\|( :?-+:? \|)+", lines[1])
     assert r"a\|b" in text
     assert r"x\_\*y\*" in text
-
-
-def test_sections_may_be_chosen(fit, tmp_path):
     text = fit.report(tmp_path / "r.md", sections=["terms"]).read_text(encoding="utf-8")
     assert re.findall(r"^## (.*)$", text, re.MULTILINE) == ["Selected terms"]
 

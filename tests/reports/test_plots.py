@@ -115,14 +115,17 @@ def test_the_history_has_a_line_for_each_unit_and_three_for_the_shadows(request)
     ax.figure.canvas.draw()
 
 
-def test_axes_of_the_user_are_drawn_on(fitted):
+def test_axes_of_the_user_are_drawn_on(fitted, four):
     figure = matplotlib.figure.Figure()
     ax = figure.subplots()
     assert fitted.plot("importance", ax=ax) is ax
     assert plt.get_fignums() == []  # pyplot knows nothing of it
+    ax = matplotlib.figure.Figure().subplots()
+    assert four.plot(ax=ax) is ax
+    assert plt.get_fignums() == []  # pyplot knows nothing of it
 
 
-def test_path_and_importance_show_the_tables(cross_validated):
+def test_path_importance_and_stability_show_the_tables(cross_validated, fitted):
     fit = cross_validated
     line = next(own for own in fit.plot("path").lines if own.get_marker() == "o")
     np.testing.assert_allclose(line.get_xdata(), fit.path["k"])
@@ -134,9 +137,6 @@ def test_path_and_importance_show_the_tables(cross_validated):
     tidy = fit.tidy().query("selected")
     np.testing.assert_allclose(widths, tidy["importance"])
     assert ax.yaxis_inverted()
-
-
-def test_stability_shows_the_frequencies(fitted):
     ax = fitted.plot("stability")
     table = selected_first(fitted.stability.tidy(), 30, 50)
     assert texts(ax.get_yticklabels()) == table["term"].to_list()
@@ -239,7 +239,7 @@ def test_importance_path_has_a_label_for_each_line(cross_validated):
     assert len(set(marks)) == n
 
 
-def test_the_shape_of_a_number(fitted):
+def test_shapes_of_numbers_and_of_missing_values(fitted, mixed):
     ax = fitted.plot("shape", term="signal")
     shape = fitted.model.shape("signal").dropna()
     line = ax.lines[1]
@@ -251,9 +251,6 @@ def test_the_shape_of_a_number(fitted):
         np.testing.assert_allclose(drawn, means, atol=0.15 * np.ptp(own[:, 1]))
         assert np.mean(drawn) == pytest.approx(np.average(own[:, 1], weights=own[:, 0]), abs=0.02)
     assert ax.get_ylabel() == "centred effect on P(died = True)"
-
-
-def test_missing_values_stand_apart(mixed):
     fit = treeselect.select(
         "dose ~ noise", mixed, method="controlburn", k=1, seed=1, forests=1, n_trees=5
     )
@@ -351,7 +348,7 @@ def test_nothing_or_one_selected(mixed):
         one.plot("importance_path")
 
 
-def test_axes_of_scores_and_counts(cross_validated):
+def test_axes_of_scores_counts_and_shares(cross_validated, fitted):
     """Scores of at most 1, and whole numbers of units."""
     ax = cross_validated.plot("path")
     assert ax.get_ylim()[1] <= 1
@@ -365,9 +362,6 @@ def test_axes_of_scores_and_counts(cross_validated):
     assert ax.get_xlim()[1] >= 30
     assert ax.get_ylim()[0] <= -3
     assert ax.get_ylim()[1] >= 2
-
-
-def test_shares_stay_within_0_and_1(fitted):
     assert fitted.plot("stability").get_xlim() == (0, 1)
 
 
@@ -456,13 +450,7 @@ def test_every_kind_of_every_comparison(found, kind):
     assert len(plt.get_fignums()) == 1
 
 
-def test_axes_of_the_user_are_drawn_on_by_comparisons(four):
-    ax = matplotlib.figure.Figure().subplots()
-    assert four.plot(ax=ax) is ax
-    assert plt.get_fignums() == []  # pyplot knows nothing of it
-
-
-def test_scores_show_the_curves(four):
+def test_scores_show_the_curves_with_rings_where_methods_are_compared(four):
     ax = four.plot("scores")
     curves = four.curves()
     drawn = {c.get_label().split(",")[0]: c for c in ax.containers}
@@ -478,10 +466,6 @@ def test_scores_show_the_curves(four):
     places = [tuple(container[0].get_xdata(orig=False)[:1]) for container in drawn.values()]
     assert len(set(places)) == 4
     assert len({container[0].get_marker() for container in drawn.values()}) == 4
-
-
-def test_rings_are_where_methods_are_compared(four):
-    ax = four.plot("scores")
     rings = [line for line in ax.lines if line.get_fillstyle() == "none"]
     glance = four.glance().sort_values("score", ascending=False)
     np.testing.assert_allclose([ring.get_ydata(orig=False)[0] for ring in rings], glance["score"])
@@ -567,9 +551,16 @@ def test_the_front_is_marked(four):
     assert min(np.diff(heights)) > 0.059
 
 
-def test_undefined_stability_is_a_dash():
+def test_undefined_stability_and_a_single_method():
     found = made(2, (1, 4), n_units=4, rule=4)  # all four units in every fold
     assert set(texts(found.plot("front").texts)) == {"method0 (–)", "method1 (–)"}
+    one = made(1)
+    (label,) = texts(one.plot("scores").get_legend().get_texts())
+    assert label.startswith("method0, k = ")
+    front = one.plot("front")
+    at = one.glance().iloc[0]
+    (x,), (y,) = front.get_lines()[0].get_data()  # without its error bar
+    assert (x, y) == (at["n_selected"], at["score"])
 
 
 @pytest.mark.parametrize(
@@ -584,13 +575,3 @@ def test_what_can_t_be_plotted_of_a_comparison(kind, says):
     with pytest.raises(OptionError, match=says):
         made(1).plot(kind)
     assert plt.get_fignums() == []
-
-
-def test_one_method_has_scores_and_a_front():
-    one = made(1)
-    (label,) = texts(one.plot("scores").get_legend().get_texts())
-    assert label.startswith("method0, k = ")
-    front = one.plot("front")
-    at = one.glance().iloc[0]
-    (x,), (y,) = front.get_lines()[0].get_data()  # without its error bar
-    assert (x, y) == (at["n_selected"], at["score"])

@@ -187,7 +187,7 @@ def test_a_section_that_is_chosen_is_printed(fixed):
     assert "Not printed" not in page
 
 
-def test_what_is_kept_by_request_is_not_called_stable(fixed):
+def test_kept_terms_are_marked_and_not_called_stable(fixed, mixed):
     kept = np.isin(fixed._fit.resampled.units, ["site"])
     resampled = dataclasses.replace(fixed._fit.resampled, assessed=~kept)
     report = gather(changed(fixed, resampled=resampled)._fit, written="now", versions={})
@@ -197,9 +197,6 @@ def test_what_is_kept_by_request_is_not_called_stable(fixed):
     assert {name for name, out in outside.items() if not out} == {"site", "signal"}
     frequency = {row[0]: row[1] for row in table.rows}
     assert frequency["site"] == "forced in"
-
-
-def test_terms_that_are_always_included_are_marked(mixed):
     fit = treeselect.select(
         "died ~ signal + noise + site", mixed, method="mrmr", k=2, keep="site", seed=1
     )
@@ -208,7 +205,7 @@ def test_terms_that_are_always_included_are_marked(mixed):
     assert answer.count("always included") == 1
 
 
-def test_a_size_between_two_steps_is_marked(fixed):
+def test_long_paths_and_sizes_between_steps_are_marked(fixed):
     cut = dataclasses.replace(
         fixed.search.steps[3],
         selected=np.isin(fixed._fit.resampled.units, ["signal", "site", "noise"]),
@@ -222,20 +219,6 @@ def test_a_size_between_two_steps_is_marked(fixed):
     assert steps.x[2] < report.path.figure.rules[0].at < steps.x[3]
     assert "3. No model with exactly 3 terms lies on the path" in report.path.lead
     assert [row[0] for row in report.path.table.rows] == ["0", "1", "2", "4 (cut to 3)"]
-
-
-def test_a_path_of_one_step_is_a_sentence(mixed):
-    fit = treeselect.select(
-        "dose ~ signal + noise", mixed, method="controlburn", lam=1e9, seed=1, forests=1, n_trees=5
-    )
-    section = gathered(fit).path
-    assert section.figure is None
-    assert section.lead.startswith("The path has one step, with 0 terms. ")
-    assert "dashed" not in section.lead
-    assert 'id="scores-title"' not in page_of(fit)
-
-
-def test_a_long_path_is_shown_around_the_chosen_step(fixed):
     names = fixed._fit.resampled.units
     many_steps = fixed.search.steps[:3] + (fixed.search.steps[3],) * 100
     assert len(names) > 4
@@ -245,6 +228,24 @@ def test_a_long_path_is_shown_around_the_chosen_step(fixed):
     assert len(report.path.table.rows) == 50
     assert report.path.table.more == 53
     assert "4 (chosen)" in [row[0] for row in report.path.table.rows]
+
+
+def test_a_path_of_one_step_and_nothing_selected_are_sentences(mixed):
+    fit = treeselect.select(
+        "dose ~ signal + noise", mixed, method="controlburn", lam=1e9, seed=1, forests=1, n_trees=5
+    )
+    section = gathered(fit).path
+    assert section.figure is None
+    assert section.lead.startswith("The path has one step, with 0 terms. ")
+    assert "dashed" not in section.lead
+    assert 'id="scores-title"' not in page_of(fit)
+    fit = treeselect.select(
+        "dose ~ . - died", mixed, method="controlburn", lam=1e9, seed=1, forests=1, n_trees=5
+    )
+    page = page_of(fit)
+    assert "selected none of 6 candidate terms to predict dose" in page
+    assert "No term was selected at lam = " in page
+    assert "Final model" not in page
 
 
 def test_whole_page_with_cross_validation(cross_validated):
@@ -263,6 +264,19 @@ def test_numbers_on_the_page_are_those_of_the_tables(fitted):
         assert f"</svg>{row.importance:.3f}</td>" in page
         assert f"<td>{row.ci_low:.2f} to {row.ci_high:.2f}</td>" in page
     assert f"{fitted.stability.index:.2f}" in page
+    for term in fitted.selected:
+        rows = fitted.model.shape(term)
+        assert page.count(f'<tr><th scope="row">{term}</th><td') >= min(len(rows), 20)
+        for point in curves(fitted._fit, term)[0].points:
+            assert f"<td>{point.label}</td><td" in page
+            assert f"{point.share:.3f}</td>" in page
+    pair = fitted.model.interactions().iloc[0]
+    assert f"<title>{pair['term']} × {pair['other']}: {pair['size']:.3g}, strength" in page
+    for row in fitted.model.trees().head(15).itertuples():
+        assert f'<th scope="row">{row.tree}</th><td>{row.weight:.3f}</td>' in page
+    assert "The final model is a random forest of 20 trees on the selected terms." in page
+    assert "but does not predict: predictions come from the random forest" in page
+    assert "P(died = True)" in page
 
 
 def test_the_search_has_a_section_of_its_own(fitted, snapshot):
@@ -299,7 +313,7 @@ def test_the_page_stands_alone(fitted):
     assert all(page.count(f'id="{label}"') == 1 for label in labels)
 
 
-def test_hostile_names_are_escaped_everywhere(mixed):
+def test_hostile_names_levels_and_classes_are_escaped(mixed):
     data = mixed.rename(columns={"signal": HOSTILE, "died": '"><img src=x>'})
     fit = quick_fit('`"><img src=x>` ~ . - dose - copy', data, k=2)
     assert HOSTILE in fit.selected
@@ -307,9 +321,6 @@ def test_hostile_names_are_escaped_everywhere(mixed):
     assert "<script" not in page
     assert "<img" not in page
     assert page.count("&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;") >= 4
-
-
-def test_hostile_levels_and_classes_are_escaped(mixed):
     data = mixed.assign(
         site=mixed["site"].astype(object).map({"Bath": HOSTILE, "York": "</svg><b>", "Leeds": "&"}),
         dose=pd.cut(mixed["dose"], 3, labels=["<i>low", "middle", "</desc><i>high"]),
@@ -323,7 +334,7 @@ def test_hostile_levels_and_classes_are_escaped(mixed):
         assert tag not in page
 
 
-def test_fifty_terms_fit_on_a_small_page():
+def test_a_size_stays_small_for_many_terms(fitted):
     rng = np.random.default_rng(1)
     names = [f"concentration of marker {i:02d}" for i in range(60)]
     data = pd.DataFrame(rng.normal(size=(90, 60)), columns=names)
@@ -333,6 +344,9 @@ def test_fifty_terms_fit_on_a_small_page():
     )
     assert fit.k > 25
     assert len(page_of(fit).encode()) < 300_000
+    assert len(render(many(fitted, 50)).encode()) < 300_000
+    assert len(render(cut_to_the_page(fitted, 7129)).encode()) < 2_000_000
+    assert len(page_of(fitted).encode()) < 80_000  # with what can be taken from it
 
 
 @pytest.mark.parametrize(
@@ -352,34 +366,6 @@ def test_text_in_a_style_stays_text():
     assert css_text("Units (k)") == r"'Units \28 k\29 '"
     hostile = css_text("';}</style><b \n\\")
     assert re.fullmatch(r"'(?:[\w ]|\\[0-9a-f]+ )*'", hostile)
-
-
-def test_nothing_selected(mixed):
-    fit = treeselect.select(
-        "dose ~ . - died", mixed, method="controlburn", lam=1e9, seed=1, forests=1, n_trees=5
-    )
-    page = page_of(fit)
-    assert "selected none of 6 candidate terms to predict dose" in page
-    assert "No term was selected at lam = " in page
-
-    assert "Final model" not in page
-
-
-def test_learned_numbers_are_those_of_the_tables(fitted):
-    page = plain(page_of(fitted))
-    for term in fitted.selected:
-        rows = fitted.model.shape(term)
-        assert page.count(f'<tr><th scope="row">{term}</th><td') >= min(len(rows), 20)
-        for point in curves(fitted._fit, term)[0].points:
-            assert f"<td>{point.label}</td><td" in page
-            assert f"{point.share:.3f}</td>" in page
-    pair = fitted.model.interactions().iloc[0]
-    assert f"<title>{pair['term']} × {pair['other']}: {pair['size']:.3g}, strength" in page
-    for row in fitted.model.trees().head(15).itertuples():
-        assert f'<th scope="row">{row.tree}</th><td>{row.weight:.3f}</td>' in page
-    assert "The final model is a random forest of 20 trees on the selected terms." in page
-    assert "but does not predict: predictions come from the random forest" in page
-    assert "P(died = True)" in page
 
 
 def test_the_sparse_forest_may_predict_by_itself(mixed):
@@ -533,12 +519,6 @@ def cut_to_the_page(result, n):
     section = stability_section(resampled, [], "term")
     assert section.table.more == n - 30
     return Report(**{**vars(gathered(result)), "stability": section})
-
-
-def test_size_stays_small(fitted):
-    assert len(render(many(fitted, 50)).encode()) < 300_000
-    assert len(render(cut_to_the_page(fitted, 7129)).encode()) < 2_000_000
-    assert len(page_of(fitted).encode()) < 80_000  # with what can be taken from it
 
 
 def test_wide_data_are_cut_to_the_first_units():

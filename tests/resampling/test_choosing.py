@@ -11,6 +11,7 @@ import pytest
 from matplotlib.figure import Figure
 from scipy.stats import norm
 from sklearn.model_selection import StratifiedKFold
+from tasks import task_of
 
 import treeselect
 from treeselect.algorithms.forests.regularised import RRF
@@ -521,17 +522,6 @@ def test_too_few_events_for_halves_are_told_and_no_error():
         treeselect.select("y ~ x + z", data, keep="x", resamples=4, seed=1, progress=False)
 
 
-def test_model_files_keep_the_p_values(fit, tmp_path):
-    fit.save(tmp_path / "fit.model")
-    again = treeselect.load(tmp_path / "fit.model")
-    assert np.array_equal(again.search.p_values, fit.search.p_values, equal_nan=True)
-    assert again._fit.choice.k == "auto"
-    assert again.search.scores.of_halves
-    assert np.array_equal(again.search.scores.scores, fit.search.scores.scores)
-    assert str(again.stability) == str(fit.stability)
-    assert str(again.summary()).splitlines()[:6] == str(fit.summary()).splitlines()[:6]
-
-
 def test_words_tell_when_the_rest_is_negligible():
     assert sufficient_words(np.array([0.001, 0.002])) == (
         "no larger set on the path predicts notably better"
@@ -612,10 +602,7 @@ def test_p_values_of_nothing_are_uniform_on_noise_and_small_where_there_is_an_ef
     def p_values(effect):
         for seed in range(20):
             frame, formula = responses(family, effect, seed)
-            own = treeselect.select(
-                formula, frame, family=family, method="mrmr", k=1, seed=1, progress=False
-            ).data.design
-            task = Task(own.problem_for(ExchangeSearch()), own.row_weights, max_size=1, seed=1)
+            task = task_of(frame, ExchangeSearch(), formula, max_size=1, seed=1, family=family)
             yield Sufficiency(task).of_units(np.zeros(4, dtype=bool))
 
     assert np.mean(list(p_values(0.0))) == pytest.approx(0.5, abs=0.2)

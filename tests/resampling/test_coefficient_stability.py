@@ -235,14 +235,11 @@ def test_the_summary_is_that_of_the_table(fit, snapshot):
     assert repr(found) == "<CoefficientStability on 12 bootstrap resamples>"
 
 
-def test_resamples_of_a_call_that_was_stopped_are_refused(fit):
+def test_resamples_without_a_model_or_of_a_stopped_call(fit, small):
+    """Classes that a term separates everywhere."""
     partial = dataclasses.replace(fit.stability, asked=100)
     with pytest.raises(StabilityError, match="Found: 12 of 100, as the call was stopped"):
         changed(fit, resampled=partial).model.coefficient_stability()
-
-
-def test_no_model_at_all_is_a_table_without_rows(small):
-    """Classes that a term separates everywhere."""
     data = small.assign(late=small["a"] > 0)
     fit = treeselect.select("late ~ a + c", data, method="mrmr", k=1, seed=1).resample(3)
     found = fit.model.coefficient_stability()

@@ -148,22 +148,6 @@ def test_the_threshold_of_costs_has_the_least_cost():
     assert max(map(len, said.splitlines())) <= 88
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"thresholds": value}, "`thresholds` must be")
-        for value in ([], [0.0], [1], [0.2, np.nan], ["a"], "0.5", 0.5, [True])
-    ]
-    + [
-        ({"costs": value}, "`costs` must be two numbers above 0")
-        for value in ((1,), (0, 1), (1, -1), (1, 2, 3), (1, np.inf), "12", 3, (1e-300, 1e300))
-    ],
-)
-def test_arguments_are_checked(given, said):
-    with pytest.raises(OptionError, match=said):
-        curve(held([0.2, 0.7], [0, 1]), **given)
-
-
 # --- from fits -----------------------------------------------------------------------------------
 
 

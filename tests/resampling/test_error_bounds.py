@@ -432,14 +432,11 @@ def test_true_is_as_many_sizes_as_q_values_look_at(data):
     assert wide.path()["k"].max() == 6  # that of the resamples is among them
 
 
-def test_kept_units_are_not_judged(data):
+def test_kept_units_are_not_judged_and_sets_of_tuning_values_are_ranked(data):
     fit = treeselect.select("y ~ .", data, method="mrmr", k=2, keep="c", seed=1)
     found = fit.resample(10, scheme="complementary", path=3).stability
     assert "c" not in set(found.q_values()["term"])
     assert found.path()["k"].unique().tolist() == [2, 3]
-
-
-def test_the_set_of_a_tuning_value_is_ranked_by_importance(data):
     fit = treeselect.select(
         "y ~ .", data, method="gbfs", mu=0.0, n_trees=20, max_depth=1, prune=False, seed=1
     )

@@ -179,13 +179,10 @@ def test_the_summary_speaks_in_labels_and_gives_the_names(labelled):
     assert "`died` is Death within 30 days" in text
 
 
-def test_without_labels_nothing_is_said(fitted):
+def test_a_fit_is_shown_once_and_without_labels_as_it_is(fitted, labelled):
     assert as_shown(fitted._fit) is fitted._fit
     assert "Names in code" not in fitted.summary().as_text()
     assert gather(fitted._fit, **WHEN).names is None
-
-
-def test_a_fit_is_shown_once(labelled):
     shown = as_shown(labelled._fit)
     assert as_shown(shown) is shown
     assert shown.formula == labelled.formula
@@ -195,13 +192,10 @@ def test_a_fit_is_shown_once(labelled):
     }  # fmt: skip
 
 
-def test_labels_change_no_number_of_a_report(fitted, labelled):
+def test_a_report_in_labels_has_their_names_and_the_same_numbers(fitted, labelled):
     own, plain = (gather(fit._fit, **WHEN) for fit in (labelled, fitted))
     assert numbers(render(own)) == numbers(render(plain))
     assert own.title == "Which terms predict Death within 30 days?"
-
-
-def test_a_report_in_labels_has_a_table_of_names(labelled):
     page = render(gather(labelled._fit, **WHEN))
     assert "Signal &lt;b&gt;(mV)&lt;/b&gt;\\u202e `" in page
     assert "<b>(mV)" not in page
@@ -239,12 +233,9 @@ def test_no_section_has_a_name_that_has_a_label(labelled):
     assert not {section: names for section, names in bare.items() if names}
 
 
-def test_axes_bear_labels_of_columns(labelled):
+def test_figures_are_asked_for_by_name_and_bear_labels(labelled):
     assert curves(labelled._fit, "site")[0].variable == "site"
     assert curves(as_shown(labelled._fit), LABELS["site"])[0].variable == LABELS["site"]
-
-
-def test_figures_are_asked_for_by_name(labelled):
     pytest.importorskip("matplotlib")
     ax = labelled.plot("shape", term="site")
     assert ax.get_title(loc="left").startswith("Hospital")
@@ -253,7 +244,7 @@ def test_figures_are_asked_for_by_name(labelled):
     assert "`site`" in str(error.value)
 
 
-def test_linear_models_are_printed_in_labels(labelled):
+def test_tables_of_stability_and_models_are_printed_in_labels(labelled):
     found = labelled.refit("glm")
     assert f"{LABELS['site']}: Leeds" in heads(found)
     assert "Death within 30 days; positive class: True" in found.summary().as_text()
@@ -263,6 +254,14 @@ def test_linear_models_are_printed_in_labels(labelled):
     several = labelled.inference(repeats=2, seed=1)
     assert LABELS["site"] in heads(several)
     assert "site" in set(several.tidy()["term"])
+    found = labelled.stability
+    assert LABELS["copy"] in heads(found)
+    assert LABELS["site"] in repr(found)
+    assert "site" in set(found.tidy()["term"])
+    assert LABELS["site"].split(",")[0] in repr(labelled)
+    found = labelled.model.coefficient_stability()
+    assert f"{LABELS['site']}: Leeds" in heads(found)
+    assert "site[T.Leeds]" in set(found.tidy()["column"])
 
 
 def test_performance_and_importance_are_printed_in_labels(labelled):
@@ -270,20 +269,6 @@ def test_performance_and_importance_are_printed_in_labels(labelled):
     for found in (labelled.performance(2), labelled.model.conditional_importance(2, repeats=1)):
         assert "Clinic" in found.summary().as_text()
         assert "Clinic" not in found.tidy().to_string()
-
-
-def test_stability_is_printed_in_labels(labelled):
-    found = labelled.stability
-    assert LABELS["copy"] in heads(found)
-    assert LABELS["site"] in repr(found)
-    assert "site" in set(found.tidy()["term"])
-    assert LABELS["site"].split(",")[0] in repr(labelled)
-
-
-def test_coefficients_on_resamples_are_printed_in_labels(labelled):
-    found = labelled.model.coefficient_stability()
-    assert f"{LABELS['site']}: Leeds" in heads(found)
-    assert "site[T.Leeds]" in set(found.tidy()["column"])
 
 
 def test_a_comparison_in_labels():

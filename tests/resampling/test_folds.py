@@ -95,13 +95,10 @@ def test_how_often_a_row_is_held_out(problem, folds, repeats, n_folds, expected)
     assert mean_repeats(found) == expected
 
 
-def test_random_splits_count_as_repeats(problem):
+def test_splitters_draw_by_the_seed_and_warn(problem):
     """100 splits that hold out a fifth each are not worth 100 folds."""
     found = splits(problem, ShuffleSplit(100, test_size=0.2, random_state=1))
     assert mean_repeats(found) == pytest.approx(20, rel=1e-6)
-
-
-def test_a_splitter_without_a_seed_of_its_own_draws_by_the_seed(problem):
     free = ShuffleSplit(3)
     first, again = (splits(problem, free, seed=s) for s in (1, 1))
     other = splits(problem, free, seed=2)
@@ -111,8 +108,6 @@ def test_a_splitter_without_a_seed_of_its_own_draws_by_the_seed(problem):
     assert not np.array_equal(first[0].test, own[0].test)
     assert free.random_state is None
 
-
-def test_a_warning_of_a_splitter_reaches_the_user(problem):
     class Telling(KFold):
         def split(self, *rows):
             warnings.warn("of the splitter", stacklevel=1)
@@ -125,7 +120,7 @@ def test_a_warning_of_a_splitter_reaches_the_user(problem):
 # --- pairs of rows -----------------------------------------------------------------------------
 
 
-def test_a_number_of_folds_holds_each_row_out_once_per_repeat(problem):
+def test_numbers_of_folds_hold_rows_with_weight_out_once_per_repeat(problem):
     found = splits(problem, 4, repeats=2)
     for repeat in (found[:4], found[4:]):
         assert np.array_equal(np.sort(np.concatenate([s.test for s in repeat])), np.arange(N))
@@ -133,9 +128,6 @@ def test_a_number_of_folds_holds_each_row_out_once_per_repeat(problem):
         assert max(shares) - min(shares) < 0.02
     assert not np.array_equal(found[0].test, found[4].test)
     assert len({splits(problem, 4, seed=s)[0].test.tobytes() for s in range(100)}) == 100
-
-
-def test_rows_without_weight_are_in_no_fold(problem):
     weight = np.ones(N, dtype=np.int64)
     weight[:40] = 0
     for s in splits(problem, TimeSeriesSplit(3), weight=weight):

@@ -252,7 +252,7 @@ def test_classes(site):
 # --- weights and repeats -----------------------------------------------------------------------
 
 
-def test_whole_weights_are_copies_of_rows(mixed):
+def test_sizes_of_weights_are_copies_or_relative(mixed):
     found = of(mixed, "died ~ signal + noise", weights=np.where(mixed["flag"], 3, 1))
     table = found.predictions()
     written = table.loc[table.index.repeat(table["weight"].astype(int))]
@@ -261,9 +261,6 @@ def test_whole_weights_are_copies_of_rows(mixed):
         roc_auc_score(written["observed"], written["predicted"])
     )
     assert found.held_out.like_rows() == len(written)
-
-
-def test_other_weights_are_relative(mixed):
     one = of(mixed, "died ~ signal + noise", weights=np.full(N, 0.5))
     assert one.held_out.like_rows() == pytest.approx(N)
     uneven = of(mixed, "died ~ signal + noise", weights=np.where(mixed["flag"], 1.5, 0.5))
@@ -441,13 +438,15 @@ def late():
     )
 
 
-def test_numbers_at_risk_are_those_of_the_curves(groups):
+def test_curves_of_risk_groups_and_numbers_at_risk(groups):
     for name, curve in zip(groups.names, groups.curves, strict=True):
         table = groups.at(curve.time)
         own = table[table["group"] == name]
         assert own["at_risk"].to_list() == curve.at_risk.tolist()
         assert own["survival"].to_list() == curve.survival.tolist()
         assert np.array_equal(own["ci_low"], curve.lower, equal_nan=True)
+    assert (groups.at([1]).dtypes == groups.at([1.5]).dtypes).all()
+    assert len(dataclasses.replace(groups, library="pandas").at((1, 2))) == 6
 
 
 def test_at_risk_is_who_has_entered_and_not_ended(late):
@@ -467,11 +466,6 @@ def test_nothing_is_known_after_the_last_row_unless_nobody_is_left(groups):
     assert groups.at([0])["survival"].to_list() == [1.0] * 3
     observed = groups.at([groups.horizon])["survival"].to_numpy()
     assert np.array_equal(observed, groups.calibration()["observed"], equal_nan=True)
-
-
-def test_types_are_the_same_for_whole_times(groups):
-    assert (groups.at([1]).dtypes == groups.at([1.5]).dtypes).all()
-    assert len(dataclasses.replace(groups, library="pandas").at((1, 2))) == 6
 
 
 # --- risks of rows that the model has not seen, and groups of them -------------------------------
@@ -533,7 +527,7 @@ def test_rows_whose_stratum_is_held_out_whole_are_left_out(timed):
         timed.model.risk_groups(2, 300, folds=np.minimum(site, 1))
 
 
-def test_the_median_time_of_the_events_is_the_horizon(timed):
+def test_where_horizons_of_risk_groups_come_from(timed, fitted):
     """Events count by their weights, as copies of them would."""
     data = small_times()
     times = np.sort(data.loc[data["dead"] == 1, "time"])
@@ -543,9 +537,6 @@ def test_the_median_time_of_the_events_is_the_horizon(timed):
     expected = np.sort(written_out)[(len(written_out) - 1) // 2]
     found = read_horizon(None, timed.data.design, copies.to_numpy())
     assert found == expected > times[len(times) // 2]
-
-
-def test_other_responses_have_no_risk_groups(fitted):
     with pytest.raises(OptionError, match="need a survival response"):
         fitted.model.risk_groups()
 

@@ -14,7 +14,6 @@ from scipy import stats
 import treeselect
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.random import stream_seed
-from treeselect.errors import OptionError
 from treeselect.resampling.independence import _test, closed_levels, dependence_given
 
 
@@ -44,13 +43,10 @@ def table():
     return given_others(frame(1))
 
 
-def test_lines_bends_products_and_levels_are_found(table):
+def test_what_matters_is_found_and_copies_and_noise_are_not(table):
     assert table.loc[["x", "bend", "one", "two", "site"], "p_value"].max() < 1e-4
     assert table.loc[["x", "bend", "one", "two", "site"], "e_value"].min() > 100
     assert table.loc[["x", "bend", "one", "two", "site"], "level"].max() < 0.05
-
-
-def test_copies_and_noise_are_not(table):
     assert (table.loc[["z0", "copy", "grown"], ["p_value", "e_value"]] == 1).all(axis=None)
     assert table.loc[["near", "z1"], "p_value"].min() > 0.05
     assert table.loc[["near", "z1"], "level"].min() > 0.05
@@ -132,11 +128,6 @@ def test_a_single_term_and_one_that_does_not_vary():
     found = given_others(data)
     assert found.loc["x", "p_value"] < 1e-6
     assert found.loc["same", ["p_value", "e_value"]].tolist() == [1, 1]
-
-
-def test_what_is_not_allowed():
-    with pytest.raises(OptionError, match="`given` must be"):
-        fitted(frame(1)).model.conditional_importance(None, given="others")
 
 
 # --- statistics ----------------------------------------------------------------------------------

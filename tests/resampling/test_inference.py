@@ -132,10 +132,11 @@ def test_true_terms_are_found_and_noise_is_not(strong):
 
 def test_noise_gives_no_small_p_values_beyond_their_level():
     false = 0
-    for seed in range(20):
-        fit = treeselect.select("y ~ .", numbers(100 + seed), method="mrmr", k=3, seed=seed)
+    for seed in range(12):
+        data = numbers(100 + seed)
+        fit = treeselect.select("y ~ .", data, method="mrmr", k=3, seed=seed, model="glm")
         false += bool((fit.inference(repeats=10).tidy()["p_value"] < 0.05).any())
-    assert false <= 3
+    assert false <= 2
 
 
 def test_answer_depends_on_the_seed(strong):
@@ -223,7 +224,7 @@ LASSO = {"method": "lasso", "progress": False}
 
 def test_noise_of_wards_looks_like_signal_unless_wards_stay_together():
     apart, together = [], []
-    for seed in range(30):
+    for seed in range(20):
         data = wards(seed, n_groups=80, size=20)
         terms = ["n0", "n1", "n2", "n3"]
         fit = treeselect.select(
@@ -232,10 +233,10 @@ def test_noise_of_wards_looks_like_signal_unless_wards_stay_together():
         apart += fit.inference().splits[0].p_values.values()
         found = fit.with_data(data).inference(fold_groups="ward")
         together += found.splits[0].p_values.values()
-    assert len(apart) == len(together) == 120
+    assert len(apart) == len(together) == 80
     assert np.mean(np.array(apart) < 0.05) > 0.4
     # 5%, and 2.5 standard errors.
-    assert np.mean(np.array(together) < 0.05) <= 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / 120)
+    assert np.mean(np.array(together) < 0.05) <= 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / 80)
 
 
 @pytest.mark.parametrize("classes", [False, True])

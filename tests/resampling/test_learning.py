@@ -7,7 +7,6 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from quick import changed
 from scipy import stats
@@ -153,14 +152,14 @@ def delong(y, predicted):
     return np.sqrt(placed + higher.mean(axis=0).var(ddof=1) / (y == 0).sum())
 
 
-def test_auc_has_delongs_error():
+def test_errors_are_delongs_and_of_the_influence_function():
     found = error(Y, P, rows(np.ones(N, dtype=np.int64)))
     assert found == pytest.approx(delong(Y, P), rel=0.2)
     part = np.where(np.arange(N) % 2, 1, 0)
     assert error(Y, P, rows(part)) == pytest.approx(delong(Y[part > 0], P[part > 0]), rel=0.2)
-
-
-def test_r_squared_has_the_error_of_its_influence_function():
+    groups = np.arange(4 * N) // 4
+    together = error(np.repeat(Y, 4), np.repeat(P, 4), rows(np.ones(4 * N, dtype=np.int64), groups))
+    assert together == pytest.approx(delong(Y, P), rel=0.2)
     y = RNG.normal(size=N)
     predicted = 0.5 * y + RNG.normal(size=N) / 2
     lost, whole = (y - predicted) ** 2, (y - y.mean()) ** 2
@@ -176,12 +175,6 @@ def test_copies_are_drawn_one_by_one_and_other_weights_as_rows():
     assert error(Y, P, rows(twice.astype(float), are_copies=False)) == pytest.approx(
         copied * np.sqrt(2), rel=0.2
     )
-
-
-def test_clusters_are_drawn_whole():
-    groups = np.arange(4 * N) // 4
-    together = error(np.repeat(Y, 4), np.repeat(P, 4), rows(np.ones(4 * N, dtype=np.int64), groups))
-    assert together == pytest.approx(delong(Y, P), rel=0.2)
 
 
 def test_a_score_that_few_samples_have_has_no_error():
@@ -340,14 +333,6 @@ def test_summary(measured, cross_validated):
     assert f"R2 of the fit at k = {cross_validated.k}: {best:.3f}, from the folds that" in joined
     assert "nested cross-validation" in repr(measured)
     assert max(map(len, text.splitlines())) <= 88
-
-
-def test_the_library_of_the_data(mixed):
-    data = pl.from_pandas(mixed[["dose", "signal", "noise"]])
-    fit = treeselect.select("dose ~ .", data, k=1, seed=1, **QUICK)
-    tidy = fit.performance(folds=2).tidy()
-    assert isinstance(tidy, pl.DataFrame)
-    assert tidy["selected"].to_list() == [["signal"], ["signal"]]
 
 
 # --- the same answer ---------------------------------------------------------------------------

@@ -14,15 +14,7 @@ from treeselect.resampling.sample_size import _first, least_rows
 
 KNOWN = pd.read_csv(Path(__file__).parents[1] / "reference" / "sample_size.csv")
 ARGUMENTS = [
-    "parameters",
-    "r2",
-    "prevalence",
-    "shrinkage",
-    "rate",
-    "follow_up",
-    "horizon",
-    "mean",
-    "sd",
+    *("parameters", "r2", "prevalence", "shrinkage", "rate", "follow_up", "horizon", "mean", "sd")
 ]
 
 
@@ -45,22 +37,18 @@ def test_numbers_are_those_of_pmsampsize(family):
             assert [round(end, 3) for end in found.risk[1:]] == [row["int_lci"], row["int_uci"]]
 
 
-def test_the_paper_has_the_same_numbers():
+def test_the_papers_have_the_same_numbers():
     """Riley et al. (2020), boxes of section "Worked examples", and the help of pmsampsize."""
     assert treeselect.sample_size(24, "binomial", r2=0.288, prevalence=0.174).n == 662
     assert treeselect.sample_size(25, "gaussian", r2=0.2, mean=1.9, sd=0.6).n == 918
     found = treeselect.sample_size(25, "cox", r2=0.051, rate=0.065, follow_up=2.07, horizon=2)
     assert found.n == 4286
-
-
-def test_an_area_tells_r2():
-    """To the precision of the simulation of a million rows in pmsampsize."""
     for row in KNOWN[KNOWN["family"] == "area"].itertuples():
         found = treeselect.sample_size(10, "binomial", auc=row.auc, prevalence=row.prevalence)
         assert found.r2 == pytest.approx(row.r2, abs=1.5e-3)
 
 
-def test_the_mean_is_precise_from_the_number_on():
+def test_what_is_precise_and_what_is_explained_if_nothing_is_known():
     found = treeselect.sample_size(5, "gaussian", r2=0.3, mean=-1.0, sd=3.0)
     rows = dict((name, n) for name, n, _ in found.criteria)["mean within 10%"]
     from scipy.stats import t
@@ -68,16 +56,6 @@ def test_the_mean_is_precise_from_the_number_on():
     half = [3 * 0.7**0.5 / n**0.5 * t.ppf(0.975, n - 6) for n in (rows - 1, rows)]
     assert half[0] > 0.1 >= half[1]
     assert len(treeselect.sample_size(5, "gaussian", r2=0.3).criteria) == 3
-
-
-def test_the_first_number_is_found_as_by_counting():
-    for least in (1, 5, 37):
-        for wanted in (1, 2, 5, 36, 37, 38, 99, 1000):
-            first = next(n for n in range(least, 2000) if n >= wanted)
-            assert _first(least, lambda n, w=wanted: n >= w) == first
-
-
-def test_fifteen_percent_is_explained_if_nothing_is_known():
     found = treeselect.sample_size(10, "binomial", prevalence=0.3)
     assert found.r2 == pytest.approx(0.15 * found.largest)
     assert least_rows("binomial", 10, 0.3) == found.n
@@ -85,6 +63,13 @@ def test_fifteen_percent_is_explained_if_nothing_is_known():
     assert same.criteria == found.criteria
     more = treeselect.sample_size(20, "binomial", prevalence=0.3, explained=0.15)
     assert more.n == pytest.approx(2 * found.n, abs=1)
+
+
+def test_the_first_number_is_found_as_by_counting():
+    for least in (1, 5, 37):
+        for wanted in (1, 2, 5, 36, 37, 38, 99, 1000):
+            first = next(n for n in range(least, 2000) if n >= wanted)
+            assert _first(least, lambda n, w=wanted: n >= w) == first
 
 
 def test_what_is_printed():
@@ -103,22 +88,12 @@ BINOMIAL = {"family": "binomial", "prevalence": 0.3}
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"parameters": 0}, "`parameters` must be a whole number, at least 1"),
-        ({"parameters": 2.5}, "`parameters` must be"),
-        ({"family": "logistic"}, "`family` must be one of"),
         ({"r2": 0.9}, "`r2` must be a number above 1e-06 and below 0.70"),
-        ({"r2": "0.1"}, "`r2` must be"),
-        ({"explained": 1}, "`explained` must be"),
         ({"auc": 0.5}, "`auc` must be a number above 0.5"),
         ({"auc": 0.9999, "shrinkage": 0.3}, "`shrinkage` must be above the expected R2"),
         ({"auc": 0.7, "r2": 0.1}, "Only one of `r2`, `explained` and `auc`"),
         ({"prevalence": None}, "`prevalence` must be given for the family binomial"),
-        ({"prevalence": 1}, "`prevalence` must be"),
         ({"rate": 0.1}, "`rate` must be left out for the family binomial"),
-        ({"follow_up": 1}, "`follow_up` must be left out"),
-        ({"horizon": 1}, "`horizon` must be left out"),
-        ({"mean": 1}, "`mean` must be left out"),
-        ({"sd": 1}, "`sd` must be left out"),
         ({"shrinkage": 1}, "`shrinkage` must be a number above 0 and below 0.9999"),
         ({"family": "cox", "prevalence": None, "rate": 1, "follow_up": 2}, r"`rate \* follow_up`"),
         ({"family": "cox", "prevalence": None, "rate": -1, "follow_up": 2}, "`rate` must be"),

@@ -312,17 +312,14 @@ def test_pairs_leave_out_what_never_changes():
         stability.pairs(level=1)
 
 
-def test_pairs_of_units_that_never_change_are_an_empty_table():
-    table = stability_of([[1, 0, 1]] * 3, fitted=[1, 0, 1]).pairs()
-    assert len(table) == 0
-    assert table["p_value"].dtype == "float64"
-
-
-def test_co_selection_has_named_rows():
+def test_co_selection_has_named_rows_and_constant_units_no_pairs():
     table = stability_of(ROWS, fitted=[0, 1, 1]).co_selection()
     assert list(table) == list(table.index) == ["sex", "age", "height"]
     assert table.loc["age", "height"] == table.loc["height", "age"] == pytest.approx(0.2)
     assert np.diag(table).tolist() == [1.0, 0.6, 0.5]
+    table = stability_of([[1, 0, 1]] * 3, fitted=[1, 0, 1]).pairs()
+    assert len(table) == 0
+    assert table["p_value"].dtype == "float64"
 
 
 def test_the_correlated_index_leaves_out_kept_units_and_needs_the_data():
@@ -394,15 +391,12 @@ def test_units_that_are_not_alike_leave_the_index_of_nogueira(selected):
 # --- proportions whose trials come in clusters ---
 
 
-def test_clusters_that_agree_are_so_many_trials():
+def test_clusters_are_so_many_trials_as_they_agree():
+    """By hand: mean 0.5, variance of the mean 0.01, as of 25 trials; t with two degrees."""
     shares = np.array([[0.5, 1.0, 0.0], [0.5, 1.0, 0.0], [0.5, 1.0, 0.0]])
     found = clustered_interval(shares, 20)
     np.testing.assert_allclose(found, wilson_interval(np.array([0.5, 1.0, 0.0]), 60))
     assert (found[1][1], found[0][2]) == (1.0, 0.0)
-
-
-def test_clusters_that_differ_are_fewer_trials():
-    """By hand: mean 0.5, variance of the mean 0.01, as of 25 trials; t with two degrees."""
     low, high = clustered_interval(np.array([[0.5 - 0.03**0.5], [0.5], [0.5 + 0.03**0.5]]), 50)
     t = stats.t.ppf(0.975, 2)
     half = t / (1 + t**2 / 25) * (0.01 + t**2 / (4 * 25**2)) ** 0.5

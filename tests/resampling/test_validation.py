@@ -207,22 +207,13 @@ def test_strata_that_are_not_drawn_have_no_risk():
 @pytest.mark.parametrize(
     ("use", "said"),
     [
-        (lambda fit, found: fit.validate(1), "`n` must be a whole number, at least 2"),
-        (lambda fit, found: fit.validate("3"), "`n` must be"),
         (lambda fit, found: fit.validate(2, horizon=3), "`horizon` needs a survival response"),
-        (lambda fit, found: fit.validate(2, seed=-1), "`seed` must be"),
-        (lambda fit, found: fit.validate(2, n_jobs=0), "`n_jobs` must be"),
-        (lambda fit, found: fit.validate(2, checkpoint=3), "`checkpoint` must be"),
         (lambda fit, found: fit.validate(2, on_piece=3), "`on_piece` must be"),
         (lambda fit, found: found.instability(1), "`threshold` must be a number above 0"),
         (lambda fit, found: found.calibration(1), "`n_groups` must be"),
         (lambda fit, found: found.plot("scatter"), "`kind` must be one of"),
         (lambda fit, found: found.plot("changes"), "`threshold` must be given"),
         (lambda fit, found: found.plot("errors", threshold=0.5), "`threshold` must be given"),
-        (lambda fit, found: found.by("age"), "Can't find `age`"),
-        (lambda fit, found: found.by("a"), "at most 20 distinct values"),
-        (lambda fit, found: found.by([1, 2]), "one value per row of the data, 160"),
-        (lambda fit, found: found.by(None), "`column` must be the name of a column"),
     ],
 )
 def test_arguments_are_checked(fit, found, use, said):

@@ -62,18 +62,18 @@ def test_values_in_words(name, value, text):
     assert found.startswith(text) if text.endswith("(") else found == text
 
 
-def test_a_name_in_place_of_a_value_is_told():
+def test_options_steps_and_names_in_place_of_values():
     arguments = {"formula": "y ~ .", "weights": np.ones(3), "scoring": np.median, "k": 2}
     assert call_text("select", pd.DataFrame(), arguments, ARGUMENTS).unshown == (
         "weights",
         "scoring",
     )
-
-
-def test_options_within_options_are_paste_ready():
     method = ControlBurn(forests=1, solver=Hinge())
     text = text_of(method=method).removeprefix("method=")
     assert eval(text, {"treeselect": treeselect}) == method
+    resample = treeselect.SelectionResult.resample
+    found = step_text(resample, {"n": 100, "scheme": "subsample", "seed": 3, "path": False})
+    assert found == '.resample(100, scheme="subsample", seed=3)'
 
 
 def test_every_argument_is_printed(monkeypatch):
@@ -98,12 +98,6 @@ def test_data_in_words():
     assert data_text(frame, frame.shape) == "a data frame of 1,200 rows and 2 columns"
     text = call_text("select", str(path), {"formula": "y ~ ."}, {}).text
     assert text == f'treeselect.select("y ~ .", {code_text(repr(str(path)))})'
-
-
-def test_steps_in_words():
-    resample = treeselect.SelectionResult.resample
-    found = step_text(resample, {"n": 100, "scheme": "subsample", "seed": 3, "path": False})
-    assert found == '.resample(100, scheme="subsample", seed=3)'
 
 
 def test_a_long_call_is_broken_as_black_breaks_it():

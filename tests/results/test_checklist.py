@@ -55,9 +55,6 @@ def test_what_is_true_of_other_fits():
     noise = pd.DataFrame(np.random.default_rng(1).normal(size=(80, 2)), columns=["y", "x"])
     empty = treeselect.select("y ~ x", noise, seed=1)
     assert reported(empty)["22"].startswith("0 of 1 terms: none. The final model is the null model")
-
-
-def test_a_performance_of_another_fit_is_refused():
     with pytest.raises(OptionError, match="`performance`"):
         fitted().search.checklist(fitted("sex + age").performance(2))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import platform
 import re
 
 import numpy as np
@@ -17,7 +18,8 @@ from treeselect.designs.modeldata import data_fingerprint
 from treeselect.errors import OptionError
 from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.stability import Stability
-from treeselect.results.citation import cite
+from treeselect.results.citation import cite, versions_text
+from treeselect.results.versions import session
 
 VERSIONS = {"treeselect": "9.9", "Python": "3.99"}
 
@@ -118,7 +120,7 @@ def test_what_is_cited_is_in_the_references_and_in_bibtex(several):
         assert "version 9.9" in found.references[-1]
 
 
-def test_printed(two):
+def test_printed_names_can_not_act_and_the_performance_is_of_the_fit(two, mixed, cross_validated):
     found = two.search.citation()
     text = str(found)
     assert repr(found) == text == found.as_text()
@@ -127,15 +129,9 @@ def test_printed(two):
     assert "seed=1)" in found.call
     assert text.endswith(found.bibtex)
     assert f"treeselect {treeselect.__version__}" in found.methods
-
-
-def test_names_can_not_act(mixed):
     data = mixed.rename(columns={"signal": "a\x1b[31mb"})
     found = quick(data, "died ~ .", k=1, keep=["a\x1b[31mb"]).search.citation()
     assert "\x1b" not in found.as_text()
-
-
-def test_performance_is_that_of_the_fit(two, cross_validated):
     with pytest.raises(OptionError, match=r"`performance` must be what `fit.performance\(\)`"):
         two.search.citation(3)
     with pytest.raises(OptionError, match="`performance` must belong to the same fit"):
@@ -225,3 +221,18 @@ def test_without_the_data_there_is_none_until_they_are_given(mixed, two, several
     assert "not saved with the model" in found.as_text()
     again = loaded.with_data(mixed).search.citation()
     assert again == two.search.citation()
+
+
+def test_versions_print_as_a_few_short_lines():
+    found = treeselect.versions()
+    lines = str(found).splitlines()
+    assert repr(found) == str(found)
+    assert len(lines) < 9
+    assert max(map(len, lines)) <= 88
+    assert lines[0] == f"treeselect {treeselect.__version__}, Python {platform.python_version()}"
+    assert f"numpy {np.__version__}" in str(found)
+    assert re.search(r"Threads: \d+ for treeselect", str(found))
+
+
+def test_reports_end_with_the_platform():
+    assert versions_text(session()).endswith(f", on {platform.system()} {platform.machine()}")

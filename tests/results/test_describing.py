@@ -83,7 +83,7 @@ def test_a_number_that_is_a_factor_has_levels(frame):
     assert "numbers" in set(selected("died ~ ward + signal", data).data.describe("ward")["kind"])
 
 
-def test_rows_without_a_response_and_of_weight_0_are_left_out(frame):
+def test_weights_that_are_no_copies_and_rows_without_a_response(frame):
     data = frame.assign(died=frame["died"].astype(object))
     data.loc[:19, "died"] = None
     fit = selected("died ~ noise + site", data, weights="weight")
@@ -94,33 +94,24 @@ def test_rows_without_a_response_and_of_weight_0_are_left_out(frame):
     assert table["n_group"].to_list() == [len(part) for part in parts]
     np.testing.assert_allclose(table["median"], [part["noise"].median() for part in parts])
     np.testing.assert_allclose(table["q75"], [part["noise"].quantile(0.75) for part in parts])
-
-
-def test_weights_that_are_no_copies_do_not_count(frame):
     plain, weighted = (
         selected("died ~ noise + site", frame, **given) for given in ({}, {"weights": "share"})
     )
     pd.testing.assert_frame_equal(plain.data.describe("noise"), weighted.data.describe("noise"))
 
 
-def test_numbers_are_cut_into_thirds(frame):
+def test_numbers_are_cut_into_thirds_and_ties_stay_together(frame):
     fit = selected("dose ~ signal + site", frame)
     numbers = fit.data.describe("signal").query("kind == 'numbers'")
     third = pd.qcut(frame["dose"], 3, labels=False)
     assert numbers["n_group"].to_list() == [400, *third.value_counts().sort_index()]
     means = frame.groupby(third)["signal"].median()
     np.testing.assert_allclose(numbers["median"].iloc[1:], means)
-
-
-def test_counts_that_are_the_same_stay_together(frame):
     data = frame.assign(count=frame["count"].where(frame["count"] > 1, 0))
     fit = selected("count ~ signal + site", data, family="poisson")
     most = data["count"].max()
     groups = fit.data.describe("signal")["group"].dropna().unique().tolist()
     assert groups == ["0", f"2 to {most}"]
-
-
-def test_ends_of_thirds_are_told_apart(frame):
     data = frame.assign(dose=1e6 + np.arange(400) / 1000)
     groups = (
         selected("dose ~ signal + site", data).data.describe("signal")["group"].dropna().unique()
@@ -144,16 +135,13 @@ def test_many_classes_are_the_most_frequent_and_others(frame):
     assert table["n_group"].to_list()[1:] == [*count[shown], count.iloc[4:].sum()]
 
 
-def test_times_by_events():
+def test_groups_of_times_and_where_there_are_none():
     data = small_times()
     fit = selected("Surv(time, dead) ~ risky + x + z", data)
     table = fit.data.describe("risky").query("kind == 'numbers'")
     assert table["group"].to_list()[1:] == ["event", "censored"]
     medians = data.groupby("dead")["risky"].median()
     np.testing.assert_allclose(table["median"].iloc[1:], [medians[1], medians[0]])
-
-
-def test_where_all_end_in_an_event_there_are_no_groups():
     fit = selected("Surv(time, dead) ~ risky + x", small_times().assign(dead=1), k=1)
     assert fit.data.describe("risky")["group"].isna().all()
 
@@ -166,7 +154,7 @@ def test_hostile_levels_classes_and_names(frame):
     assert int(table["group"].isna().sum()) == len(table) // 3
 
 
-def test_most_levels(frame):
+def test_most_and_rare_levels(frame):
     level = np.repeat([f"l{i:02d}" for i in range(1, 20)], np.arange(1, 20) * 2)
     data = frame.iloc[: len(level)].assign(level=level)
     fit = selected("died ~ level + signal", data)
@@ -175,22 +163,11 @@ def test_most_levels(frame):
     assert part["level"].to_list() == ["l16", "l17", "l18", "l19", "15 other levels"]
     assert part["kind"].to_list() == ["level"] * 4 + ["others"]
     assert part["n"].sum() == whole["n"].sum() == len(level)
-
-
-def test_rare_levels(frame):
     site = frame["site"].cat.add_categories(["Hull", "never"])
     site.iloc[[1, 2]] = "Hull"
     fit = selected("died ~ site + signal", frame.assign(site=site))
     assert rare_levels(fit._fit) == [("site", "Hull", 2)]
     assert "never" not in set(fit.data.describe("site")["level"])
-
-
-def test_the_library_of_the_data(frame):
-    polars = pytest.importorskip("polars")
-    data = polars.from_pandas(frame[["died", "signal", "noise"]])
-    table = selected("died ~ signal + noise", data).data.describe()
-    assert isinstance(table, polars.DataFrame)
-    assert table["group"][0] is None
 
 
 def test_nothing_selected_and_nothing_known(frame):

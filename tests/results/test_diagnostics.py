@@ -112,13 +112,26 @@ def test_what_bends_is_said():
     assert bent.difference.high < 0 or bent.difference.low < 0
 
 
-def test_hazards_that_are_not_proportional_are_said():
+def test_what_is_said_of_hazards_interactions_and_problems():
     rng = np.random.default_rng(4)
     g = rng.integers(0, 2, size=800)
     time = np.where(g == 1, rng.weibull(3.0, size=800), rng.weibull(0.7, size=800))
     data = pd.DataFrame({"time": time, "event": 1, "g": g, "z": rng.normal(size=800)})
     found = fitted("Surv(time, event)", data, "g + z").refit("glm").diagnostics(folds=3)
     assert "hazard ratio seems to change over time: g." in str(found.summary())
+    data = SURVEY.assign(x=SURVEY["x"] + 9)
+    found = fitted("y", data, "x + site + x:site").refit("glm").diagnostics(folds=2)
+    assert "An interaction is collinear with the terms that it contains" in str(found)
+    data = SURVEY.assign(g=np.where(SURVEY["b"] == 1, "u", SURVEY["g"]))
+    with pytest.warns(TreeselectWarning, match="separate the classes"):
+        model = fitted("b", data, "x + g", family="binomial").refit("glm")
+    assert "separate the classes" in " ".join(str(model.diagnostics(folds=2)).split())
+    rng = np.random.default_rng(8)
+    data = pd.DataFrame(rng.normal(size=(400, 3)), columns=["x", "z", "u"])
+    data["y"] = data["x"] + data["z"] + data["u"] + data["x"] * data["z"] + rng.normal(size=400)
+    text = str(fitted("y", data, "x + z + u").refit("glm").diagnostics(folds=2).summary())
+    assert "Interactions that add to the model" in text
+    assert "x × z (<0.0001). A formula with `*` has them." in " ".join(text.split())
 
 
 def test_a_copied_outlier_has_the_influence():
@@ -201,19 +214,6 @@ def test_terms_without_coefficients_have_no_inflation(left):
     assert "All rows selected" in str(fitted("y").refit("glm").diagnostics(folds=2))
 
 
-def test_interactions_are_collinear_by_construction():
-    data = SURVEY.assign(x=SURVEY["x"] + 9)
-    found = fitted("y", data, "x + site + x:site").refit("glm").diagnostics(folds=2)
-    assert "An interaction is collinear with the terms that it contains" in str(found)
-
-
-def test_problems_of_the_fit_are_told():
-    data = SURVEY.assign(g=np.where(SURVEY["b"] == 1, "u", SURVEY["g"]))
-    with pytest.warns(TreeselectWarning, match="separate the classes"):
-        model = fitted("b", data, "x + g", family="binomial").refit("glm")
-    assert "separate the classes" in " ".join(str(model.diagnostics(folds=2)).split())
-
-
 @pytest.mark.parametrize("left", ["y", "b", "n", "Surv(time, event)", "m"])
 def test_interactions_are_those_of_the_formula_with_them(left):
     family = {"b": "binomial", "n": "poisson", "m": "multinomial"}.get(left, "auto")
@@ -228,12 +228,3 @@ def test_interactions_are_those_of_the_formula_with_them(left):
     assert row["p_value"] == pytest.approx(test["p_value"], rel=1e-5)
     again = whole.diagnostics(folds=2).interactions
     assert {"x", "g"} not in [{a, b} for a, b in zip(again["term"], again["other"], strict=True)]
-
-
-def test_an_interaction_is_said():
-    rng = np.random.default_rng(8)
-    data = pd.DataFrame(rng.normal(size=(400, 3)), columns=["x", "z", "u"])
-    data["y"] = data["x"] + data["z"] + data["u"] + data["x"] * data["z"] + rng.normal(size=400)
-    text = str(fitted("y", data, "x + z + u").refit("glm").diagnostics(folds=2).summary())
-    assert "Interactions that add to the model" in text
-    assert "x × z (<0.0001). A formula with `*` has them." in " ".join(text.split())

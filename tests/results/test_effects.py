@@ -10,7 +10,7 @@ from survival_data import small_fit, small_times
 
 import treeselect
 from treeselect.designs.weights import no_weights
-from treeselect.errors import DataError, OptionError, TreeselectWarning
+from treeselect.errors import DataError, TreeselectWarning
 from treeselect.models.probing import read_model, read_resample
 from treeselect.resampling import fit as fits
 from treeselect.results.effects import (
@@ -101,8 +101,9 @@ def test_intervals_surround_effects_and_bands_curves(told):
         assert np.isnan(row.low) == (row.n_resamples < 20)
 
 
-def test_processes_do_not_matter(told, data):
-    again = select(data, "y ~ x + f + b", k=2).resample(24, effects=True, n_jobs=2)
+def test_processes_and_the_order_of_the_columns_do_not_matter(told, data):
+    turned = data[data.columns[::-1]]
+    again = select(turned, "y ~ b + f + x", k=2).resample(24, effects=True, n_jobs=2)
     pd.testing.assert_frame_equal(again.model.effects(), told.model.effects())
     pd.testing.assert_frame_equal(again.model.shape("x"), told.model.shape("x"))
     pd.testing.assert_frame_equal(again.tidy(), told.tidy())
@@ -124,12 +125,6 @@ def test_a_checkpoint_holds_what_models_say(told, data, tmp_path):
     pd.testing.assert_frame_equal(again.model.shape("x"), told.model.shape("x"))
 
 
-def test_the_order_of_the_columns_does_not_matter(told, data):
-    turned = data[data.columns[::-1]]
-    again = select(turned, "y ~ b + f + x", k=2).resample(24, effects=True)
-    pd.testing.assert_frame_equal(again.model.effects(), told.model.effects())
-
-
 def test_selections_are_those_without_effects(told, data):
     plain = select(data, "y ~ x + f + b", k=2, resamples=24)
     np.testing.assert_array_equal(plain.stability.selected, told.stability.selected)
@@ -142,7 +137,7 @@ def test_selections_are_those_without_effects(told, data):
     assert plain.model.effects()["low"].isna().all()
 
 
-def test_a_file_keeps_them_without_the_data(told, tmp_path):
+def test_files_keep_effects_or_need_the_data(told, tmp_path, data):
     loaded = treeselect.load(told.save(tmp_path / "model"))
     pd.testing.assert_frame_equal(loaded.model.effects(), told.model.effects())
     pd.testing.assert_frame_equal(loaded.tidy(), told.tidy())
@@ -150,9 +145,6 @@ def test_a_file_keeps_them_without_the_data(told, tmp_path):
     assert effect_notes(loaded._fit) == effect_notes(told._fit)
     whole = treeselect.load(told.save(tmp_path / "whole", include_data=True))
     pd.testing.assert_frame_equal(whole.model.shape("x"), told.model.shape("x"))
-
-
-def test_a_file_without_them_needs_the_data(data, tmp_path):
     fit = select(data, "y ~ x + b", k=1)
     loaded = treeselect.load(fit.save(tmp_path / "model"))
     with pytest.raises(DataError, match="without the data"):
@@ -233,12 +225,9 @@ def test_levels_of_two_factors_and_many_levels(data):
     assert cells[-1].step == "93 others, with smaller changes"
 
 
-def test_terms_of_a_group_each_have_an_effect(data):
+def test_terms_of_groups_and_classes_each_have_effects(data):
     fit = select(data, "y ~ x + z + b", groups={"both": ["x", "z"]}, keep=["both"], k=1)
     assert by_term(fit)["direction"].to_dict() == {"x": "up", "z": "down"}
-
-
-def test_classes_each_have_an_effect(data):
     found = select(data, "three ~ x", k=1).model.effects()
     assert found["class"].tolist() == ["hi", "lo", "mid"]
     assert found["direction"].tolist()[:2] == ["up", "down"]
@@ -320,9 +309,3 @@ def test_a_term_that_a_resample_leaves_out_is_missing(data):
     other = select(data, "y ~ x + f", k=1)
     found = read_model(other.model.fitted, effect_points(fit._fit).probes, fit.data.design.problem)
     assert np.isnan(found.ends).any(axis=1).sum() in (2, 6)
-
-
-def test_what_is_asked_is_checked(data):
-    fit = select(data, "y ~ x", k=1)
-    with pytest.raises(OptionError, match="effects"):
-        fit.resample(2, effects="yes")

@@ -62,24 +62,6 @@ def test_a_file_keeps_the_baseline_hazard(fit, data, tmp_path):
     pd.testing.assert_frame_equal(here, there)
 
 
-@pytest.mark.parametrize(
-    ("kind", "times", "said"),
-    [
-        ("survival", None, r"`times` must be one or more numbers.*\n.*Observation ends at"),
-        ("survival", [], "`times` must be one or more numbers"),
-        ("survival", [[1.0]], "`times` must be one or more numbers"),
-        ("cumulative_hazard", [1, -2], r"at least 0.\n  Found: -2"),
-        ("cumulative_hazard", [np.nan], r"at least 0.\n  Found: nan"),
-        ("survival", [60, 80, 60], r"must differ.*\n  Found: 60 more than once"),
-        ("response", 60, "`times` must be left out"),
-        ("lp", None, "Did you mean `link`"),
-    ],
-)
-def test_times_are_checked(fit, data, kind, times, said):
-    with pytest.raises(OptionError, match=said):
-        fit.predict(data, type=kind, times=times)
-
-
 def test_other_responses_have_no_hazard(fitted, mixed):
     with pytest.raises(OptionError, match="needs a time-to-event response"):
         fitted.predict(mixed, type="survival", times=1)

@@ -6,6 +6,8 @@ from operator import attrgetter
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.ensemble import (
     GradientBoostingRegressor,
@@ -159,11 +161,14 @@ def test_a_cut_selection_has_a_sparse_forest_of_its_own(data):
     assert np.mean(fit.predict(data)) == pytest.approx(data["y"].mean())
 
 
-def test_cross_validation_of_the_sparse_forest(data):
+def test_cross_validation_of_the_sparse_forest_grows_trees_once_in_each_fold(data, monkeypatch):
+    grown, pool = [], ControlBurn.pool
+    monkeypatch.setattr(ControlBurn, "pool", lambda *a, **b: grown.append(1) or pool(*a, **b))
     fit = treeselect.select(
         "y ~ . - two", data, method="controlburn", seed=1, forests=1, refit=None, folds=3
     )
     assert fit.path["cv_score"].max() > 0.5
+    assert len(grown) == 4  # three folds and the fit
     three = data.assign(y=pd.cut(data["y"], 3, labels=["low", "middle", "high"]))
     classes = treeselect.select(
         "y ~ . - two", three, method="controlburn", seed=1, k=3, forests=1, refit=None
@@ -308,14 +313,15 @@ def test_associations_count_copies_and_know_constants():
 
 
 def test_variables_may_have_the_names_of_numbers(data):
-    frame = data.rename(columns={"a": "share", "b": "mean", "c": "effect"})
+    frame = data.rename(columns={"a": "share", "b": "mean", "c": "mean_value"})
     fit = treeselect.select(
         "y ~ . - two", frame, method="controlburn", k=4, seed=1, forests=1, n_trees=20
     )
     shape = fit.model.shape("share")
     assert list(shape) == ["share_value", "share", "mean", "effect"]
     assert shape["share"].sum() == pytest.approx(1)
-    assert list(fit.model.shape("mean", "effect"))[:2] == ["mean_value", "effect_value"]
+    both = fit.model.shape("mean", "mean_value")
+    assert list(both)[:2] == ["mean_value_value", "mean_value"]
     found = curves(fit._fit, "share")[0]
     known = [p for p in found.points if not p.is_missing]
     assert len(known) == 20
@@ -326,15 +332,12 @@ def test_variables_may_have_the_names_of_numbers(data):
     assert means == pytest.approx([exact["share"] @ exact[n] for n in ("share_value", "effect")])
 
 
-def test_interactions_are_those_of_the_truth(fit):
+def test_interactions_and_importances_on_the_path(fit):
     table = fit.model.interactions()
     assert len(table) == 6
     assert set(table.loc[0, ["term", "other"]]) == {"b", "c"}
     assert table["strength"].between(0, 1).all()
     assert table["strength"][0] > 3 * table["strength"][1]
-
-
-def test_importances_on_the_path(fit):
     table = fit.search.importance_path()
     assert list(table) == ["k", "tuning", "term", "selected", "importance"]
     for k, own in table.groupby("k"):
@@ -450,38 +453,6 @@ def test_two_terms_of_one_variable_have_no_map(data):
         fit.model.shape("a", "I(a > 0)")
 
 
-def test_variables_named_like_the_tables_numbers(data):
-    names = {"b": "mean", "c": "mean_value"}
-    fit = treeselect.select(
-        "y ~ mean + mean_value",
-        data.rename(columns=names),
-        method="controlburn",
-        k=2,
-        seed=1,
-        forests=1,
-    )
-    both = fit.model.shape("mean", "mean_value")
-    assert list(both)[:2] == ["mean_value_value", "mean_value"]
-    assert (
-        np.corrcoef(both["mean_value_value"] * both["mean_value"], both["interaction"])[0, 1] > 0.7
-    )
-
-
-def test_folds_grow_their_trees_once(data, monkeypatch):
-    grown = []
-    pool = ControlBurn.pool
-
-    def counted(*args, **options):
-        grown.append(1)
-        return pool(*args, **options)
-
-    monkeypatch.setattr(ControlBurn, "pool", counted)
-    treeselect.select(
-        "y ~ . - two", data, method="controlburn", seed=1, forests=1, refit=None, folds=3
-    )
-    assert len(grown) == 4  # three folds and the fit
-
-
 def test_what_has_no_shape(fit, data):
     with pytest.raises(OptionError, match=r"Found: 'aa'\. Did you mean"):
         fit.model.shape("aa")
@@ -522,37 +493,26 @@ def test_points_are_told_by_the_term_or_by_what_is_behind_it(odd):
     assert size["size"].isna().tolist() == [False] * 8 + [True]
 
 
-@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+@pytest.mark.parametrize("library", [pl, pa], ids=["polars", "pyarrow"])
 def test_tables_are_in_the_library_of_the_data(odd, library):
-    import polars
-    import pyarrow
-
     formula = "z ~ b + kind + wet + size"
-    expected = treeselect.select(formula, odd, method="controlburn", k=4, seed=1, forests=1)
-    table = pyarrow.Table.from_pandas(odd)
-    fit = treeselect.select(
-        formula,
-        polars.from_arrow(table) if library == "polars" else table,
-        method="controlburn",
-        k=4,
-        seed=1,
-        forests=1,
-    )
-    for term in fit.selected:
-        frame = fit.model.shape(term)
-        names = frame.columns if library == "polars" else frame.column_names
-        assert list(names) == list(expected.model.shape(term))
-        effect = frame["effect"].to_pylist() if library == "pyarrow" else frame["effect"].to_list()
-        np.testing.assert_allclose(effect, expected.model.shape(term)["effect"])
-    kinds = fit.model.shape("kind")["kind"]
-    assert (kinds.to_pylist() if library == "pyarrow" else kinds.to_list()) == ["ash", "oak", None]
-    for name in (
-        "model.trees", "model.nodes", "model.interactions", "search.importance_path", "tidy",
-        "glance",
+    asked = {"method": "controlburn", "k": 4, "seed": 1, "forests": 1}
+    table = pa.Table.from_pandas(odd)
+    given = table if library is pa else pl.from_arrow(table)
+    fits = [treeselect.select(formula, data, **asked) for data in (given, odd)]
+    for call in (
+        *(lambda fit, term=term: fit.model.shape(term) for term in fits[1].selected),
+        lambda fit: fit.performance(2).tidy(),
+        *(lambda fit, name=name: attrgetter(name)(fit)() for name in (
+            "model.trees", "model.nodes", "model.interactions", "search.importance_path", "tidy",
+            "search.exchanges", "search.alternatives", "data.describe", "glance",
+        )),
     ):  # fmt: skip
-        table, pandas = attrgetter(name)(fit)(), attrgetter(name)(expected)()
-        assert list(table.columns if library == "polars" else table.column_names) == list(pandas)
-        assert len(table) == len(pandas)
-    left = fit.model.nodes()["left"]
-    first = left.to_pylist() if library == "pyarrow" else left.to_list()
-    assert [v is None for v in first] == expected.model.nodes()["left"].isna().tolist()
+        found, expected = map(call, fits)
+        assert type(found) is (pa.Table if library is pa else pl.DataFrame)
+        columns = found.to_pydict() if library is pa else found.to_dict(as_series=False)
+        assert list(columns) == list(expected)
+        for name, values in columns.items():
+            assert [v is None for v in values] == expected[name].isna().tolist()
+            if name in ("effect", "gain", "importance"):
+                np.testing.assert_allclose(values, expected[name])

@@ -85,15 +85,12 @@ def test_a_piece_holds_strengths_from_0_to_1():
             read(0, [[0], [], [], [], [[0.5], [wrong]]])
 
 
-def test_a_file_keeps_them_without_the_data(told, data, tmp_path):
+def test_files_and_fits_without_effects_have_strengths(told, data, tmp_path):
     loaded = treeselect.load(told.save(tmp_path / "model"))
     pd.testing.assert_frame_equal(loaded.model.interactions(), told.model.interactions())
     plain = treeselect.load(fit_of(data, "y ~ x1 + x2", k=2).save(tmp_path / "plain"))
     with pytest.raises(DataError, match="without the data"):
         plain.model.interactions()
-
-
-def test_without_effects_there_are_strengths_alone(told, data):
     table = fit_of(data, FORMULA).model.interactions()
     pd.testing.assert_frame_equal(
         table[["term", "other", "strength"]],

@@ -36,7 +36,7 @@ def covered(found, y):
     return float(((y >= found[low]) & (y <= found[high])).mean())
 
 
-def test_intervals_cover_new_rows(fit):
+def test_intervals_cover_new_rows_in_frames_of_theirs(fit):
     """A binomial error of 400 rows and that of 200 residuals: 0.9 +- 0.06."""
     found = fit.predict(NEW, interval="prediction")
     np.testing.assert_array_equal(found["fit"], fit.predict(NEW))
@@ -44,6 +44,9 @@ def test_intervals_cover_new_rows(fit):
     wider = fit.predict(NEW, interval="prediction", level=0.98)
     assert (wider["low"] < found["low"]).all()
     assert (wider["high"] > found["high"]).all()
+    rows = NEW.iloc[[5, 3]]
+    assert fit.predict(rows, interval="prediction").index.tolist() == [5, 3]
+    assert isinstance(fit.predict(pl.from_pandas(rows), type="quantile"), pl.DataFrame)
 
 
 def test_quantiles_are_wide_where_the_response_is(fit):
@@ -54,12 +57,6 @@ def test_quantiles_are_wide_where_the_response_is(fit):
     assert width[NEW["a"] > 0.5].mean() > 1.3 * width[NEW["a"] < -0.5].mean()
     one = fit.predict(NEW, type="quantile", quantiles=0.5)
     np.testing.assert_array_equal(one["0.5"], found["0.5"])
-
-
-def test_frames_are_those_of_the_new_data(fit):
-    rows = NEW.iloc[[5, 3]]
-    assert fit.predict(rows, interval="prediction").index.tolist() == [5, 3]
-    assert isinstance(fit.predict(pl.from_pandas(rows), type="quantile"), pl.DataFrame)
 
 
 def test_an_offset_moves_quantiles_and_intervals():

@@ -59,30 +59,24 @@ def test_effects_are_centred_and_have_their_own_intervals():
         assert (p.low, p.high) == pytest.approx((p.effect - half, p.effect + half))
 
 
-def test_missing_values_are_the_last_point():
+def test_missing_infinite_and_several_classes_have_points_of_their_own():
     data = SURVEY.assign(x=SURVEY["x"].mask(SURVEY["w"] > 38))
     points = curve_of(refitted("y", data=data), "x").points
     assert [p.is_missing for p in points] == [False] * (len(points) - 1) + [True]
     assert points[-1].share == pytest.approx(data["x"].isna().mean())
     assert [p.value for p in points[:-1]] == sorted(p.value for p in points[:-1])
-
-
-def test_a_level_whose_estimate_is_infinite_has_no_point():
     data = SURVEY.assign(g=SURVEY["g"].mask(SURVEY.index < 3, "rare"), b=SURVEY["b"])
     data.loc[:2, "b"] = 1
     with pytest.warns(treeselect.errors.TreeselectWarning, match="separate"):
         model = refitted(data=data, model="glm")
     assert "rare" not in [p.label for p in curve_of(model, "g").points]
     assert len(curve_of(model, "g").points) == 3
-
-
-def test_classes_have_a_curve_each():
     model = refitted("m", "x + g")
     found = linear_curves(model.fitted, model.predictor.design, "x")
     assert [curve.of_class for curve in found] == sorted(SURVEY["m"].unique())[1:]
 
 
-def test_coefficients_are_drawn_as_ratios():
+def test_coefficients_are_drawn_as_ratios_or_differences():
     model = refitted()
     figure = figure_of_coefficients(model)
     table = model.tidy(exponentiate=True).iloc[1:]
@@ -91,9 +85,6 @@ def test_coefficients_are_drawn_as_ratios():
     expected = table[["estimate", "ci_low", "ci_high"]].to_numpy()
     np.testing.assert_allclose(np.exp(dots), expected)
     assert figure.x.label == "Odds ratio (95% interval)"
-
-
-def test_coefficients_of_means_are_on_a_plain_axis():
     figure = figure_of_coefficients(refitted("y", model="glm"))
     assert (figure.x.kind, figure.x.label) == ("numbers", "Estimate (95% interval)")
 
@@ -107,7 +98,7 @@ def test_ratios_have_round_ticks_with_one_among_them(low, high, expected):
     assert labels[: len(expected)] == expected
 
 
-def test_plots_of_a_model():
+def test_plots_of_a_model_with_terms():
     model = refitted()
     _, axes = plt.subplots()
     assert model.plot(ax=axes) is axes
@@ -116,6 +107,10 @@ def test_plots_of_a_model():
     assert (drawn.get_ylabel(), drawn.get_xlabel()) == ("effect on the linear predictor", "x")
     assert model.plot("g").get_xlabel() == "effect on the linear predictor"
     plt.close("all")
+    fit = treeselect.select("w ~ y", SURVEY, seed=1, n_trees=20)
+    assert not fit.selected
+    with pytest.raises(OptionError, match="nothing to plot"):
+        fit.refit("glm").plot()
 
 
 def test_splines_have_small_figures():
@@ -144,10 +139,3 @@ def test_what_can_not_be_drawn(term, message):
     model = refitted("y", "x + x:g", model="glm")
     with pytest.raises(OptionError, match=message):
         model.plot(term)
-
-
-def test_a_model_without_terms_has_nothing_to_draw():
-    fit = treeselect.select("w ~ y", SURVEY, seed=1, n_trees=20)
-    assert not fit.selected
-    with pytest.raises(OptionError, match="nothing to plot"):
-        fit.refit("glm").plot()

@@ -116,9 +116,11 @@ def test_inference_and_coefficient_stability_use_all_rows(fit):
     assert "missing(x)" in table.tidy()["column"].to_list()
 
 
-def test_a_variable_without_gaps_in_the_fit_has_none_to_predict(graded, gaps):
+def test_variables_without_gaps_and_rules_of_trees(graded, gaps, fit):
     glm = graded.refit("glm", missing="indicator")
     assert glm.predict(gaps).isna().equals(gaps["x"].isna())
+    with pytest.raises(OptionError, match="`missing` must be left out unless the model is linear"):
+        fit.refit("forest", missing="indicator")
 
 
 # --- ordered factors ---------------------------------------------------------------------------
@@ -184,8 +186,3 @@ def test_numbers_of_missing_values_are_in_tables_and_files(fit, gaps, tmp_path):
     assert ">Missing<" in fit.report(tmp_path / "gaps.html").read_text()
     complete = treeselect.select("y ~ x + site", gaps.dropna(), k=2, **QUICK)
     assert "Missing" not in str(complete.summary())
-
-
-def test_trees_have_rules_of_their_own(fit):
-    with pytest.raises(OptionError, match="`missing` must be left out unless the model is linear"):
-        fit.refit("forest", missing="indicator")

@@ -60,15 +60,12 @@ def test_associations_are_those_of_pairs(mixed):
     np.testing.assert_allclose(association_map(fit._fit, units[::-1]), values[::-1, ::-1])
 
 
-def test_associations_are_over_the_rows_that_are_used(mixed):
+def test_associations_are_over_rows_with_data(mixed, fitted, tmp_path):
     data = mixed.assign(died=mixed["died"].astype(object), copy=mixed["signal"])
     data.loc[200:, "copy"] = -data.loc[200:, "signal"]
     data.loc[200:, "died"] = None
     fit = treeselect.select("died ~ signal + copy", data, method="mrmr", k=1, seed=1)
     assert association_map(fit._fit, ("signal", "copy"))[0, 1] == pytest.approx(1.0)
-
-
-def test_associations_need_the_data(fitted, tmp_path):
     loaded = treeselect.load(fitted.save(tmp_path / "fit.treeselect"))
     with pytest.raises(DataError):
         association_map(loaded._fit, loaded.groups)

@@ -8,10 +8,10 @@ import pytest
 
 import treeselect
 from treeselect.designs.modeldata import Associations, Coded, association, coded_number
-from treeselect.errors import DataError, OptionError
+from treeselect.errors import DataError
 
 
-def test_neighbours_of_one_term(fitted, mixed):
+def test_neighbours_of_one_term_against_scipy_and_pandas(fitted, mixed):
     table = fitted.data.neighbours("copy", most=3)
     assert list(table) == ["term", "other", "measure", "association", "selected"]
     assert (table["term"] == "copy").all()
@@ -19,9 +19,6 @@ def test_neighbours_of_one_term(fitted, mixed):
     assert table["association"][0] == pytest.approx(1)
     assert table["association"].is_monotonic_decreasing
     assert table["selected"].to_list() == [name in fitted.selected for name in table["other"]]
-
-
-def test_neighbours_against_scipy_and_pandas(fitted, mixed):
     table = fitted.data.neighbours("noise").set_index("other")
     assert set(table.index) == {"signal", "copy", "site", "colour", "flag"}
     both = mixed[["noise", "signal"]].dropna()
@@ -77,19 +74,6 @@ def test_columns_are_coded_once(fitted, monkeypatch):
     assert measured.terms("signal", "noise") == found
     first, second = coded_number(np.array([1.0, 2.0])), Coded(np.array([0, 1]), True)
     assert association(first, second, np.ones(2)) == pytest.approx(1)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (("sgnal",), "`term` must be a term .*\n  Found: 'sgnal'. Did you mean `signal`"),
-        ((3,), "`term` must be a term .*\n  Found: 3. Terms: `signal`"),
-        (("signal", 0), "`most` must be a whole number, at least 1"),
-    ],
-)
-def test_what_can_t_be_asked(fitted, arguments, says):
-    with pytest.raises(OptionError, match=says):
-        fitted.data.neighbours(*arguments)
 
 
 def test_without_the_data_there_are_none(fitted, tmp_path):

@@ -1,15 +1,18 @@
-"""The table of the selected terms and of those that came near."""
+"""Tables of the selected terms, of those that came near, and of rows and missing values."""
 
 from __future__ import annotations
 
 import dataclasses
 
 import numpy as np
+import pandas as pd
 import pytest
 from quick import changed
 
+import treeselect
 from treeselect.resampling.stability import Stability
 from treeselect.results.summary import overview_table
+from treeselect.results.tables import class_counts, missing_counts, selected_first
 
 
 @pytest.fixture
@@ -75,3 +78,37 @@ def test_places_are_held_in_turn(drawn, fitted):
     assert named["signal"] == ("copy",)
     assert named["copy"] == ("signal",)
     assert named["site"] == ()
+
+
+@pytest.fixture(scope="module")
+def table():
+    """Of ten units the last three, which resamples never select, are in the fit."""
+    return pd.DataFrame(
+        {
+            "term": list("abcdefghij"),
+            "frequency": [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0, 0, 0],
+            "selected": [False] * 7 + [True] * 3,
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("length", "most", "terms"),
+    [(5, 8, "hijab"), (2, 8, "hij"), (2, 2, "hi"), (20, 50, "hijabcdefg")],
+)
+def test_the_selection_comes_first_and_is_never_left_out_for_others(table, length, most, terms):
+    assert "".join(selected_first(table, length, most)["term"]) == terms
+
+
+def test_of_an_empty_selection_the_most_frequent_units_are_shown(table):
+    shown = selected_first(table.assign(selected=False), 3, 5)
+    assert "".join(shown["term"]) == "abc"
+
+
+def test_counts_are_those_of_the_data_which_must_be_known(mixed, fitted, tmp_path, cross_validated):
+    counts = {str(label): int(n) for label, n in mixed["died"].value_counts().items()}
+    assert class_counts(fitted._fit) == tuple(sorted(counts.items(), key=lambda own: own[1]))
+    incomplete = int(mixed[["noise", "site"]].isna().any(axis=1).sum())
+    assert missing_counts(fitted._fit) == ([("noise", 37), ("site", 31)], incomplete)
+    assert class_counts(treeselect.load(fitted.save(tmp_path / "fit"))._fit) == ()
+    assert class_counts(cross_validated._fit) == ()

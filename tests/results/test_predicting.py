@@ -152,7 +152,7 @@ def test_rows_of_the_fit_get_its_fitted_values(trial):
     assert len(glm.predict(trial.iloc[:0])) == 0
 
 
-def test_predictions_come_in_the_library_of_the_data(trial):
+def test_predictions_in_the_library_of_the_data_may_be_missing(trial):
     polars = pytest.importorskip("polars")
     glm = fitted("ill ~ site + age", trial).refit("glm")
     found = glm.predict(polars.from_pandas(trial), se=True)
@@ -160,10 +160,6 @@ def test_predictions_come_in_the_library_of_the_data(trial):
     assert found.columns == ["fit", "se", "ci_low", "ci_high"]
     np.testing.assert_array_equal(found["fit"].to_numpy(), glm.predict(trial))
     assert set(glm.predict(trial, "class")) == {"yes", "no"}
-
-
-def test_a_row_with_a_missing_term_has_no_prediction(trial):
-    glm = fitted("ill ~ site + age", trial).refit("glm")
     new = trial.head(4).assign(site=["Bath", None, "York", "Leeds"], age=[30, 40, np.nan, 50])
     found = glm.predict(new, se=True)
     assert found.isna().any(axis=1).to_list() == [False, True, True, False]
@@ -235,15 +231,12 @@ def test_an_estimator_gives_probabilities_of_named_classes(trial):
         other.predict_proba(new)
 
 
-def test_an_estimator_of_numbers_has_no_classes(trial):
+def test_estimators_of_numbers_and_three_classes(trial):
     model = fitted("size ~ site + age", trial).refit(LinearRegression())
     assert model.predict(trial, "response").equals(model.predict(trial))
     for refused in (model.predict_proba, lambda new: model.predict(new, "class")):
         with pytest.raises(OptionError, match="needs a response with classes"):
             refused(trial)
-
-
-def test_an_estimator_of_three_classes(trial):
     model = fitted("grade ~ site + age", trial).refit(LogisticRegression(max_iter=1000))
     found = model.predict(trial, "response")
     assert found.columns.to_list() == ["a", "b", "c"]

@@ -22,14 +22,10 @@ def drawn(fit, counts, *, kept=(), n=20):
     )
 
 
-def test_what_is_kept(fitted):
+def test_what_is_kept_and_sizes_of_resamples(fitted):
     first, second = fitted.groups
     resampled = drawn(fitted, {first: 20, second: 5}, kept=[first])
     assert kept_units(resampled) == {first}
-
-
-def test_sizes_of_resamples(fitted):
-    first, second = fitted.groups
     assert sizes_of_resamples(drawn(fitted, {first: 20, second: 5})) == (1, 2)
     assert not each_selected_all(drawn(fitted, {first: 20}))
     assert each_selected_all(drawn(fitted, dict.fromkeys(fitted._fit.resampled.units, 20)))

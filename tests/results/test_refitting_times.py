@@ -106,16 +106,13 @@ def test_the_full_text(study, snapshot):
     assert treeselect.printing.Summary(made).as_text() == snapshot
 
 
-def test_a_likelihood_without_a_maximum_is_warned_of(study):
+def test_likelihoods_without_a_maximum_and_constant_terms(study):
     data = study.assign(event=study["event"] & (study["dose"] != "mid"))
     with pytest.warns(
         TreeselectWarning, match=r"keeps increasing as the coefficient of `dose\[T.mid\]`"
     ):
         fit = select(NOW, "x + dose", data).refit("glm")
     assert any("diverges" in note for note in fit.content.notes)
-
-
-def test_a_term_that_is_constant_within_strata_is_left_out(study):
     data = study.assign(place=(study["site"] == "York") + 5.0)
     fit = select(NOW, "x + place + strata(site)", data, k=2, keep=["place"]).refit("glm")
     assert fit.left_out == ("place",)
@@ -201,7 +198,7 @@ class Curves(BaseEstimator):
         return 0.0
 
 
-def test_an_estimator_of_times_gets_events_and_times(times, study):
+def test_an_estimator_of_times_gets_events_and_times_in_a_pipeline_too(times, study):
     fit = times.refit(Curves())
     y = fit.estimator.y_
     assert y.dtype.names == ("event", "time")
@@ -209,9 +206,6 @@ def test_an_estimator_of_times_gets_events_and_times(times, study):
     np.testing.assert_array_equal(y["event"], study["event"])
     np.testing.assert_array_equal(y["time"], study["time"])
     assert len(fit.predict(study)) == len(study)
-
-
-def test_a_search_or_pipeline_of_such_is_one(times):
     piped = make_pipeline(StandardScaler(), Curves())
     search = GridSearchCV(piped, {"standardscaler__with_mean": [True]}, cv=2)
     for model in (piped, search):

@@ -45,7 +45,7 @@ def test_numbers_are_those_of_single_models(family):
     assert p["univariable", "g"] == pytest.approx(of_g["g"])
 
 
-def test_levels_have_counts_and_events():
+def test_levels_have_counts_and_events_and_copies_count():
     found = fitted("x + g").refit("glm").regression_table(["selected"]).tidy()
     of_levels = found.query("term == 'g'").set_index("column")
     for level, column in (("a", "g[a]"), ("b", "g[T.b]"), ("c", "g[T.c]")):
@@ -54,9 +54,15 @@ def test_levels_have_counts_and_events():
         assert of_levels.loc[column, "events"] == SURVEY.loc[here, "b"].sum()
     assert of_levels.loc["g[a]", "label"] == "g: a (reference)"
     assert of_levels.loc["g[T.b]", "label"] == "g: b"
+    data = SURVEY.assign(often=1 + SURVEY.index % 3)
+    found = fitted("g", data=data, weights="often").refit("glm").regression_table(["selected"])
+    here = data["g"] == "b"
+    row = found.tidy().set_index("column").loc["g[T.b]"]
+    assert row["n"] == data.loc[here, "often"].sum()
+    assert row["events"] == data.loc[here & (data["b"] == 1), "often"].sum()
 
 
-def test_levels_that_separate_the_classes_are_not_estimable():
+def test_estimates_that_are_large_and_that_are_none():
     data = SURVEY.assign(
         g=SURVEY["g"].mask(SURVEY.index < 3), b=SURVEY["b"].mask(SURVEY.index < 3, 1)
     )
@@ -65,20 +71,8 @@ def test_levels_that_separate_the_classes_are_not_estimable():
     (row,) = [r for r in model.regression_table().content.rows if r[0] == "g: (missing)"]
     assert row[1] == "3/3"
     assert row[2] == row[4] == "not estimable"
-
-
-def test_large_differences_are_estimates():
     model = fitted("x + g", "large", data=SURVEY.assign(large=1e9 * SURVEY["y"])).refit("glm")
     assert "not estimable" not in str(model.regression_table())
-
-
-def test_copies_are_counted():
-    data = SURVEY.assign(often=1 + SURVEY.index % 3)
-    found = fitted("g", data=data, weights="often").refit("glm").regression_table(["selected"])
-    here = data["g"] == "b"
-    row = found.tidy().set_index("column").loc["g[T.b]"]
-    assert row["n"] == data.loc[here, "often"].sum()
-    assert row["events"] == data.loc[here & (data["b"] == 1), "often"].sum()
 
 
 def test_univariable_models_use_all_rows_of_their_term():
@@ -109,12 +103,21 @@ def test_only_selected_terms_are_shown_unless_all_are_fitted():
     assert set(found.query("model == 'selected'")["term"]) == {own}
 
 
-def test_terms_that_an_interaction_contains_have_no_test():
+def test_terms_with_and_without_rows_of_their_own():
     table = fitted("x + g + x:g").refit("glm").regression_table(["selected"])
     p = table.tidy().dropna(subset="p_value")["term"].tolist()
     assert p == ["x:g"]
     assert "none of a term that an interaction contains" in str(table)
     assert "interaction" not in str(fitted("x + g").refit("glm").regression_table())
+    data = SURVEY.assign(twin=3 * SURVEY["x"])
+    model = fitted("x + twin", data=data, keep=["x", "twin"]).refit("glm")
+    text = " ".join(str(model.regression_table()).split())
+    assert "Selected terms: dropped because they are linear combinations of preceding" in text
+    assert "Univariable: dropped" not in text
+    found = fitted("x + g").refit("gam").regression_table()
+    (row,) = [row for row in found.content.rows if row[0].startswith("x: ")]
+    assert " vs " in row[0]
+    assert all(row)
 
 
 def test_each_model_says_its_own_rows():
@@ -139,13 +142,6 @@ def test_nothing_selected_has_no_table_of_its_own():
     assert "y" in str(fit.refit("glm").regression_table(["all"]))
 
 
-def test_splines_compare_quartiles_in_one_row():
-    found = fitted("x + g").refit("gam").regression_table()
-    (row,) = [row for row in found.content.rows if row[0].startswith("x: ")]
-    assert " vs " in row[0]
-    assert all(row)
-
-
 def test_classes_have_rows_each():
     labels = fitted("x + g", "m").refit("glm").regression_table(["selected"]).tidy()["label"]
     assert labels.tolist()[:2] == ["m: x", "m: g: a (reference)"]
@@ -164,13 +160,15 @@ def test_print_has_no_code_and_says_how_it_was_made():
     assert all(len(part.strip("()").partition(".")[2]) == 2 for part in cell.split() if "." in part)
 
 
-def test_notes_can_be_left_out():
+def test_notes_say_how_intervals_were_made():
     assert fitted("x + g").refit("glm").regression_table(notes=False).content.notes == ()
-
-
-def test_clusters_have_wald_tests():
     model = fitted("x + g", fold_groups="site").refit("glm")
     assert "Wald F tests with robust standard errors" in str(model.regression_table())
+    model = fitted("x + g", weights="w", weights_kind="sampling").refit("glm")
+    with pytest.raises(OptionError, match="`interval` must be 'wald' for this model"):
+        model.regression_table(interval="profile")
+    table = fitted("x + g", "y").refit("glm").regression_table(interval="profile")
+    assert "CI: Wald confidence interval." in str(table)
 
 
 @pytest.mark.parametrize(
@@ -188,22 +186,3 @@ def test_clusters_have_wald_tests():
 def test_bad_arguments(options, message):
     with pytest.raises(OptionError, match=message):
         fitted("x + g").refit("glm").regression_table(**options)
-
-
-def test_terms_without_coefficients_are_named():
-    data = SURVEY.assign(twin=3 * SURVEY["x"])
-    model = fitted("x + twin", data=data, keep=["x", "twin"]).refit("glm")
-    text = " ".join(str(model.regression_table()).split())
-    assert "Selected terms: dropped because they are linear combinations of preceding" in text
-    assert "Univariable: dropped" not in text
-
-
-def test_robust_errors_have_no_profile():
-    model = fitted("x + g", weights="w", weights_kind="sampling").refit("glm")
-    with pytest.raises(OptionError, match="`interval` must be 'wald' for this model"):
-        model.regression_table(interval="profile")
-
-
-def test_intervals_of_least_squares_are_not_called_profiles():
-    table = fitted("x + g", "y").refit("glm").regression_table(interval="profile")
-    assert "CI: Wald confidence interval." in str(table)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import treeselect
-from treeselect.errors import NewDataError, OptionError, StabilityError
+from treeselect.errors import OptionError, StabilityError
 
 
 def test_answer_names_terms_variables_and_formula(fitted):
@@ -51,32 +51,30 @@ def test_path_has_one_row_per_step(cross_validated):
     assert path["train_score"].iloc[0] == pytest.approx(0.0, abs=1e-12)
 
 
-def test_scores_are_missing_without_cross_validation(fitted):
+def test_without_cross_validation_or_resamples_there_are_no_scores(fitted, cross_validated, mixed):
     assert fitted.path["cv_score"].isna().all()
     assert np.isnan(fitted.glance()["cv_score"].iloc[0])
+    with pytest.raises(StabilityError, match=r"fit = fit\.resample\(100\)"):
+        _ = cross_validated.stability
+    with pytest.raises(OptionError, match="needs a response with classes"):
+        cross_validated.predict(mixed, type="class")
 
 
-def test_tidy_has_one_row_per_term_and_stability_columns_when_there_are(fitted, cross_validated):
+def test_tidy_and_glance_have_the_same_columns_whatever_there_is(fitted, cross_validated):
     names = ["term", "group", "selected", "decision", "step", "importance", "cost", "n_missing"]
     assert list(cross_validated.tidy().columns) == names
     assert list(fitted.tidy().columns) == [*names, "frequency", "ci_low", "ci_high"]
     assert sorted(fitted.tidy()["term"]) == ["colour", "copy", "flag", "noise", "signal", "site"]
-
-
-def test_glance_is_one_row_with_the_same_columns(fitted, cross_validated):
     assert len(fitted.glance()) == len(cross_validated.glance()) == 1
     assert list(fitted.glance().columns) == list(cross_validated.glance().columns)
     assert fitted.glance()["resamples"].iloc[0] == 10
 
 
-def test_predict_keeps_length_and_index(fitted, mixed):
+def test_predictions_keep_length_index_and_labels(fitted, mixed):
     new = mixed.sample(20, random_state=1)
     new.index = [7] * 20
     for kind in ("response", "link", "class"):
         assert fitted.predict(new, type=kind).index.equals(new.index)
-
-
-def test_predict_gives_probabilities_log_odds_and_classes(fitted, mixed):
     p = fitted.predict(mixed)
     assert p.between(0, 1).all()
     assert p[mixed["died"]].mean() > p[~mixed["died"]].mean() + 0.3
@@ -84,9 +82,6 @@ def test_predict_gives_probabilities_log_odds_and_classes(fitted, mixed):
     np.testing.assert_allclose(1 / (1 + np.exp(-link)), p, atol=2e-6)
     classes = fitted.predict(mixed, type="class")
     assert classes.equals(pd.Series(p >= 0.5, name="died"))
-
-
-def test_predict_class_has_the_users_labels(mixed):
     data = mixed.assign(died=np.where(mixed["died"], "yes", "no"))
     fit = treeselect.select(
         "died ~ signal + site", data, method="controlburn", k=2, seed=1, forests=1, n_trees=5
@@ -95,23 +90,15 @@ def test_predict_class_has_the_users_labels(mixed):
     assert fit.data.design.response.classes == ("no", "yes")
 
 
-def test_predict_class_of_a_number_is_an_error(cross_validated, mixed):
-    with pytest.raises(OptionError, match="needs a response with classes"):
-        cross_validated.predict(mixed, type="class")
-
-
-def test_predict_checks_type_and_data(fitted, mixed):
-    with pytest.raises(OptionError, match="`type` must be one of"):
-        fitted.predict(mixed, type="prob")
-    with pytest.raises(NewDataError, match="Missing: `signal`"):
-        fitted.predict(mixed.drop(columns="signal"))
-
-
-def test_predict_takes_missing_values(fitted, mixed):
+def test_missing_values_and_files_are_predicted(fitted, mixed, tmp_path):
     new = mixed.head(5).copy()
     new[["signal", "copy"]] = np.nan
     new["site"] = pd.Series([None] * 5, dtype=object)
     assert fitted.predict(new).between(0, 1).all()
+    mixed.to_parquet(tmp_path / "new.parquet")
+    np.testing.assert_array_equal(
+        fitted.augment(tmp_path / "new.parquet")["fitted"], fitted.predict(mixed)
+    )
 
 
 def test_augment_adds_fitted_values_in_order(fitted, mixed):
@@ -123,23 +110,11 @@ def test_augment_adds_fitted_values_in_order(fitted, mixed):
         fitted.augment(augmented)
 
 
-def test_predict_and_augment_take_files(fitted, mixed, tmp_path):
-    mixed.to_parquet(tmp_path / "new.parquet")
-    np.testing.assert_array_equal(
-        fitted.augment(tmp_path / "new.parquet")["fitted"], fitted.predict(mixed)
-    )
-
-
 def test_resample_returns_a_new_result(fitted):
     other = fitted.resample(4, seed=9)
     assert other is not fitted
     assert other.stability.n_resamples == 4
     assert fitted.stability.n_resamples == 10
-
-
-def test_stability_needs_resamples(cross_validated):
-    with pytest.raises(StabilityError, match=r"fit = fit\.resample\(100\)"):
-        _ = cross_validated.stability
 
 
 def test_model_matrix_is_formulaics_own(fitted, mixed):

@@ -72,13 +72,10 @@ def test_full_latex(made, snapshot):
     assert made.summary().as_latex() == snapshot
 
 
-def test_prints_like_r(fitted, capsys):
+def test_prints_like_r_in_lines_of_88(fitted, capsys):
     print(fitted.summary())
     assert capsys.readouterr().out.rstrip("\n") == fitted.summary().as_text()
     assert repr(fitted.summary()) == fitted.summary().as_text()
-
-
-def test_lines_are_at_most_88_wide(fitted):
     assert max(len(line) for line in str(fitted.summary()).splitlines()) <= 88
 
 
@@ -91,13 +88,10 @@ def hostile(mixed):
     )
 
 
-def test_hostile_names_in_html(mixed):
+def test_hostile_names_in_html_and_latex(mixed):
     html = hostile(mixed).summary()._repr_html_()
     assert "<script>" not in html
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
-
-
-def test_hostile_names_in_latex(mixed):
     latex = hostile(mixed).summary().as_latex()
     assert r"\textless{}script\textgreater{}" in latex
     assert r"50\% \& \$x\_1\textasciicircum{}2 \textbackslash{}\#\{\}" in latex
@@ -122,7 +116,7 @@ def test_many_selected_terms_are_cut(mixed):
     assert len(text.splitlines()) < 68  # 14 of them are the call
 
 
-def test_the_head_of_times_until_an_event():
+def test_the_head_of_times_until_an_event(fitted):
     fit = small_fit("Surv(late, time, dead) ~ risky + x + strata(site)", 1)
     facts = dict(fit.summary().content.facts)
     events = int(small_times()["dead"].sum())
@@ -134,9 +128,6 @@ def test_the_head_of_times_until_an_event():
     assert sum("concordance" in note for note in fit.summary().content.notes) == 1
     for text in (fit.summary().as_latex(), fit.summary()._repr_html_()):
         assert "each with its own baseline hazard" in " ".join(text.split())
-
-
-def test_other_responses_have_no_events(fitted):
     assert fitted.glance()["events"].isna().all()
     assert "Events" not in dict(fitted.summary().content.facts)
 

@@ -116,9 +116,6 @@ def test_unstable(fit):
         "Unstable (k fixed at 3, 2 in the fit): 2 of 2 terms were selected in fewer than half"
         " of 100 bootstrap resamples, 1 of them in none."
     )
-
-
-def test_unstable_if_no_term_is_consistently_selected(fit):
     found = drawn(fit, ("10010", 45), ("01100", 35), ("11000", 20))
     assert said(found) == (
         "Unstable (k fixed at 2): none of the 2 terms was selected in at least 80% of 100"
@@ -134,11 +131,17 @@ def test_of_one_term_it_says_how_often(fit):
     )
 
 
-def test_no_verdict(fit):
+def test_without_a_verdict(fit):
     assert said(drawn(fit, ("11000", 9))) == ""
     assert said(drawn(fit, ("11111", 20))) == ""
     kept = np.array([False, False, True, True, True])
     assert said(drawn(fit, ("11000", 20), assessed=kept)) == ""
+    nothing = changed(
+        fit, step=dataclasses.replace(fit.search.step, selected=np.zeros(5, dtype=bool))
+    )
+    assert stability_text(drawn(nothing, ("10000", 10), ("01000", 10), k=1)._fit) == (
+        "no verdict, because no term was selected"
+    )
 
 
 @pytest.mark.parametrize(
@@ -157,15 +160,6 @@ def test_why_there_is_no_verdict(fit, counted, more, text):
     found = drawn(fit, *counted, **more)
     assert said(found) == ""
     assert stability_text(found._fit) == text
-
-
-def test_no_verdict_on_an_empty_selection(fit):
-    nothing = changed(
-        fit, step=dataclasses.replace(fit.search.step, selected=np.zeros(5, dtype=bool))
-    )
-    assert stability_text(drawn(nothing, ("10000", 10), ("01000", 10), k=1)._fit) == (
-        "no verdict, because no term was selected"
-    )
 
 
 def test_frequencies_are_not_shown_where_nothing_could_vary(fit):

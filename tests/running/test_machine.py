@@ -98,12 +98,17 @@ def test_what_no_process_can_be_given_is_told(fitted, scoring, error, says):
         raise error
 
 
-def test_memory_that_runs_out_is_told(data):
+def test_memory_that_runs_out_is_told_once(data):
     with pytest.raises(OutOfMemoryError, match=r"8\.00 TiB\n  Use fewer rows") as caught:
         treeselect.select("y ~ .", data, method="mrmr", folds=2, seed=1, scoring=needs_too_much)
     assert isinstance(caught.value, MemoryError)
     with pytest.raises(OutOfMemoryError, match="fewer parallel processes"):
         run_all(fails_at_once, [(1,)], ALONE, "", False)
+    fails = memory_errors()(fails_at_once)
+    with pytest.raises(OutOfMemoryError) as caught:
+        memory_errors()(fails)(1, n_threads=1)
+    assert str(caught.value).count("Found: MemoryError") == 1
+    assert issubclass(OutOfMemoryError, TreeselectError)
 
 
 def test_memory_that_runs_out_on_the_data_of_a_loaded_fit_is_told(data, monkeypatch):
@@ -114,25 +119,14 @@ def test_memory_that_runs_out_on_the_data_of_a_loaded_fit_is_told(data, monkeypa
         fit.data.design.with_data(data)
 
 
-def test_memory_is_told_once():
-    fails = memory_errors()(fails_at_once)
-    with pytest.raises(OutOfMemoryError) as caught:
-        memory_errors()(fails)(1, n_threads=1)
-    assert str(caught.value).count("Found: MemoryError") == 1
-    assert issubclass(OutOfMemoryError, TreeselectError)
-
-
 # --- garbage collection while records are made ---------------------------------------------------
 
 
-def test_collection_is_off_inside_and_as_before_outside():
+def test_collection_is_off_inside_unless_the_user_has_it_off():
     assert gc.isenabled()
     with no_collection(), no_collection():
         assert not gc.isenabled()
     assert gc.isenabled()
-
-
-def test_an_error_and_a_user_who_has_it_off_are_respected():
     with pytest.raises(ValueError, match="inside"), no_collection():
         raise ValueError("inside")
     assert gc.isenabled()

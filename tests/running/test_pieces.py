@@ -121,15 +121,12 @@ def test_what_a_callback_raises_ends_the_call_and_loses_nothing(tmp_path):
     assert run(tmp_path) == (WHOLE, [3, 4])
 
 
-def test_a_stopped_call_gives_what_is_finished(tmp_path):
+def test_a_stopped_call_gives_what_is_finished_if_there_is_a_result(tmp_path):
     with pytest.warns(TreeselectWarning, match=r"^Partial: stopped after 3 of 5 toys;") as caught:
         found, _ = run(tmp_path, on_piece=stop_at(3))
     assert found == {number: number / 3 for number in range(3)}
     assert caught[0].filename == __file__
     assert run(tmp_path) == (WHOLE, [3, 4])
-
-
-def test_a_stopped_call_without_a_result_is_stopped():
     with pytest.raises(KeyboardInterrupt):
         run(on_piece=stop_at(1))
     assert run(on_piece=stop_at(N))[0] == WHOLE  # nothing was left to be done
@@ -220,7 +217,7 @@ def test_what_is_no_ordinary_file_is_not_read_nor_followed(tmp_path, kind):
         assert run(folder) == (WHOLE, [])
 
 
-def test_foreign_files_are_told_once_and_left(tmp_path):
+def test_pieces_of_others_are_told_once(tmp_path):
     (tmp_path / "notes\x1b[31m.txt").write_text("mine")
     (tmp_path / "toy-1.json").write_text("{}")
     with pytest.warns(TreeselectWarning) as caught:
@@ -229,9 +226,6 @@ def test_foreign_files_are_told_once_and_left(tmp_path):
     said = str(caught[0].message)
     assert said.endswith("Not written by treeselect: `notes\\x1b[31m.txt`, `toy-1.json`.")
     assert (tmp_path / "notes\x1b[31m.txt").read_text() == "mine"
-
-
-def test_pieces_of_another_call_are_told_where_none_is_of_this_one(tmp_path):
     run(tmp_path)
     with pytest.warns(
         TreeselectWarning, match=r"From other calls: 5 finished toys with different data"
@@ -380,25 +374,21 @@ def test_equal_values_have_one_and_others_another(make):
     assert of(make(0)) != of(make(1))
 
 
-def test_values_of_other_kinds_differ():
+def test_values_in_keys():
     values = [0, 0.0, False, "0", b"0", None, (), [], {}, np.int64(0), np.zeros(1), Pair(0, 0)]
     assert len({of(value) for value in values}) == len(values)
     assert of("ab", "c") != of("a", "bc")
     assert of((1, 2), 3) != of(1, (2, 3))
     assert of(-0.0) != of(0.0)
-
-
-def test_a_value_may_hold_itself():
     ring = [1]
     ring.append(ring)
     assert of(ring) == of(ring)
-
-
-def test_what_cant_be_looked_into_is_told():
     with pytest.raises(
         OptionError, match=r"`checkpoint` needs a fingerprint .*\n  Found: TypeError: "
     ):
         of(Record(threading.Lock()))
+    assert treeselect.__version__ in versions()
+    assert f"numpy {np.__version__}" in versions()
 
 
 def test_another_process_finds_the_same():
@@ -418,8 +408,3 @@ def test_another_process_finds_the_same():
         for seed in ("1", "2")
     }
     assert len(found) == 1
-
-
-def test_versions_have_a_part():
-    assert treeselect.__version__ in versions()
-    assert f"numpy {np.__version__}" in versions()

@@ -260,7 +260,7 @@ class Resampled(Stoppable):
         --------
         >>> import treeselect
         >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> fit = treeselect.select("survived ~ .", data, method="importance", k=1, seed=1)
+        >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=1, seed=1)
         >>> int(fit.resample(20).stability.models()["count"].sum())
         20
         """
@@ -322,7 +322,7 @@ class Resampled(Stoppable):
         --------
         >>> import treeselect
         >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> fit = treeselect.select("survived ~ .", data, method="importance", k=2, seed=1)
+        >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=2, seed=1)
         >>> list(fit.resample(20).stability.pairs())
         ['term', 'other', 'together', 'expected', 'ratio', 'sign', 'p_value']
         """
@@ -357,7 +357,7 @@ class Resampled(Stoppable):
         --------
         >>> import treeselect
         >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> fit = treeselect.select("survived ~ .", data, method="importance", k=1, seed=1)
+        >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=1, seed=1)
         >>> fit.resample(20).stability.co_selection().shape
         (9, 9)
         """

@@ -110,7 +110,7 @@ class Stability(Rounded, Resampled):
         --------
         >>> import treeselect
         >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> fit = treeselect.select("survived ~ .", data, method="importance", k=1, seed=1)
+        >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=1, seed=1)
         >>> bound = fit.resample(10, scheme="complementary").stability.pfer(0.8)
         >>> bound.units, bound.q, bound.p, round(bound.bound, 2)
         (('sex',), 1, 9, 0.19)
@@ -269,7 +269,7 @@ class Stability(Rounded, Resampled):
         --------
         >>> import treeselect
         >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> fit = treeselect.select("survived ~ .", data, k=3, seed=1, n_trees=50)
+        >>> fit = treeselect.select("survived ~ .", data[::2], method="lasso", k=3, seed=1)
         >>> (place,) = fit.resample(10).stability.places
         >>> set(place.units) <= {"age", "femur", "height", "tibia", "weight"}
         True
@@ -321,7 +321,7 @@ class Stability(Rounded, Resampled):
         --------
         >>> import treeselect
         >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> fit = treeselect.select("survived ~ .", data, method="importance", k=2, seed=1)
+        >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=2, seed=1)
         >>> table = fit.resample(20).stability.substitutes
         >>> list(table)
         ['term', 'substitute', 'n_without', 'share', 'share_otherwise', 'association']

@@ -67,26 +67,20 @@ def test_noise_stops_early(resampled):
     assert boost(data, y, weight).depths.max() <= 2
 
 
-def test_rows_without_weight_have_no_part():
+def test_constants_give_no_tree_and_seeds_the_same():
+    data, y = data_and_response()
+    a, b, c = (boost(data, y, seed=s) for s in (1, 1, 2))
+    np.testing.assert_array_equal(a.gains, b.gains)
+    assert not np.array_equal(a.gains[:5], c.gains[:5])
+    data, _ = data_and_response()
+    bag = boost(data, np.ones(300))
+    assert bag.leaves == []
+    assert bag.gains.shape == (0, 4)
     data, y = data_and_response()
     weight = (np.arange(300) % 3 > 0).astype(np.int64)
     spoilt = np.where(weight > 0, y, 1e3)
     a, b = boost(data, y, weight), boost(data, spoilt, weight)
     np.testing.assert_array_equal(a.gains, b.gains)
-
-
-def test_same_seed_same_forest():
-    data, y = data_and_response()
-    a, b, c = (boost(data, y, seed=s) for s in (1, 1, 2))
-    np.testing.assert_array_equal(a.gains, b.gains)
-    assert not np.array_equal(a.gains[:5], c.gains[:5])
-
-
-def test_constant_response_gives_no_tree():
-    data, _ = data_and_response()
-    bag = boost(data, np.ones(300))
-    assert bag.leaves == []
-    assert bag.gains.shape == (0, 4)
 
 
 @pytest.mark.parametrize("kind", ["one", "real"])

@@ -354,9 +354,13 @@ def test_no_function_of_a_few_values_is_rounding(first, others, seed):
     assert found[0] == pytest.approx(found[1], abs=1e-6)
 
 
-def test_nothing_to_add_has_p_value_one():
+def test_evidence_has_p_value_one_of_nothing_and_is_not_told_by_trees():
     x, _ = drawn(2, 50, 1)
     assert p_value(x, x[:, 0], [0]) == 1
+    x, rng = drawn(4, 400, 3)
+    y = x[:, 0] + 0.5 * x[:, 1] + 0.1 * rng.standard_normal(400)
+    assert p_value(x, y, [0]) < 1e-4
+    assert p_value(x, y, [0], explained=0.5 * x[:, [1]]) > 0.01
 
 
 def test_p_values_are_uniform_beside_a_term_that_matters():
@@ -385,13 +389,6 @@ def test_clusters_are_counted_and_not_their_rows(counted, low, high):
 def test_strong_and_many_weak_effects_are_seen(effect):
     x, rng = drawn(3, 300, 16)
     assert p_value(x, effect(x) + rng.standard_normal(300)) < 0.01
-
-
-def test_what_trees_explain_is_no_evidence():
-    x, rng = drawn(4, 400, 3)
-    y = x[:, 0] + 0.5 * x[:, 1] + 0.1 * rng.standard_normal(400)
-    assert p_value(x, y, [0]) < 1e-4
-    assert p_value(x, y, [0], explained=0.5 * x[:, [1]]) > 0.01
 
 
 def test_strata_are_permuted_apart():

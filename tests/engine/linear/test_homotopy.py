@@ -94,14 +94,11 @@ def test_segments_join():
             assert abs(left.get(j, 0.0) - right.get(j, 0.0)) < 1e-8
 
 
-def test_nothing_to_select():
+def test_nothing_to_select_and_constant_columns():
     path = Homotopy(np.eye(2), np.array([-1.0, 0.0]), np.ones(2))
     assert path.at(0.1).tolist() == [0.0, 0.0]
     assert path.segment(0).low == 0.0
     assert path.segment(1) is None
-
-
-def test_a_free_column_that_is_constant_but_for_rounding_has_no_part():
     gram = np.array([[0.8, 1e-17, 0.2], [1e-17, -1.7e-16, 1e-17], [0.2, 1e-17, 0.5]])
     path = Homotopy(gram, np.array([0.4, 1e-18, 0.3]), np.array([0.0, 0.0, 1.0]))
     w = path.at(0.05)

@@ -159,12 +159,21 @@ def test_warm_and_cold_starts_agree():
     np.testing.assert_allclose(warm.weights, forest.solve(lam, empty).weights, atol=1e-4)
 
 
-def test_nothing_is_in_above_the_largest_penalty():
+def test_paths_begin_above_the_largest_penalty_with_kept_groups():
     forest, *_ = random_trees(SquaredLoss())
     empty = forest.empty()
     largest = forest.largest_lam(empty)
     assert not forest.solve(1.001 * largest, empty).weights.any()
     assert forest.solve(0.99 * largest, empty).weights.any()
+    forest, _, _, _, _, uses = random_trees(SquaredLoss())
+    keep = np.zeros(N_GROUPS, dtype=bool)
+    keep[[2, 5]] = True
+    first = solution_path(forest, uses, keep, 4)[0]
+    np.testing.assert_array_equal(support(first, uses, keep), keep)
+    solution = forest.empty()._replace(weights=np.eye(N_TREES)[4])
+    gains = np.where(uses, 2.0, 0.0)
+    importance = weighted_importance(solution, forest.spread(), gains)
+    np.testing.assert_allclose(importance, uses[4] / uses[4].sum())
 
 
 def test_path_goes_up_and_ends_in_time():
@@ -179,22 +188,6 @@ def test_path_goes_up_and_ends_in_time():
     wanted = path[1].lam * 0.3
     ended = solution_path(forest, uses, keep, 1, last_lam=wanted)
     assert ended[-1].lam == wanted
-
-
-def test_kept_groups_count_from_the_start():
-    forest, _, _, _, _, uses = random_trees(SquaredLoss())
-    keep = np.zeros(N_GROUPS, dtype=bool)
-    keep[[2, 5]] = True
-    first = solution_path(forest, uses, keep, 4)[0]
-    np.testing.assert_array_equal(support(first, uses, keep), keep)
-
-
-def test_importance_is_shared_by_gain():
-    forest, _, _, _, _, uses = random_trees(SquaredLoss())
-    solution = forest.empty()._replace(weights=np.eye(N_TREES)[4])
-    gains = np.where(uses, 2.0, 0.0)
-    importance = weighted_importance(solution, forest.spread(), gains)
-    np.testing.assert_allclose(importance, uses[4] / uses[4].sum())
 
 
 @pytest.mark.parametrize("n_leaves", [2, 8, 256, 257, 700])

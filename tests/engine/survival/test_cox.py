@@ -174,13 +174,10 @@ def test_cvxpy_is_told_the_same_loss(seed):
     assert told.value == pytest.approx(share @ CoxRows(y, share).value(eta), rel=1e-9)
 
 
-def test_cvxpy_is_not_told_of_many_rows():
+def test_what_cvxpy_is_told_and_the_loss_says_of_itself():
     y = np.zeros((1001, 4))
     with pytest.raises(MethodError, match="at most 1,000 rows when cvxpy fits a Cox model"):
         CoxLoss().modelled(y, None, np.ones(1001))
-
-
-def test_what_the_loss_says_of_itself():
     loss = CoxLoss()
     y, weight, eta = survival_rows(1)
     assert (loss.is_squared, loss.needs_curvature, loss.n_outputs) == (False, True, 1)

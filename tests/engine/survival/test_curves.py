@@ -152,20 +152,26 @@ def test_unos_pairs_are_weighted_by_the_chance_to_see_them(seed):
     np.testing.assert_allclose(found, naive_survival.pairs(y, eta, weight, share), atol=1e-9)
 
 
-def test_ties():
+def test_pairs_with_ties_and_without_any():
     """Events at one time are no pair; who is censored then is later."""
     y = as_times([1.0, 1.0, 1.0, 2.0], [1, 1, 0, 0])
     assert concordance(y, np.array([2.0, 1.0, 1.0, 1.0]), np.ones(4)) == (2.0, 0.0, 2.0)
     almost = np.array([0.3, 0.1 + 0.2, 0.3, 0.3])
     assert concordance(y, almost, np.ones(4)) == (0.0, 0.0, 4.0)
-
-
-def test_where_there_is_no_pair():
     y = as_times([1.0, 2.0], [1, 1])
     risk = np.array([1.0, np.nan])
     assert np.isnan(concordance(y, risk, np.ones(2)).value)
     assert np.isnan(concordance(y, np.ones(2), np.zeros(2)).value)
     assert np.isnan(concordance(y[:1], np.ones(1), np.ones(1)).value)
+    assert np.isnan(brier_explained(Y, ETA, TEST, TRAIN, np.array([0.0, 0.5])))
+    assert np.isnan(deviance_explained(Y, ETA, np.zeros(N)))
+    assert np.isnan(deviance_explained(Y * [1, 1, 0, 1], ETA, TEST))
+    tied = as_times([2.0, 2.0, 1.0], [1, 1, 0])
+    assert np.isnan(deviance_explained(tied, np.arange(3.0), np.ones(3)))
+    y = as_times(np.arange(1.0, 6.0), np.ones(5))
+    assert deviance_explained(y, -50 * y[:, 1], np.ones(5)) == pytest.approx(1.0)
+    found = brier_explained(y, -50 * y[:, 1], np.ones(5), np.ones(5), np.array([1.0, 2.0, 3.0]))
+    assert 0.5 < found <= 1
 
 
 def test_others_may_tell_the_censoring():
@@ -209,18 +215,3 @@ def test_the_ratio_of_two_scores(monkeypatch):
     assert alone == pytest.approx(1 - own[1] / none[1], abs=1e-12)
     monkeypatch.setattr("treeselect.engine.survival.curves._AT_ONCE", 1)  # time by time
     assert brier_explained(Y, ETA, TEST, TRAIN, TIMES) == pytest.approx(found, abs=1e-12)
-
-
-def test_where_nothing_can_be_told():
-    assert np.isnan(brier_explained(Y, ETA, TEST, TRAIN, np.array([0.0, 0.5])))
-    assert np.isnan(deviance_explained(Y, ETA, np.zeros(N)))
-    assert np.isnan(deviance_explained(Y * [1, 1, 0, 1], ETA, TEST))
-    tied = as_times([2.0, 2.0, 1.0], [1, 1, 0])
-    assert np.isnan(deviance_explained(tied, np.arange(3.0), np.ones(3)))
-
-
-def test_the_best_there_is():
-    y = as_times(np.arange(1.0, 6.0), np.ones(5))
-    assert deviance_explained(y, -50 * y[:, 1], np.ones(5)) == pytest.approx(1.0)
-    found = brier_explained(y, -50 * y[:, 1], np.ones(5), np.ones(5), np.array([1.0, 2.0, 3.0]))
-    assert 0.5 < found <= 1
