@@ -1,7 +1,5 @@
 """Comparisons made by hand, for tests of what is shown of them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from treeselect.comparing import Comparison

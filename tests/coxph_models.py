@@ -4,8 +4,6 @@
 weights, entries and strata.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Rows with ties, late entries, strata and weights of 0, as hypothesis draws them."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import strategies as st
 

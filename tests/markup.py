@@ -1,7 +1,5 @@
 """Pages without what tables say of themselves to browsers and screen readers."""
 
-from __future__ import annotations
-
 import re
 
 _SAID = re.compile(r' (?:class="numbers?"|role="(?!img)[^"]*"|data-label="[^"]*"|style="[^"]*")')

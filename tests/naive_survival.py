@@ -3,8 +3,6 @@
 Nothing in the package calls them; the tests do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Fits whose numbers are made by hand: what is printed of them is the same on every processor."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A small set of times until an event, and a fit of it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """Tasks of methods, made without a fit."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from typing import Any

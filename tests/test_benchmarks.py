@@ -3,8 +3,6 @@
 They run in this process, which has loaded the package and its kernels already.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import itertools

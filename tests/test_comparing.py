@@ -1,7 +1,5 @@
 """compare(): the same folds, arrays and seeds as select(), and what it refuses."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import polars as pl

@@ -4,8 +4,6 @@ That all public names are in the reference is tested here, too; links are looked
 built.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import pkgutil

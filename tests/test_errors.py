@@ -1,7 +1,5 @@
 """The full texts of what a user reads after a mistake: messages are interface."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import polars as pl

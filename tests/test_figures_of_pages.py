@@ -1,7 +1,5 @@
 """Figures on pages of methods are those of the tables they were taken from."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Formulas as a whole, and formulas as a step of a pipeline."""
 
-from __future__ import annotations
-
 import pickle
 import subprocess
 import sys

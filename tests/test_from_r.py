@@ -1,7 +1,5 @@
 """treeselect from R: a script does what the page says, where R and reticulate are installed."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

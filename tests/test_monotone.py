@@ -1,7 +1,5 @@
 """Monotone constraints: predictions along the constrained terms, errors, words and files."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

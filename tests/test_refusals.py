@@ -4,8 +4,6 @@ A row of `DOORS` is a callable, an argument, and the names of the values below t
 those are not tried. No call reaches a fit that a value should have kept it from.
 """
 
-from __future__ import annotations
-
 import datetime
 import decimal
 import fractions

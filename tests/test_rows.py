@@ -1,7 +1,5 @@
 """Selections on a sample of rows, on tables of counts, and on rows that belong together."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """select(): arguments, invariance, and answers that are known."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

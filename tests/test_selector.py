@@ -1,7 +1,5 @@
 """The selector of scikit-learn: its contract, columns of all kinds, and what it routes."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

@@ -1,7 +1,5 @@
 """``update()`` gives what ``select()`` gives for the new arguments."""
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

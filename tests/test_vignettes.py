@@ -1,7 +1,5 @@
 """The builder of the vignettes, on sources of a few cells; `make test` builds the real ones."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -1,7 +1,5 @@
 """Words of the package and its pages: phrases that are not English of the field, and spelling."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

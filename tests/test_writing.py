@@ -1,7 +1,5 @@
 """Every writer: whole or not at all, whatever happens and whatever stands at its place."""
 
-from __future__ import annotations
-
 import errno
 import functools
 import os

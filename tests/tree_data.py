@@ -1,7 +1,5 @@
 """Random small data for the engine's tests."""
 
-from __future__ import annotations
-
 import numba
 import numpy as np
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Shadow features: all that tells something is confirmed, and nothing else."""
 
-from __future__ import annotations
-
 import inspect
 
 import numpy as np

@@ -1,7 +1,5 @@
 """ControlBurn against limit cases and known truth."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 

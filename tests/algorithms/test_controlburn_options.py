@@ -1,7 +1,5 @@
 """Objects and the keywords that stand for them: one says what the other does."""
 
-from __future__ import annotations
-
 import copy
 import dataclasses
 import inspect

@@ -1,7 +1,5 @@
 """What the sparse-forest problem can be: best subset, hinge loss, constrained, single-feature."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 

@@ -1,7 +1,5 @@
 """Forests that others have fitted, sparsified as they are."""
 
-from __future__ import annotations
-
 import lightgbm
 import numpy as np
 import pandas as pd

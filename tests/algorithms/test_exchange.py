@@ -1,7 +1,5 @@
 """Exchange search, and the record of a search."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Filters: information by hand and by scikit-learn, the listing of FCBF, the merit of CFS."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

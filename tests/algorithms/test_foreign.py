@@ -1,7 +1,5 @@
 """Selectors of scikit-learn as methods: equal to themselves, and good members of the family."""
 
-from __future__ import annotations
-
 import dataclasses
 import pickle
 

@@ -1,7 +1,5 @@
 """GBFS: limit cases, known truth, and what its options mean."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

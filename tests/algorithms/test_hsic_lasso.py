@@ -1,7 +1,5 @@
 """HSIC lasso: the definition, another solver, signals of any form, and what options mean."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The group lasso and SVM-RFE: other solvers, columns, prices, weights and offsets."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 

@@ -1,7 +1,5 @@
 """What every method promises, asked of each."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 

@@ -1,7 +1,5 @@
 """Every option of every method: what it takes, what it refuses, and in which words."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

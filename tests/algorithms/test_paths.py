@@ -1,7 +1,5 @@
 """What paths that add or remove terms one by one have in common, whatever the method."""
 
-from __future__ import annotations
-
 import dataclasses
 from itertools import pairwise
 

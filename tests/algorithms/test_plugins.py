@@ -1,7 +1,5 @@
 """Methods of others: that of the documentation, installed as a package of its own, and its kin."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

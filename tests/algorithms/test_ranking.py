@@ -1,7 +1,5 @@
 """Forests that rank: importances, recursive elimination, and varSelRF's errors and rule."""
 
-from __future__ import annotations
-
 import dataclasses
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Names, options and the table of methods."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

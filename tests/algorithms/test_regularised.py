@@ -1,7 +1,5 @@
 """RRF, GRRF and RBoost: limit cases, known truth, and what their options mean."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What changes the sets of a path: refinement, the backward pass, larger sets that are cut."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

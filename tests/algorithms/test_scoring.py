@@ -1,7 +1,5 @@
 """Screens of very many units, and shares of gains that hold outside the bags."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

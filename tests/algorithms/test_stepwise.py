@@ -1,7 +1,5 @@
 """Stepwise regression: R's step(), statsmodels, known truth, and what its options mean."""
 
-from __future__ import annotations
-
 import dataclasses
 from itertools import pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Times to an event: what each method makes of them, and what must not matter to it."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 

@@ -1,7 +1,5 @@
 """Seeds, counts and other single values: one reading of each, at every door."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

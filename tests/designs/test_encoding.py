@@ -1,7 +1,5 @@
 """Designs: equal to formulaic's own matrix, and the same for new data."""
 
-from __future__ import annotations
-
 import warnings
 
 import formulaic

@@ -1,7 +1,5 @@
 """Values of factors as formulaic has them, and data that can't be used or deserve a note."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Families and their scores; times to an event as a response."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

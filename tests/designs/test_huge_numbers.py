@@ -1,7 +1,5 @@
 """Numbers near the ends of what a number can hold: an answer or an error, and no warning."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import sys

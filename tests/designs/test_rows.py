@@ -1,7 +1,5 @@
 """Response, weights and offset: which rows count and how much, and samples of them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

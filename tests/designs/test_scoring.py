@@ -1,7 +1,5 @@
 """Scores of users' own, and scores of times to an event."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Units of selection; labels; association of columns."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

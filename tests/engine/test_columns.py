@@ -1,7 +1,5 @@
 """Edges and codes of columns; quantiles of batches, beside those of the whole column."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Kernels come with the package, are compiled once for each kind of arguments, and kept."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

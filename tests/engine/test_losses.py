@@ -1,7 +1,5 @@
 """Losses: each agrees with itself, and the logistic one with its naive twin."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Random streams and bags."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """What only rounding tells apart decides nothing."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

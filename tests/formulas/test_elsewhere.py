@@ -1,7 +1,5 @@
 """``fit.formula`` in statsmodels with its formulaic engine, in formulaic, back in ``select``."""
 
-from __future__ import annotations
-
 import formulaic
 import numpy as np
 import pandas as pd

@@ -1,7 +1,5 @@
 """What an expression may do, what R users are told, and names that stand elsewhere."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import sys

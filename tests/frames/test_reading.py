@@ -1,7 +1,5 @@
 """Files and tables of any library, read; codes for missing values; labels; data in batches."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

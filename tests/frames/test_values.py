@@ -1,7 +1,5 @@
 """Columns in their internal form, from and to all libraries."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 import decimal

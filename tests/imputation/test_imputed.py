@@ -1,7 +1,5 @@
 """Selections over imputed frames: as select() on each, what enough select, what is refused."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 

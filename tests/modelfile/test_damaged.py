@@ -1,7 +1,5 @@
 """Model files that are damaged, hostile, or of no model: nothing but one clear error."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import gzip

@@ -1,7 +1,5 @@
 """Cox's model: R's coxph(), statsmodels' PHReg, likelihoods without a maximum, aliased columns."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The final model that is asked for: linear models and their splines, in fits, folds and files."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

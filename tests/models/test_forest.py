@@ -1,7 +1,5 @@
 """The refitted forest."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Forests of other libraries predict as they did."""
 
-from __future__ import annotations
-
 import lightgbm
 import numpy as np
 import pytest

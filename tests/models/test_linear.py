@@ -1,7 +1,5 @@
 """Linear models: columns, coefficients, statistics, Rubin's rules."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

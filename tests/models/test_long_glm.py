@@ -1,7 +1,5 @@
 """GLMs solved block by block of rows: the results of statsmodels."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import statsmodels.api as sm

@@ -1,7 +1,5 @@
 """Models as columns of tables that maketables makes, beside those of other packages."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

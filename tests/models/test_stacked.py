@@ -1,7 +1,5 @@
 """The stacked model: effects as trees, its parts, its families, and its file."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Numbers as every text has them."""
 
-from __future__ import annotations
-
 from threading import Event, Thread
 
 import pytest

@@ -1,7 +1,5 @@
 """Tables for papers: LaTeX that compiles, Markdown, great_tables; hostile names in all of them."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 

@@ -1,7 +1,5 @@
 """Which cells are numbers, how their points align, and tables as plain text."""
 
-from __future__ import annotations
-
 import pytest
 
 from treeselect.printing.text import aligned, table_lines

@@ -1,7 +1,5 @@
 """Digits that somebody chose: the numbers of the kinds that are named have them on every page."""
 
-from __future__ import annotations
-
 import html
 import re
 

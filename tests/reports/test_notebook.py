@@ -1,7 +1,5 @@
 """What a notebook and a prompt show of results."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 

@@ -1,7 +1,5 @@
 """The report as a file, and templates of one's own."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

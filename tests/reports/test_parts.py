@@ -1,7 +1,5 @@
 """Tables of texts, and names in sentences."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,7 +1,5 @@
 """Data that several files of tests resample."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

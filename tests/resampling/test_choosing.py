@@ -1,7 +1,5 @@
 """The rules for the number of units: by hand, and the smallest sufficient set."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The linear model of each resample: against a loop with statsmodels, all families, what fails."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Decisions by predicted risk: net benefit, error rates, thresholds of costs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Effects that a fit holds, by hand; and what is shown of a fit with labels, and what is not."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Folds by number, splitter, fold numbers and groups; and what can't be split."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Held-out rows: predictions, conditional importance and risk groups."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

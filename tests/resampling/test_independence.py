@@ -1,7 +1,5 @@
 """Tests of dependence given other terms: what is found, what is not, and the level of a table."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

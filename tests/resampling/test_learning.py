@@ -1,7 +1,5 @@
 """Score and stability by the number of rows; standard errors and intervals; performance."""
 
-from __future__ import annotations
-
 import dataclasses
 from itertools import pairwise
 

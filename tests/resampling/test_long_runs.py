@@ -1,7 +1,5 @@
 """Long calls: saved, stopped, spread over threads, processes, machines, with the same answers."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

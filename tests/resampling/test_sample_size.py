@@ -1,7 +1,5 @@
 """Riley's criteria for the number of rows."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

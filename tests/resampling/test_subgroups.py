@@ -1,7 +1,5 @@
 """Performance and calibration by subgroup."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

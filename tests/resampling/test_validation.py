@@ -1,7 +1,5 @@
 """The whole procedure on bootstrap samples: optimism, instability of predictions."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

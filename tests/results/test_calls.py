@@ -1,7 +1,5 @@
 """Calls in words: what could be typed again, and names for what could not."""
 
-from __future__ import annotations
-
 import inspect
 from pathlib import Path
 

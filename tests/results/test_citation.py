@@ -1,7 +1,5 @@
 """What to write of a selection: paragraphs and limitations of many kinds of fit, fingerprints."""
 
-from __future__ import annotations
-
 import dataclasses
 import platform
 import re

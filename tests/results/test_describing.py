@@ -1,7 +1,5 @@
 """The baseline table against groups of pandas, and what it leaves out."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """LightGBM trained by the workers of a Dask cluster on all rows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

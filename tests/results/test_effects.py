@@ -1,7 +1,5 @@
 """Effects of terms: simulated truth, terms of all kinds, words, files."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

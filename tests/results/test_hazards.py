@@ -1,7 +1,5 @@
 """Survival and cumulative hazards of new rows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

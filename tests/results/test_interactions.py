@@ -1,7 +1,5 @@
 """Strengths of interactions: of terms that do and do not depend on each other; their intervals."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

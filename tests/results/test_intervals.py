@@ -1,7 +1,5 @@
 """Quantiles and prediction intervals of the final forest."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import polars as pl

@@ -1,7 +1,5 @@
 """Missing values and ordered factors in linear models."""
 
-from __future__ import annotations
-
 import pickle
 import warnings
 from pathlib import Path

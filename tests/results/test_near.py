@@ -1,7 +1,5 @@
 """Units that are nearly selected, and the numbers of their maps."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

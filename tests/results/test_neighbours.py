@@ -1,7 +1,5 @@
 """Which terms resemble which in the data."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Tables of the selected terms, of those that came near, and of rows and missing values."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Predictions of refitted linear models and estimators, beside those of R."""
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """How often selected units recur on resamples."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Other models of the selected terms: forest, linear model, estimators of scikit-learn."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Cox's model and estimators of times on the selected terms; ratios of all families."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tables, prediction and the selection as a formula."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

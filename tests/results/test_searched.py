@@ -1,7 +1,5 @@
 """Exchanges and alternatives: tables, words, and what is true where there are few or none."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Reading trees: the table says what the trees do."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

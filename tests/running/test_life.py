@@ -1,8 +1,6 @@
 """Where calls are made: threads, event loops, forked processes, after Ctrl-C; and on a machine that
 has nothing but Python. Answers are the same, and nothing waits for ever."""
 
-from __future__ import annotations
-
 import ast
 import asyncio
 import os

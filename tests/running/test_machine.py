@@ -1,7 +1,5 @@
 """What the machine does to the work is told, with the way out."""
 
-from __future__ import annotations
-
 import dataclasses
 import gc
 import io

@@ -1,7 +1,5 @@
 """Arrays have one form wherever a piece of work is done, so that kernels are compiled once."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import gc

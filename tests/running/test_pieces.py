@@ -3,8 +3,6 @@
 The pieces are those of a toy, whose results are easily told.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import errno
 import functools

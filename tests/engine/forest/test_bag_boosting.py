@@ -1,7 +1,5 @@
 """Incremental depth bagging and bag-boosting, and their schemes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Forests: kinds of target, bags, used-sets, against scikit-learn, and out-of-bag predictions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

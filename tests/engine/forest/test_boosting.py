@@ -1,7 +1,5 @@
 """Boosting: against LightGBM, in limit cases, and on more threads than one; SAMME."""
 
-from __future__ import annotations
-
 import lightgbm
 import numpy as np
 import pytest

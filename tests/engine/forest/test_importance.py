@@ -1,7 +1,5 @@
 """Importance by out-of-bag rows, and partial dependence: against naive twins, and known truths."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Values of leaves: fitted, in the order of constraints, hazards, quantiles."""
 
-from __future__ import annotations
-
 import naive
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Prediction, in and out of bag, against walking one row through one tree after the other."""
 
-from __future__ import annotations
-
 from unittest import mock
 
 import naive

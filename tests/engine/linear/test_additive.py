@@ -1,7 +1,5 @@
 """Additive models: without rows, searches for the best sets, and the score test."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Generalised linear models of groups: statsmodels, and fits made together against single ones."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import statsmodels.api as sm

@@ -1,7 +1,5 @@
 """The group lasso against scikit-learn, cvxpy and its own conditions of optimality."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The exact path of a non-negative lasso; inner products of centred kernels."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The sparse forest: against cvxpy, its conditions and path; constraints and best subsets."""
 
-from __future__ import annotations
-
 import itertools
 
 import naive

@@ -1,7 +1,5 @@
 """Agreement with R's survival, lifelines and scikit-survival: `tests/reference` has the scripts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The partial likelihood: its naive twin, statsmodels, and numbers at the edge."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from drawn_times import SEEDS, survival_rows

@@ -1,7 +1,5 @@
 """Survival curves, Brier scores, what is explained, and concordance."""
 
-from __future__ import annotations
-
 import naive_survival
 import numpy as np
 import pytest

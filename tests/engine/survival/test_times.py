@@ -1,7 +1,5 @@
 """Times as an array, and who is at risk when."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from drawn_times import SEEDS, survival_rows

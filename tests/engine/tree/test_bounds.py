@@ -1,8 +1,6 @@
 """Kernels look at nothing twice, neither at indices: run by Python, which does, they stay inside
 their arrays and give the same trees."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

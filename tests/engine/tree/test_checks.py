@@ -1,7 +1,5 @@
 """What the engine refuses, and what it gives where there is nothing to find."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

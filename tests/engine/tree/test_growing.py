@@ -1,7 +1,5 @@
 """Trees against their naive twin, against scikit-learn, under constraints, and in limit cases."""
 
-from __future__ import annotations
-
 from unittest import mock
 
 import naive

@@ -1,7 +1,5 @@
 """Packing, histograms, splits and partitions against their naive twins."""
 
-from __future__ import annotations
-
 import naive
 import numpy as np
 import pytest

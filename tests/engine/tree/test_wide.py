@@ -1,7 +1,5 @@
 """Wide columns: exact splits of columns with more than 254 values."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
