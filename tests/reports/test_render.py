@@ -477,25 +477,6 @@ def test_groups_and_costs_are_shown(mixed):
     assert "that of a group is shown at its first term" in page
 
 
-def test_every_resample_the_same_is_said(mixed):
-    fit = treeselect.select(
-        "died ~ signal + site",
-        mixed,
-        method="controlburn",
-        k=2,
-        seed=1,
-        forests=1,
-        n_trees=5,
-        resamples=3,
-    )
-    page = page_of(fit)
-    assert "not defined" in page
-    assert (
-        "Stability is not defined: every resample selected all terms that it could, or none."
-        in page
-    )
-
-
 def many(result, n):
     """The report of `result` with `n` units in its tables and figures."""
     report = gather(result._fit, written="now", versions={})
@@ -519,22 +500,6 @@ def cut_to_the_page(result, n):
     section = stability_section(resampled, [], "term")
     assert section.table.more == n - 30
     return Report(**{**vars(gathered(result)), "stability": section})
-
-
-def test_wide_data_are_cut_to_the_first_units():
-    rng = np.random.default_rng(1)
-    data = pd.DataFrame(rng.normal(size=(60, 120)), columns=[f"gene_{i}" for i in range(120)])
-    data["y"] = data["gene_3"] + data["gene_7"] + 0.1 * rng.normal(size=60)
-    fit = treeselect.select(
-        "y ~ .", data, method="controlburn", k=2, seed=1, forests=1, n_trees=5, resamples=2
-    )
-    report = gather(fit._fit, written="now", versions={})
-    table = report.stability.table
-    assert len(table.rows) == 30
-    inside = {row[0] for row, out in zip(table.rows, table.outside, strict=True) if not out}
-    assert inside == set(fit.selected)
-    assert table.more == 90
-    assert "and 90 more" in render(report)
 
 
 def test_performance_has_a_section_of_its_own(cross_validated, tmp_path):

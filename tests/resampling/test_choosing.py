@@ -378,14 +378,11 @@ def test_linear_effects_are_found_by_tests_and_what_is_said_of_them(fit):
     assert "In 6 half-samples, each scored on other rows, R2 with this number" in told
 
 
-def test_an_interaction_without_main_effects_is_found():
+def test_an_interaction_without_main_effects_is_found_and_nothing_in_noise():
     rng = np.random.default_rng(1)
     x = rng.standard_normal((400, 6))
     frame = numbers(x).assign(y=((x[:, 0] > 0) != (x[:, 1] > 0)).astype(int))
     assert set(fitted(frame).selected) == {"x0", "x1"}
-
-
-def test_nothing_is_a_possible_answer():
     rng = np.random.default_rng(2)
     frame = numbers(rng.standard_normal((120, 5))).assign(y=rng.standard_normal(120))
     fit = fitted(frame)
@@ -396,24 +393,19 @@ def test_nothing_is_a_possible_answer():
     assert "cross-validated score enough" not in text
 
 
-@pytest.mark.parametrize(
-    ("formula", "family"),
-    [("count ~ .", "poisson"), ("Surv(time, event) ~ .", "auto"), ("three ~ .", "auto")],
-)
-def test_other_families(formula, family):
+@pytest.mark.parametrize("left", ["count", "Surv(time, event)", "three"])
+def test_other_families(left):
     rng = np.random.default_rng(3)
     x = rng.standard_normal((300, 4))
-    frame = numbers(x)
     eta = 0.8 * x[:, 0]
-    if "count" in formula:
-        frame["count"] = rng.poisson(np.exp(eta))
-    elif "three" in formula:
-        frame["three"] = np.array(list("abc"))[
-            np.digitize(2 * eta + rng.logistic(size=300), [-1, 1])
-        ]
-    else:
-        frame["time"], frame["event"] = rng.exponential(np.exp(-eta)) + 0.01, rng.random(300) < 0.8
-    assert set(fitted(frame, formula, family=family).selected) == {"x0"}
+    frame = numbers(x).assign(
+        count=rng.poisson(np.exp(eta)),
+        three=np.array(list("abc"))[np.digitize(2 * eta + rng.logistic(size=300), [-1, 1])],
+        time=rng.exponential(np.exp(-eta)) + 0.01,
+        event=rng.random(300) < 0.8,
+    )
+    family = "poisson" if left == "count" else "auto"
+    assert set(fitted(frame, f"{left} ~ x0 + x1 + x2 + x3", family=family).selected) == {"x0"}
 
 
 def test_clusters_are_no_independent_rows():

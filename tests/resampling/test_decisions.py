@@ -146,6 +146,14 @@ def test_the_threshold_of_costs_has_the_least_cost():
     assert max(map(len, said.splitlines())) <= 88
 
 
+@pytest.mark.parametrize(
+    "given", [{"thresholds": [0.0]}, {"thresholds": [1]}, {"costs": (0, 1)}, {"costs": (1, 2, 3)}]
+)
+def test_thresholds_are_between_0_and_1_and_costs_two_numbers_above_0(given):
+    with pytest.raises(OptionError, match="above 0"):
+        curve(held([0.2, 0.7], [0, 1]), **given)
+
+
 # --- from fits -----------------------------------------------------------------------------------
 
 

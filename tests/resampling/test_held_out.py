@@ -161,6 +161,9 @@ def test_equal_predictions_stay_together(died):
     held = dataclasses.replace(died.held_out, predicted=np.full(N, 0.25))
     found = dataclasses.replace(died, held_out=held).calibration()
     assert found["n"].to_list() == [N]
+    for n_groups in (1, 101):
+        with pytest.raises(OptionError, match="`n_groups` must be"):
+            died.calibration(n_groups)
     assert np.isnan(recalibration(held).slope)
     assert recalibration(held).intercept == pytest.approx(
         np.log(held.y.mean() / (1 - held.y.mean())) - np.log(1 / 3)
@@ -445,6 +448,8 @@ def test_curves_of_risk_groups_and_numbers_at_risk(groups):
         assert np.array_equal(own["ci_low"], curve.lower, equal_nan=True)
     assert (groups.at([1]).dtypes == groups.at([1.5]).dtypes).all()
     assert len(dataclasses.replace(groups, library="pandas").at((1, 2))) == 6
+    with pytest.raises(OptionError, match="`times` must be one or more numbers of at least 0"):
+        groups.at([-1])
 
 
 def test_at_risk_is_who_has_entered_and_not_ended(late):
@@ -535,6 +540,9 @@ def test_where_horizons_of_risk_groups_come_from(timed, fitted):
     expected = np.sort(written_out)[(len(written_out) - 1) // 2]
     found = read_horizon(None, timed.data.design, copies.to_numpy())
     assert found == expected > times[len(times) // 2]
+    for n_groups in (1, 21):
+        with pytest.raises(OptionError, match="`n_groups` must be"):
+            timed.model.risk_groups(n_groups)
     with pytest.raises(OptionError, match="need a survival response"):
         fitted.model.risk_groups()
 

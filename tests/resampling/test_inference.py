@@ -20,7 +20,6 @@ from treeselect.engine.random import stream_seed
 from treeselect.engine.survival.times import EVENT
 from treeselect.errors import DataError, OptionError
 from treeselect.models.linear.solving import WeightedMNLogit
-from treeselect.resampling import cross_validation, folds
 from treeselect.resampling.choosing import Choice, Procedure, choose
 from treeselect.resampling.folds import Folds, part_rows
 from treeselect.resampling.sample_splitting import aggregate_p_values, draw_parts
@@ -28,6 +27,7 @@ from treeselect.resampling.sample_splitting import aggregate_p_values, draw_part
 pytestmark = WITH_GAPS
 
 QUICK = {"method": "gbfs", "n_trees": 15, "prune": False, "progress": False}
+LASSO = {"method": "lasso", "progress": False}
 
 
 def numbers(seed, n=150, p=10, slopes=()):
@@ -42,9 +42,6 @@ def numbers(seed, n=150, p=10, slopes=()):
 def strong():
     data = numbers(1, slopes=(2.0, -2.0, 2.0))
     return data, treeselect.select("y ~ .", data, k=3, seed=3, **QUICK)
-
-
-# --- aggregation -------------------------------------------------------------------------------
 
 
 def test_aggregation_is_that_of_the_paper_worked_out_by_hand():
@@ -92,7 +89,7 @@ def test_one_split_is_least_squares_on_the_rows_that_were_not_selected_on(strong
     assert "valid for this submodel" in " ".join(text.split())
 
 
-def test_a_factor_is_tested_as_one(mixed):
+def test_an_empty_selection_has_an_intercept_only_and_factors_are_tested_as_one(mixed):
     fit = treeselect.select("dose ~ signal + site", mixed, k=2, seed=1, **QUICK)
     found = fit.inference()
     (split,) = found.splits
@@ -104,9 +101,11 @@ def test_a_factor_is_tested_as_one(mixed):
     at = found.terms.index("site")
     assert found.p_values[0, at] == pytest.approx(min(1.0, 2 * float(expected.pvalue)))
     assert split.n_dropped + split.n_fitted == 200
-
-
-# --- several splits ----------------------------------------------------------------------------
+    fit = treeselect.select("y ~ x0 + x1", numbers(2), mu=1e9, seed=1, **QUICK)
+    found = fit.inference()
+    assert found.tidy()["term"].tolist() == ["Intercept"]
+    assert "mu = 1e+09" in str(found.summary())
+    assert (fit.inference(repeats=2).tidy()["p_value"] == 1).all()
 
 
 def test_p_values_are_multiplied_by_the_size_and_1_if_not_selected(strong):
@@ -219,9 +218,6 @@ def wards(seed, n_groups=120, size=5, p=4):
     return frame.assign(x=x, y=y, ward=[f"w{w}" for w in ward])
 
 
-LASSO = {"method": "lasso", "progress": False}
-
-
 def test_noise_of_wards_looks_like_signal_unless_wards_stay_together():
     apart, together = [], []
     for seed in range(20):
@@ -314,37 +310,31 @@ def test_wards_are_drawn_again_if_a_part_has_too_few_rows():
         assert (len(part.train) == len(once[0]) and (part.train == once[0]).all()) == good
 
 
+RESPONSES = {"gaussian": "y", "binomial": "ill", "poisson": "n", "multinomial": "kind"}
+
+
 def by_hand(data, rows, family, weights, log_time):
     """Cluster-robust covariance of statsmodels, also with relative weights."""
-    here = data.iloc[rows]
-    options = {}
+    here, options = data.iloc[rows], {}
     if weights is not None and not np.issubdtype(weights.dtype, np.integer):
         options["var_weights"] = weights[rows]
     matrix = sm.add_constant(here[["n0", "x"]].to_numpy())
-    how = {
-        "cov_type": "cluster",
-        "cov_kwds": {"groups": pd.factorize(here["ward"])[0]},
-        "use_t": True,
-    }
+    wards = {"groups": pd.factorize(here["ward"])[0]}
+    how = {"cov_type": "cluster", "cov_kwds": wards, "use_t": True}
     if family == "multinomial":
         kind = here["kind"].astype(int)
         if options:
             weight = options["var_weights"] / options["var_weights"].mean()
             return WeightedMNLogit(kind, matrix, weight).fit(disp=False, **how)
         return sm.MNLogit(kind, matrix).fit(disp=False, **how)
-    response = {"gaussian": "y", "binomial": "ill", "poisson": "n"}[family]
-    kind = {
-        "gaussian": sm.families.Gaussian,
-        "binomial": sm.families.Binomial,
-        "poisson": sm.families.Poisson,
-    }[family]
     if log_time is not None:
         options["offset"] = log_time[rows]
-    y = here[response].to_numpy().astype(float)
+    y = here[RESPONSES[family]].to_numpy().astype(float)
     with warnings.catch_warnings():
         # statsmodels says of any weights that "cov_type [is] not fully supported" with them.
         warnings.simplefilter("ignore", SpecificationWarning)
-        return sm.GLM(y, matrix, kind(), **options).fit(**how)
+        kind = getattr(sm.families, family.capitalize())()
+        return sm.GLM(y, matrix, kind, **options).fit(**how)
 
 
 @pytest.mark.parametrize("weighted", ["no", "copies", "relative"])
@@ -361,9 +351,8 @@ def test_standard_errors_are_those_of_statsmodels_by_groups(family, weighted):
         weighted
     ]
     log_time = rng.uniform(size=300) if family in ("gaussian", "poisson") else None
-    response = {"gaussian": "y", "binomial": "ill", "poisson": "n", "multinomial": "kind"}[family]
     fit = treeselect.select(
-        f"{response} ~ n0 + x", data, family=family, k=2, keep=["n0", "x"], seed=1,
+        f"{RESPONSES[family]} ~ n0 + x", data, family=family, k=2, keep=["n0", "x"], seed=1,
         weights=weights, offset=log_time, **LASSO,
     )  # fmt: skip
     found = fit.with_data(data, weights=weights, offset=log_time).inference(
@@ -392,25 +381,6 @@ def test_standard_errors_are_those_of_statsmodels_by_groups(family, weighted):
     at = [i for i, term in enumerate(split.fit.terms) if term == "n0"]
     test = expected.f_test(np.eye(len(estimate))[at])
     assert split.p_values["n0"] == pytest.approx(float(test.pvalue), rel=1e-3)
-
-
-def test_the_choice_within_the_first_part_keeps_wards_together(monkeypatch):
-    data = wards(7, n_groups=40)
-    fit = treeselect.select("y ~ .", data, folds=4, fold_groups="ward", seed=1, **LASSO)
-    seen = []
-
-    def split_rows(*arguments):
-        seen.append(folds.split_rows(*arguments))
-        return seen[-1]
-
-    monkeypatch.setattr(cross_validation, "split_rows", split_rows)
-    fit.inference(repeats=2, n_jobs=1)
-    assert len(seen) == 2
-    for of_part in seen:
-        assert len(of_part) == 4
-        for split in of_part:
-            assert len(split.train) + len(split.test) == 100
-            assert not set(data["ward"].iloc[split.train]) & set(data["ward"].iloc[split.test])
 
 
 def test_the_summary_tells_of_groups():
@@ -550,24 +520,6 @@ def test_splits_without_a_linear_model_count_as_1_and_are_counted(strong):
     assert "No linear model, so p = 1 for the terms" in " ".join(str(one.summary()).split())
 
 
-def test_columns_that_are_sums_within_a_term_do_no_harm(mixed):
-    data = mixed.assign(place=mixed["site"].astype(object))
-    options = {"k": 2, "seed": 1, **QUICK}
-    plain = treeselect.select("dose ~ signal + place", data, **options)
-    hashed = treeselect.select("dose ~ signal + hashed(place, levels=6)", data, **options)
-    fits = [fit.inference(repeats=2) for fit in (plain, hashed)]
-    assert [found.n_failed for found in fits] == [0, 0]
-    np.testing.assert_allclose(fits[0].p_values, fits[1].p_values)
-
-
-def test_an_empty_selection_has_an_intercept_only():
-    fit = treeselect.select("y ~ x0 + x1", numbers(2), mu=1e9, seed=1, **QUICK)
-    found = fit.inference()
-    assert found.tidy()["term"].tolist() == ["Intercept"]
-    assert "mu = 1e+09" in str(found.summary())
-    assert (fit.inference(repeats=2).tidy()["p_value"] == 1).all()
-
-
 # --- errors ------------------------------------------------------------------------------------
 
 
@@ -585,14 +537,11 @@ def test_arguments_that_are_not_allowed(strong, arguments, said):
         strong[1].inference(**arguments)
 
 
-def test_each_class_needs_rows_in_both_parts():
+def test_refusals_of_parts():
     data = numbers(2).assign(ill=np.arange(150) < 3)
     fit = treeselect.select("ill ~ x0 + x1", data, k=1, seed=1, **QUICK)
     with pytest.raises(OptionError, match="at least 2 rows of each class for testing"):
         fit.inference()
-
-
-def test_trees_that_were_fitted_elsewhere_know_all_rows():
     data = numbers(2, slopes=(2.0,))
     forest = RandomForestRegressor(5, max_depth=2, random_state=0)
     forest.fit(data[["x0", "x1"]], data["y"])

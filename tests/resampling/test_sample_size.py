@@ -90,6 +90,8 @@ BINOMIAL = {"family": "binomial", "prevalence": 0.3}
         ({"auc": 0.5}, "`auc` must be a number above 0.5"),
         ({"auc": 0.9999, "shrinkage": 0.3}, "`shrinkage` must be above the expected R2"),
         ({"auc": 0.7, "r2": 0.1}, "Only one of `r2`, `explained` and `auc`"),
+        ({"explained": 1}, "`explained` must be"),
+        ({"prevalence": 1}, "`prevalence` must be"),
         ({"prevalence": None}, "`prevalence` must be given for the family binomial"),
         ({"rate": 0.1}, "`rate` must be left out for the family binomial"),
         ({"shrinkage": 1}, "`shrinkage` must be a number above 0 and below 0.9999"),

@@ -185,6 +185,8 @@ def test_substitutes_of_a_fit(mixed):
 
 
 def test_size_is_checked(fitted):
+    with pytest.raises(OptionError, match="`n` must be a whole number, at least 2"):
+        fitted.resample(1)
     with pytest.raises(OptionError, match="`k` must be at most 6, the number of candidate terms"):
         fitted.resample(3, k=7)
     assert fitted.resample(3, k=1, scheme="subsample").stability.selected.sum() == 3

@@ -205,6 +205,7 @@ def test_strata_that_are_not_drawn_have_no_risk():
 @pytest.mark.parametrize(
     ("use", "said"),
     [
+        (lambda fit, found: fit.validate(1), "`n` must be a whole number, at least 2"),
         (lambda fit, found: fit.validate(2, horizon=3), "`horizon` needs a survival response"),
         (lambda fit, found: fit.validate(2, on_piece=3), "`on_piece` must be"),
         (lambda fit, found: found.instability(1), "`threshold` must be a number above 0"),

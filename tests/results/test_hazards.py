@@ -63,3 +63,16 @@ def test_a_file_keeps_the_baseline_hazard(fit, data, tmp_path):
 def test_other_responses_have_no_hazard(fitted, mixed):
     with pytest.raises(OptionError, match="needs a time-to-event response"):
         fitted.predict(mixed, type="survival", times=1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "times", "said"),
+    [
+        ("cumulative_hazard", [1, -2], r"at least 0.\n  Found: -2"),
+        ("survival", [60, 80, 60], r"must differ.*\n  Found: 60 more than once"),
+        ("response", 60, "`times` must be left out"),
+    ],
+)
+def test_times_must_be_needed_and_differ(fit, data, kind, times, said):
+    with pytest.raises(OptionError, match=said):
+        fit.predict(data, kind, times=times)
