@@ -111,7 +111,7 @@ class Sorted(treeselect.Method):
         return [self.scored_step(task, n, first < n, np.ones(len(first))) for n in sizes]
 
 
-def test_objects_and_children_of_methods_are_ones(data):
+def test_an_object_is_a_method_as_it_is(data):
     fit = treeselect.select("survived ~ sex + age", data, method=Sorted(), most=1, k=1, seed=1)
     assert fit.selected == ("age",)
     assert fit._fit.call.text.endswith("method=Sorted(), k=1, seed=1, most=1)")
@@ -119,6 +119,9 @@ def test_objects_and_children_of_methods_are_ones(data):
     with pytest.raises(MethodError, match="Sorted has no option `least`"):
         treeselect.select("survived ~ sex + age", data, method=Sorted(), least=1)
 
+
+def test_a_child_of_a_method_is_one(data):
+    @dataclass(frozen=True, kw_only=True)
     class Quick(treeselect.RRF):
         n_trees: int = 5
 

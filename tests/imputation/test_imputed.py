@@ -215,7 +215,7 @@ def test_a_term_in_two_of_three(found, snapshot):
     assert made.summary().as_text() == snapshot
 
 
-def test_all_agree_with_and_without_resamples(found, snapshot):
+def test_all_agree_without_resamples(found, snapshot):
     made = selecting(found, *[("signal", "site")] * 3, resampled=False, resamples=0)
     assert made.summary().as_text() == snapshot
     made = selecting(found, ("signal", "site"), ("signal",), ("signal",), least_share=1.0)

@@ -3,6 +3,7 @@
 import dataclasses
 
 import pandas as pd
+import polars as pl
 import pytest
 from quick import changed
 from round_numbers import EXCHANGES, RIVALS, with_trace
@@ -48,6 +49,12 @@ def test_tables_of_nothing_have_their_columns_and_types(fitted, made):
     ):
         assert len(empty) == 0
         pd.testing.assert_series_equal(empty.dtypes, full.dtypes)
+
+
+def test_tables_are_in_the_library_of_the_data(made):
+    there = changed(made, design=dataclasses.replace(made.data.design, library="polars"))
+    assert isinstance(there.search.exchanges(), pl.DataFrame)
+    assert there.search.alternatives()["terms"].to_list()[0] == ["site", "copy"]
 
 
 def test_without_a_search_there_is_nothing_to_show(fitted):

@@ -215,7 +215,7 @@ def test_what_is_no_ordinary_file_is_not_read_nor_followed(tmp_path, kind):
         assert run(folder) == (WHOLE, [])
 
 
-def test_pieces_of_others_are_told_once(tmp_path):
+def test_foreign_files_are_told_once_and_left(tmp_path):
     (tmp_path / "notes\x1b[31m.txt").write_text("mine")
     (tmp_path / "toy-1.json").write_text("{}")
     with pytest.warns(TreeselectWarning) as caught:
@@ -224,6 +224,9 @@ def test_pieces_of_others_are_told_once(tmp_path):
     said = str(caught[0].message)
     assert said.endswith("Not written by treeselect: `notes\\x1b[31m.txt`, `toy-1.json`.")
     assert (tmp_path / "notes\x1b[31m.txt").read_text() == "mine"
+
+
+def test_pieces_of_another_call_are_told_where_none_is_of_this_one(tmp_path):
     run(tmp_path)
     with pytest.warns(
         TreeselectWarning, match=r"From other calls: 5 finished toys with different data"

@@ -331,7 +331,7 @@ def read_times(fit: HasHazard, type: str, times: object) -> FloatArray:
             f"  Found: family {quoted(fit.family)}."
         )
     number = finite(times)
-    values = as_floats(times) if number is None else np.array([number], dtype=np.float64)
+    values = as_floats(times if number is None else [number])
     if times is None or values is None or values.ndim != 1 or not 0 < len(values) <= _MOST_TIMES:
         last = np.nanmax(fit.baseline.until)
         raise OptionError(
