@@ -122,6 +122,7 @@ def test_the_folder_follows_the_sources_and_can_be_chosen(fresh, monkeypatch, tm
         forget()
         assert (object_code.kernel_cache_folder().name == before) == same
     monkeypatch.setenv("TREESELECT_CACHE_DIR", str(tmp_path / "mine"))
+    forget()
     assert object_code.kernel_cache_folder().parent == tmp_path / "mine"
 
 
