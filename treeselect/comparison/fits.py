@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from treeselect.arguments.checks import read_seed
-from treeselect.comparison.record import NO_VARIANCE, span
+from treeselect.comparison.record import NO_VARIANCE
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import shown_names
 from treeselect.designs.scoring import Scoring
@@ -28,6 +28,7 @@ from treeselect.printing import (
     plain_score,
     score_text,
 )
+from treeselect.printing.numbers import span
 from treeselect.resampling.cross_validation import (
     PairedDifference,
     differences,

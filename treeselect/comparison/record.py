@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -456,9 +456,3 @@ NO_VARIANCE = (
     "A difference that is the same in every fold has no interval and no p-value: its variance"
     " cannot be estimated."
 )
-
-
-def span(counts: Sequence[int] | IntArray) -> str:
-    """A count, or the smallest and the largest of several: "80 to 81"."""
-    low, high = int(min(counts)), int(max(counts))
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"

@@ -21,6 +21,7 @@ from treeselect.frames.files import labels_in
 from treeselect.frames.reading import read_data
 from treeselect.frames.tables import in_library
 from treeselect.printing import MOST_ROWS, SummaryContent, count_text, decimal_text, interval_text
+from treeselect.printing.numbers import span
 from treeselect.resampling.agreement import clustered_interval, stability_index, wilson_interval
 from treeselect.resampling.fit import Fit, as_shown, noun
 from treeselect.results.calls import unshown_note
@@ -364,14 +365,9 @@ def _facts(found: Imputed) -> tuple[tuple[str, str], ...]:
         *first.design.weights_facts,
         ("Method", method_words(first.chosen_method)),
         ("Selected (k)", f"{count_text(found.kept.sum())} {of_all}, selected {share}"),
-        ("Each imputation", f"{_sizes(found)} {of_all}"),
+        ("Each imputation", f"{span(found.chosen.sum(axis=1))} {of_all}"),
         ("Seed", str(found.seed)),
     )
-
-
-def _sizes(found: Imputed) -> str:
-    low, high = np.sort(found.chosen.sum(axis=1))[[0, -1]]
-    return f"{low}" if low == high else f"{low} to {high}"
 
 
 def _columns(found: Imputed, shown: pd.DataFrame, seen: pd.DataFrame) -> dict[str, list[str]]:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from treeselect.engine.arrays import IntArray
+
 _DIGITS: ContextVar[int | None] = ContextVar("digits", default=None)
 """The user's `digits=` for the texts being written in this thread."""
 
@@ -45,6 +47,12 @@ def signed(value: float, form: str) -> str:
 def count_text(n: float) -> str:
     """A count, with commas from a thousand on."""
     return f"{n:,.0f}"
+
+
+def span(counts: Sequence[int] | IntArray) -> str:
+    """A count, or the smallest and the largest of several: "80 to 81"."""
+    low, high = count_text(min(counts)), count_text(max(counts))
+    return low if low == high else f"{low} to {high}"
 
 
 def percent_text(share: float) -> str:

@@ -21,7 +21,6 @@ from treeselect.comparison.methods import (
     told_apart,
     units_text,
 )
-from treeselect.comparison.record import span
 from treeselect.designs.problem import noun_of
 from treeselect.figures.axes import distinct
 from treeselect.figures.charts import (
@@ -33,6 +32,7 @@ from treeselect.figures.charts import (
 )
 from treeselect.figures.marks import Plane, Rows, Series
 from treeselect.printing import decimal_text, enumeration, error_text, plain_score
+from treeselect.printing.numbers import span
 from treeselect.reports.parts import (
     MOST_UNITS,
     Card,

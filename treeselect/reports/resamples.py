@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from treeselect.figures.charts import UnitLines, line_figure, map_figure
 from treeselect.figures.marks import Tile, Tiles
 from treeselect.printing import decimal_text, enumeration, interval_text
+from treeselect.printing.numbers import span
 from treeselect.reports.head import cards, frequency_mark
 from treeselect.reports.parts import (
     MOST_ROWS,
@@ -103,11 +104,7 @@ _STABLE = "Would another sample give the same selection?"
 
 def _frequency_lead(stability: Stability, one: str) -> str:
     low, high = sizes_of_resamples(stability)
-    sizes = (
-        f"{low:,} {one}{'' if low == high == 1 else 's'}"
-        if low == high
-        else f"{low:,} to {high:,} {one}s"
-    )
+    sizes = f"{span([low, high])} {one}{'' if low == high == 1 else 's'}"
     drawn = "clusters" if stability.groups_name else "rows"
     how = {
         "bootstrap": f"as many {drawn} as in the data, drawn with replacement",

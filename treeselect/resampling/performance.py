@@ -32,6 +32,7 @@ from treeselect.printing import (
     plain_score,
     score_text,
 )
+from treeselect.printing.numbers import span
 from treeselect.resampling.choosing import Procedure
 from treeselect.resampling.cross_validation import n_cases, score_interval, standard_error
 from treeselect.resampling.decisions import DecisionCurve, decide
@@ -536,8 +537,6 @@ class Performance(Rounded, Stoppable):
 
 
 def _content(found: Performance) -> SummaryContent:
-    low, high = int(found.k.min()), int(found.k.max())
-    sizes = str(low) if low == high else f"{low} to {high}"
     rows = tuple(
         (
             str(fold + 1),
@@ -556,7 +555,10 @@ def _content(found: Performance) -> SummaryContent:
             ("Folds", found.scheme),
             ("Choice of k", found.rule),
             ("Final model", found.model),
-            ("Selected (k)", f"{sizes} in the folds; {found.k_of_fit} in the fit on all rows"),
+            (
+                "Selected (k)",
+                f"{span(found.k)} in the folds; {found.k_of_fit} in the fit on all rows",
+            ),
             (found.score_name, f"{_score(found)}, on held-out rows"),
             *((("95% interval", found.ci_words),) if found.ci_words else ()),
             ("Seed", str(found.seed)),

@@ -23,6 +23,7 @@ from treeselect.printing import (
     interval_text,
     percent_text,
 )
+from treeselect.printing.numbers import span
 from treeselect.resampling.agreement import Clusters, Place, associated_clusters, place_of
 from treeselect.resampling.error_bounds import (
     CUTOFF,
@@ -411,12 +412,13 @@ def summarise_stability(stability: Stability) -> SummaryContent:
 
 def _facts(stability: Stability) -> tuple[tuple[str, str], ...]:
     sizes = stability.selected.sum(axis=1)
-    low, high = int(sizes.min()), int(sizes.max())
-    size = count_text(low) if low == high else f"{count_text(low)} to {count_text(high)}"
-    fixed = "fixed at " if stability.fixed_size and low == high else ""
+    fixed = "fixed at " if stability.fixed_size and sizes.min() == sizes.max() else ""
     return (
         ("Resamples", stability.words),
-        (f"Number of {stability.one}s (k)", f"{fixed}{size} of {count_text(len(stability.units))}"),
+        (
+            f"Number of {stability.one}s (k)",
+            f"{fixed}{span(sizes)} of {count_text(len(stability.units))}",
+        ),
         ("Selected by the fit", _named(stability, stability.fitted & ~stability.kept)),
         ("Most frequent others", _named(stability, ~stability.fitted & ~stability.kept)),
         ("Stability index", index_words(stability)),

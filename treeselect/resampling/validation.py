@@ -31,6 +31,7 @@ from treeselect.figures.plotting import need_matplotlib, plotted
 from treeselect.frames.tables import in_library
 from treeselect.models.linear.statistics import recalibrate
 from treeselect.printing import Rounded, SummaryContent, decimal_text, number_text
+from treeselect.printing.numbers import span
 from treeselect.quiet import own_filters
 from treeselect.resampling.assessing import check_varies, resample_weights
 from treeselect.resampling.choosing import Procedure, run_selection
@@ -425,8 +426,6 @@ def _content(found: Validation) -> SummaryContent:
     ]
     each = found.in_pandas.instability()
     form = ".3f" if found.family.has_classes or found.family.has_times else ".4g"
-    low, high = int(found.k.min()), int(found.k.max())
-    sizes = str(low) if low == high else f"{low} to {high}"
     error = f"{number_text(found.mean_error, form)}; 95% of the predictions of a row are within"
     error += f" {number_text((each['high'] - each['low']).median(), form)} of each other (median)"
     lost = found.n_samples - int(table["n"].min())
@@ -437,7 +436,7 @@ def _content(found: Validation) -> SummaryContent:
             ("Call", found.call),
             ("Samples", f"{found.n_samples:,}, {found.scheme}"),
             ("Choice of k", found.rule),
-            ("Selected (k)", f"{sizes} on the samples; {found.k_of_fit} in the fit"),
+            ("Selected (k)", f"{span(found.k)} on the samples; {found.k_of_fit} in the fit"),
             ("Predicted", found.what),
             ("Mean error", error),
             ("Seed", str(found.seed)),
