@@ -15,24 +15,8 @@ _LONGEST = 60
 
 
 def brief(record: Any) -> str:
-    """The ``repr`` of a dataclass, with arrays by shape and long parts by size.
-
-    Assign it in the body of a class, ``__repr__ = brief``, so that the dataclass does not generate
-    its own.
-
-    Examples
-    --------
-    >>> from dataclasses import dataclass
-    >>> import numpy as np
-    >>> from treeselect.brief import brief
-    >>> @dataclass
-    ... class Drawn:
-    ...     rows: np.ndarray
-    ...     names: tuple[str, ...]
-    ...     __repr__ = brief
-    >>> Drawn(np.zeros((100, 3)), ("a", "b"))
-    Drawn(rows=<float64 array of 100 x 3>, names=('a', 'b'))
-    """
+    """The ``repr`` of a dataclass, with arrays by shape and long parts by size; assign it in the
+    body of a class, ``__repr__ = brief``."""
     known = [f for f in dataclasses.fields(record) if f.repr]
     said = ", ".join(f"{f.name}={_part(getattr(record, f.name))}" for f in known)
     return f"{type(record).__name__}({said})"

@@ -28,23 +28,7 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def own_filters(*, record: bool = False) -> Iterator[Any]:
-    """As ``warnings.catch_warnings``; other threads wait where they change filters themselves.
-
-    What runs inside must not wait for threads that use it, too.
-
-    Yields
-    ------
-    list of warnings.WarningMessage, or None
-        Warnings issued inside, if `record`.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> with own_filters(record=True) as caught:
-    ...     warnings.simplefilter("always")
-    ...     warnings.warn("once")
-    >>> [str(warning.message) for warning in caught]
-    ['once']
-    """
+    """As ``warnings.catch_warnings``; other threads wait where they change filters themselves, and
+    must not be waited for inside."""
     with _lock, warnings.catch_warnings(record=record) as caught:
         yield caught

@@ -43,11 +43,6 @@ def shown(text: str) -> str:
     Applying it twice changes nothing more. Nothing else is changed, not even backslashes: a name
     that literally contains ``\x1b`` looks like one that contains ESC.
 
-    Parameters
-    ----------
-    text : str
-        Any text from a user: a name, a label, a path, a formula.
-
     Examples
     --------
     >>> print(shown("a\x1b[31mb"), shown("x\ny"), shown("naïve"))

@@ -45,16 +45,11 @@ class LinearRule:
         level: float,
         of_rows: bool = False,
     ) -> Predicted:
-        """Predictions of rows.
-
-        Notes
-        -----
-        With variance ``v = x' V x`` of the linear predictor, its interval is symmetric, and that of
-        the mean is its image under the inverse link. Standard errors of the mean are by the delta
-        method. For more than two classes the gradient of ``log p_k`` in the coefficients of class j
-        is ``(1[j = k] - p_j) x``; the interval of ``p_k`` is symmetric for ``logit(p_k)``, whose
-        standard error is that of ``log p_k`` divided by ``1 - p_k``.
-        """
+        """Predictions of rows. Intervals are symmetric on the scale of the linear predictor;
+        standard errors of the mean are by the delta method. For more than two classes the gradient
+        of ``log p_k`` in the coefficients of class j is ``(1[j = k] - p_j) x``; the interval of
+        ``p_k`` is symmetric for ``logit(p_k)``, whose standard error is that of ``log p_k`` divided
+        by ``1 - p_k``."""
         law = scipy.stats.norm() if self.df is None else scipy.stats.t(self.df)
         quantile = float(law.ppf((1 + level) / 2))
         own = matrix - self.centre
