@@ -443,7 +443,7 @@ COMMANDS = (
             'treeselect select "died ~ ." trial.csv -k 4 --keep age --report trial.html',
             'treeselect select "died ~ ." trial.csv --method grrf --set gamma=0.3',
             'treeselect select "died ~ ." trial.csv --groups "blood panel=hb,wbc"',
-            'treeselect select "died ~ ." trial.csv --resamples 100 --performance',
+            'treeselect select "died ~ ." trial.csv --resamples 100 --performance 5',
             "treeselect select \"died ~ .\" 'years/*.parquet' --rows 100000",
         ), _select,
     ),
