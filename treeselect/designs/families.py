@@ -12,7 +12,7 @@ import numpy as np
 import scipy
 
 from treeselect.arguments.checks import described, is_one_of
-from treeselect.engine.arrays import AnyArray, FloatArray, WeightArray
+from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.losses import (
     LogisticLoss,
     Loss,
@@ -124,21 +124,26 @@ def area_under_curve(y: FloatArray, prediction: FloatArray, weight: WeightArray)
 def class_deviance_explained(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
     """Proportion of the log loss of the class proportions that is explained; `prediction` has a
     column for each class. NaN if only one class has positive weight."""
-    from sklearn.metrics import d2_log_loss_score
-
     y, prediction, weight = _with_weight(y, prediction, weight)
-    shares = np.clip(prediction, _NEAR_CERTAIN, None)
-    shares /= shares.sum(axis=1, keepdims=True)
-    return _scored(d2_log_loss_score, y, shares, weight, labels=np.arange(shares.shape[1]))
+    if _is_constant(y):
+        return float("nan")
+    shares, label = np.clip(prediction, _NEAR_CERTAIN, None), y.astype(np.int64)
+    own = np.take_along_axis(shares / shares.sum(axis=1, keepdims=True), label[:, np.newaxis], 1)
+    null = np.bincount(label, weight) / weight.sum()
+    return float(1 - weight @ np.log(own[:, 0]) / (weight @ np.log(null[label])))
 
 
 def poisson_deviance_explained(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
     """Proportion of the Poisson deviance of the mean that is explained; means are above 0. NaN if
     all counts with positive weight are equal."""
-    from sklearn.metrics import d2_tweedie_score
-
     y, prediction, weight = _with_weight(y, prediction, weight)
-    return _scored(d2_tweedie_score, y, np.clip(prediction, _NEAR_CERTAIN, None), weight, power=1)
+    if _is_constant(y):
+        return float("nan")
+
+    def lost(mean: Any) -> float:
+        return float(weight @ (scipy.special.xlogy(y, y / mean) - y + mean))
+
+    return 1 - lost(np.clip(prediction, _NEAR_CERTAIN, None)) / lost(np.average(y, weights=weight))
 
 
 def concordance_index(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
@@ -160,19 +165,6 @@ def _with_weight(
 
 def _is_constant(y: FloatArray) -> bool:
     return len(y) == 0 or bool(y.min() == y.max())
-
-
-def _scored(
-    score: Callable[..., Any], y: FloatArray, prediction: AnyArray, weight: WeightArray, **own: Any
-) -> float:
-    """A score of scikit-learn; NaN if the response does not vary."""
-    from sklearn import config_context
-
-    if _is_constant(y):
-        return float("nan")
-    # A fit computes dozens of scores of our own arrays: they need not be checked again.
-    with config_context(assume_finite=True, skip_parameter_validation=True):
-        return float(score(y, prediction, sample_weight=weight, **own))
 
 
 def _expit(eta: FloatArray) -> FloatArray:
