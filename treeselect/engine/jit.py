@@ -159,9 +159,8 @@ def _emitted(library: Any) -> bytes:
 
 def _tuning() -> Any:
     tuning = llvm.create_pipeline_tuning_options(speed_level=3)
-    # Joining single operations to vectors costs a tenth of the time and gains nothing here; loops
-    # are vectorised all the same.
-    tuning.loop_vectorization, tuning.slp_vectorization = True, False
+    # Sums that do not wait for each other become one vector: half the time of many classes.
+    tuning.loop_vectorization, tuning.slp_vectorization = True, True
     return tuning
 
 

@@ -130,16 +130,12 @@ def dense_split(cells, n_codes, is_factor, node, rule, scratch, bounds):
 
 
 @inner
-def orders_classes(left, beside, node, bounds, is_ordered):
+def orders_classes(side, total, bounds, is_ordered):
     """Whether the shares of the second class on both sides differ, moved into the bounds, and are
     in order."""
-    first = moment_gradient(left[0] + beside[0], node.shift)
-    second = moment_gradient(left[1] + beside[1], node.shift)
-    first_all = moment_gradient(node.total[0], node.shift)
-    second_all = moment_gradient(node.total[1], node.shift)
-    v = within(second / (first + second), bounds.low, bounds.high)
-    rest = (second_all - second) / (first_all - first + second_all - second)
-    w = within(rest, bounds.low, bounds.high)
+    v = within(side[1] / (side[0] + side[1]), bounds.low, bounds.high)
+    first, second = total[0] - side[0], total[1] - side[1]
+    w = within(second / (first + second), bounds.low, bounds.high)
     return v != w and not (is_ordered and bounds.sign * (w - v) < 0)
 
 

@@ -161,9 +161,11 @@ def add_cells_of_classes(cells, moments, labels, n_classes, histogram):
 def add_cells_of_vectors(cells, moments, n_outputs, histogram):
     """As :func:`add_cells` for a cell of one integer per output; moments row after row."""
     for r in range(cells.shape[0]):
-        cell = np.int64(cells[r]) * n_outputs
+        first = np.int64(cells[r]) * n_outputs
+        cell = histogram[first : first + n_outputs]
+        own = moments[r * n_outputs : (r + 1) * n_outputs]
         for k in range(n_outputs):
-            histogram[cell + k] += moments[r * n_outputs + k]
+            cell[k] += own[k]
 
 
 @inlined

@@ -89,8 +89,7 @@ def score_listed(listed, pack, rule, work, total, bounds, least, begin, end):
             return score / size_of(pack, total) * pack.to_gain, code, missing_left
         score, code, missing_left = best_listed_split(listed, node, rule, bounds)
     for t in range(listed.n_present):
-        for s in range(size * listed.present[t], size * (listed.present[t] + 1)):
-            histogram[s] = 0
+        clear(histogram[size * listed.present[t] : size * (listed.present[t] + 1)])
     return score / size_of(pack, total) * pack.to_gain, code, missing_left
 
 

@@ -282,7 +282,7 @@ class Scratch(NamedTuple):
     weight: FloatArray
     score: FloatArray
     cells: IntArray
-    classes: IntArray
+    sides: FloatArray
 
 
 def scratch(n_classes: int) -> Scratch:
@@ -290,7 +290,7 @@ def scratch(n_classes: int) -> Scratch:
     return Scratch(
         np.zeros(256, dtype=np.int64), np.zeros(256, dtype=np.int64),
         np.zeros(256), np.zeros(256), np.zeros(256), np.zeros(512, dtype=np.int64),
-        np.zeros(n_classes, dtype=np.int64),
+        np.zeros((4, n_classes)),
     )  # fmt: skip
 
 
