@@ -330,11 +330,13 @@ def best_forest(grower: Grower, *, n_trees: int) -> CutForest:
 def best_trees(grower: Grower, *, n_trees: int) -> Forest:
     """The trees of :func:`best_forest`, as many as :func:`trees_needed`."""
     first = _best_first_trees(grower, n_trees)
-    n_first = first.forest.trees.n_trees
     if _least_trees(grower.weights) < n_trees:
         own = _outside(grower, first.forest)
-        errors, variances = own.errors(grower.truth)[:, 0], own.variances[:, 0]
-        n_trees = max(trees_needed(errors, variances, grower.weights, n_trees), n_first)
+        n_trees = trees_needed(
+            own.errors(grower.truth)[:, 0], own.variances[:, 0], grower.weights, n_trees
+        )
+        n_trees = max(n_trees, first.forest.trees.n_trees)
+        del own  # before the others grow
     return _with_more(grower, first, n_trees)
 
 

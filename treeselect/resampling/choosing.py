@@ -128,8 +128,11 @@ def run_selection(
     asked: Procedure, seed: int, workers: Workers = ALONE, progress: bool | None = None
 ) -> tuple[Chosen, TreeModel]:
     """The whole selection on the rows with a positive weight: path, choice of k, final model."""
+    is_long = asked.problem.data.n_rows > _MANY_ROWS
+    if is_long:
+        give_memory_back()
     found = choose(asked, seed, workers, progress)
-    if asked.problem.data.n_rows > _MANY_ROWS:  # the final forest needs most
+    if is_long:  # the final forest needs most
         give_memory_back()
     task = Task(
         asked.problem, asked.weights, max_size=found.step.size, seed=stream_seed(seed, "fit"),

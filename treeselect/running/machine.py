@@ -41,12 +41,18 @@ def memory_errors() -> Iterator[None]:
         ) from error
 
 
+_MMAP_THRESHOLD, _LARGE = -3, 1_000_000
+"""Name that ``mallopt`` has for the bytes from which on memory is mapped, and these."""
+
+
 def give_memory_back() -> None:
-    """Give the system what is no longer needed, in circles and between what is: on Linux."""
+    """Give the system what is no longer needed, in circles and between what is; from then on large
+    arrays go back as soon as they are not needed, not only those at the end: on Linux."""
     gc.collect()
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
-    if trim is not None:
-        trim(0)
+    library: Any = ctypes.CDLL(None) if sys.platform == "linux" else None
+    if hasattr(library, "mallopt") and hasattr(library, "malloc_trim"):
+        library.mallopt(_MMAP_THRESHOLD, _LARGE)
+        library.malloc_trim(0)
 
 
 @contextlib.contextmanager

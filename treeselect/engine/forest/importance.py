@@ -61,6 +61,10 @@ class Shuffling(NamedTuple):
     way: UInt64Array
 
 
+_NODES = 1_000_000
+"""Nodes that are packed for walks at a time."""
+
+
 def permutation_importance(forest: Forest) -> Importance:
     """Increase of a tree's squared error when all columns of a group are permuted among its
     out-of-bag rows (Breiman 2001, section 10), 0 if it does not use the group. Rows are permuted
@@ -90,14 +94,17 @@ def out_of_bag_gains(forest: Forest) -> Importance:
     split changes the prediction of the rows that pass it; the change times the response, centred by
     the tree's root, is summed by group. Over the rows of the bag that is the decrease of impurity
     itself; over the others it is about 0 without a signal, and can be negative."""
-    (nodes, start), data, truth = forest.trees, forest.data, _truth(forest)
-    packed = packed_for_walks(forest.trees, data)
-    most = int(np.diff(start).max(initial=0))
+    data, truth, most = forest.data, _truth(forest), int(np.diff(forest.trees.start).max(initial=1))
+    at_once = max(_NODES // most, 1)
 
     def measure(first: int, last: int, out: FloatArray) -> None:
-        bags = forest.bags._replace(seeds=forest.bags.seeds[first:last])
-        trees, sums = Trees(nodes, start[first : last + 1]), np.zeros((most, truth.values.shape[1]))
-        add_out_of_bag_gains(trees, packed, data, bags, room(data.n_rows), sums, truth, out)
+        sums = np.zeros((most, truth.values.shape[1]))
+        for begin in range(first, last, at_once):
+            end = min(begin + at_once, last)
+            trees = forest.trees.some(begin, end)
+            bags = forest.bags._replace(seeds=forest.bags.seeds[begin:end])
+            packed, own = packed_for_walks(trees, data), out[begin - first : end - first]
+            add_out_of_bag_gains(trees, packed, data, bags, room(data.n_rows), sums, truth, own)
 
     return _over_trees(measure, forest, float(data.n_rows) * forest.trees.n_trees)
 

@@ -96,9 +96,13 @@ class Trees(NamedTuple):
 
     def one(self, number: int) -> Trees:
         """One of them by itself, without a copy."""
-        first, end = int(self.start[number]), int(self.start[number + 1])
-        nodes = Nodes._make(array[first:end] for array in self.nodes)
-        return Trees(nodes, np.array([0, end - first]))
+        return self.some(number, number + 1)
+
+    def some(self, first: int, last: int) -> Trees:
+        """Those from one to before another, without a copy."""
+        start = self.start[first : last + 1]
+        nodes = Nodes._make(array[int(start[0]) : int(start[-1])] for array in self.nodes)
+        return Trees(nodes, start - start[0])
 
 
 def more_room(nodes: Nodes, n_used: int, capacity: int) -> Nodes:
@@ -108,30 +112,38 @@ def more_room(nodes: Nodes, n_used: int, capacity: int) -> Nodes:
     pairs: Iterable[tuple[AnyArray, AnyArray]] = zip(nodes, larger, strict=True)
     for old, new in pairs:
         new[:n_used] = old[:n_used]
-        _shorten(old, 0)
+        _resize(old, 0)
     return larger
 
 
 def give_back(nodes: Nodes, n_used: int) -> None:
     """Shorten the arrays, of which there must be no views, to the nodes that are used."""
     for array in nodes:
-        _shorten(array, n_used)
+        _resize(array, n_used)
 
 
-def _shorten(array: AnyArray, n: int) -> None:
+def _resize(array: AnyArray, n: int) -> None:
     array.resize((n, *array.shape[1:]), refcheck=False)
 
 
 def join_trees(parts: Sequence[Trees], *, taken: bool = False) -> Trees:
-    """One collection from several, in order. Those that are taken are empty afterwards, so that
-    they never take twice the memory; there must be no views of them."""
+    """One collection from several, in order. Those that are taken are empty afterwards: the arrays
+    of the first are lengthened, where the system need not copy them, and the others' given back one
+    by one; there must be no views of them."""
     if len(parts) == 1:
         return parts[0]
-    arrays = []
+    arrays: list[AnyArray] = []
     for same in zip(*(p.nodes for p in parts), strict=True):
-        arrays.append(np.concatenate(same))
-        for array in same if taken else ():
-            _shorten(array, 0)
+        if not taken:
+            arrays.append(np.concatenate(same))
+            continue
+        arrays.append(same[0])
+        at = len(same[0])
+        _resize(same[0], sum(map(len, same)))
+        for array in same[1:]:
+            same[0][at : at + len(array)] = array
+            at += len(array)
+            _resize(array, 0)
     sizes = np.concatenate([np.diff(p.start) for p in parts])
     return Trees(Nodes._make(arrays), np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
 
