@@ -70,7 +70,7 @@ def side_gain(side, total, a, b, node):
         fourth += (side[k + 3] * b - (total[k + 3] - side[k + 3]) * a) ** 2
     for k in range(n_fours, node.n_outputs):
         first += (side[k] * b - (total[k] - side[k]) * a) ** 2
-    return (first + second + third + fourth) / (a * b * (a + b))
+    return (first + second + third + fourth) / (a * b) / (a + b)
 
 
 @inlined
