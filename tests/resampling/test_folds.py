@@ -56,11 +56,9 @@ def splits(problem, folds=5, repeats=1, groups=None, weight=None, seed=1):
     frame = pd.DataFrame(index=range(N))
     weight = np.ones(N, dtype=np.int64) if weight is None else weight
     return split_rows(
-        problem,
-        row_weights(weight, groups),
-        read_folds(folds, repeats, groups, len(frame)),
+        problem, row_weights(weight, groups), read_folds(folds, repeats, groups, len(frame)),
         seed=seed,
-    )
+    )  # fmt: skip
 
 
 # --- the rule ----------------------------------------------------------------------------------

@@ -143,11 +143,9 @@ def test_substitutes_by_hand():
         dtype=bool,
     )
     stability = stability_of(
-        selected,
-        fitted=[1, 1, 0, 0],
-        units=("sex", "age", "height", "noise"),
+        selected, fitted=[1, 1, 0, 0], units=("sex", "age", "height", "noise"),
         association=lambda unit, other: {"height": 0.8, "noise": 0.1}[other],
-    )
+    )  # fmt: skip
     table = stability.substitutes
     assert table["term"].to_list() == ["age", "age"]
     assert table["substitute"].to_list() == ["height", "noise"]
