@@ -388,6 +388,13 @@ def test_units_that_are_not_alike_leave_the_index_of_nogueira(selected):
     assert found == pytest.approx(expected, nan_ok=True)
 
 
+def test_it_is_not_defined_where_all_sets_say_the_same():
+    selected = np.array([[1, 0, 0], [0, 1, 0], [0, 1, 0]], dtype=bool)
+    assert np.isnan(correlated_index(selected, np.ones((3, 3))))
+    assert np.isnan(correlated_index(np.ones((4, 3), dtype=bool), np.eye(3)))
+    assert np.isnan(correlated_index(np.zeros((4, 1), dtype=bool), np.eye(1)))
+
+
 # --- proportions whose trials come in clusters ---
 
 
