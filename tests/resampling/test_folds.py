@@ -288,7 +288,7 @@ def split_times(problem, folds, groups=None):
     return split_rows(problem, weights, read_folds(folds, 1, groups, len(frame)), seed=1)
 
 
-@pytest.mark.parametrize("n_events", [20, 58, 60])
+@pytest.mark.parametrize("n_events", [5, 20, 58, 60])
 def test_events_are_spread_over_folds(n_events):
     problem = timed(n_events)
     found = events(problem, split_times(problem, 5))
