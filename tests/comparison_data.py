@@ -40,26 +40,17 @@ def made(
     )
     units = tuple(names or (f"unit{g:03d}" for g in range(n_units)))
     fields = {
-        "runs": runs,
-        "units": units,
+        "runs": runs, "units": units,
         "terms_of_unit": tuple((u,) if n_terms == 1 else (u, f"{u}:b") for u in units),
-        "assessed": np.ones(n_units, dtype=bool),
-        "rule": rule,
-        "repeat_of_fold": np.arange(total) // n_folds,
-        "n_train": np.full(total, 80),
-        "n_test": np.full(total, 20),
-        "repeats": float(repeats),
-        "response": "died",
-        "family": "binomial (`died` is 0 or 1)",
-        "score_name": "AUC",
-        "score_words": "",
-        "score_bounds": (0.0, 1.0),
-        "scheme": f"{n_folds}-fold cross-validation",
+        "assessed": np.ones(n_units, dtype=bool), "rule": rule,
+        "repeat_of_fold": np.arange(total) // n_folds, "n_train": np.full(total, 80),
+        "n_test": np.full(total, 20), "repeats": float(repeats), "response": "died",
+        "family": "binomial (`died` is 0 or 1)", "score_name": "AUC", "score_words": "",
+        "score_bounds": (0.0, 1.0), "scheme": f"{n_folds}-fold cross-validation",
         "call": "compare('died ~ .', data, methods=[...])",
-        "data": "a data frame of 100 rows and 13 columns",
-        "seed": 1,
+        "data": "a data frame of 100 rows and 13 columns", "seed": 1,
         "notes": ("`died` is a note.",),
-    }
+    }  # fmt: skip
     return Comparison(**(fields | changes))
 
 
@@ -79,10 +70,6 @@ def _run(rng, i, label, sizes, ease, n_units):
             )
         )
     return Run(
-        label=label,
-        title=f"Method number {i}",
-        options={"n_trees": 50} if i % 2 else {},
-        sizes=sizes,
-        folds=tuple(folds),
-        paper=f"Author {i} ({2000 + i}). On methods.",
-    )
+        label=label, title=f"Method number {i}", options={"n_trees": 50} if i % 2 else {},
+        sizes=sizes, folds=tuple(folds), paper=f"Author {i} ({2000 + i}). On methods.",
+    )  # fmt: skip

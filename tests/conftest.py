@@ -83,15 +83,11 @@ def mixed() -> pd.DataFrame:
     eta = 3 * signal + 4 * (site == "York") - 1.3
     frame = pd.DataFrame(
         {
-            "died": rng.random(n) < 1 / (1 + np.exp(-eta)),
-            "signal": signal,
-            "copy": signal,
-            "site": pd.Categorical(site),
-            "noise": rng.normal(size=n),
-            "colour": rng.choice(["blue", "red"], size=n),
-            "flag": rng.random(n) < 0.5,
+            "died": rng.random(n) < 1 / (1 + np.exp(-eta)), "signal": signal, "copy": signal,
+            "site": pd.Categorical(site), "noise": rng.normal(size=n),
+            "colour": rng.choice(["blue", "red"], size=n), "flag": rng.random(n) < 0.5,
         }
-    )
+    )  # fmt: skip
     frame["dose"] = eta + rng.normal(size=n)
     frame.loc[::11, "noise"] = np.nan
     frame.loc[::13, "site"] = np.nan

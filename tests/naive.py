@@ -103,11 +103,9 @@ class Rows(NamedTuple):
     def take(self, rows: AnyArray) -> Rows:
         """Some of the rows."""
         return self._replace(
-            gradient=self.gradient[rows],
-            curvature=self.curvature[rows],
-            label=self.label[rows],
+            gradient=self.gradient[rows], curvature=self.curvature[rows], label=self.label[rows],
             weight=self.weight[rows],
-        )
+        )  # fmt: skip
 
 
 def mean_rows(gradient: IntArray, weight: IntArray) -> Rows:
@@ -398,12 +396,9 @@ def grow(
             data.column(j)[leaf.rows], split.code, split.missing_left, bool(data.is_factor[j])
         )
         nodes[leaf.node] |= {
-            "column": j,
-            "code": split.code,
-            "missing_left": split.missing_left,
-            "left": len(nodes),
+            "column": j, "code": split.code, "missing_left": split.missing_left, "left": len(nodes),
             "gain": split.gain * per_weight,
-        }
+        }  # fmt: skip
         n_leaves += 1
         below = [leaf.bounds, leaf.bounds]
         if split.code > 0 and signs[j] != 0:

@@ -38,14 +38,10 @@ def stability_of(selected: Any, units: Any = None, *, kept: int = 0, **more: Any
     selected = np.asarray(selected, dtype=bool)
     p = selected.shape[1]
     given: dict[str, Any] = {
-        "units": tuple(units or (f"x{j}" for j in range(p))),
-        "fitted": selected[0],
-        "assessed": np.arange(p) >= kept,
-        "selected": selected,
-        "scheme": "bootstrap",
-        "k": int(selected[0].sum()),
-        "seed": 0,
-    }
+        "units": tuple(units or (f"x{j}" for j in range(p))), "fitted": selected[0],
+        "assessed": np.arange(p) >= kept, "selected": selected, "scheme": "bootstrap",
+        "k": int(selected[0].sum()), "seed": 0,
+    }  # fmt: skip
     given |= more
     sets = {name: np.array(given[name], dtype=bool) for name in ("fitted", "assessed")}
     return Stability(**given | sets)

@@ -24,24 +24,18 @@ def with_round_numbers(fit, *units, at_once=False, **call):
     first = len(units) if at_once else 0
     steps = tuple(
         dataclasses.replace(
-            record.step,
-            tuning=0.25 / size if size else np.inf,
-            selected=np.isin(names, units[:size]),
-            importance=_shares(names, units[:size]),
-            train_score=0.5 + 0.125 * size,
-            cut_from=None,
+            record.step, tuning=0.25 / size if size else np.inf,
+            selected=np.isin(names, units[:size]), importance=_shares(names, units[:size]),
+            train_score=0.5 + 0.125 * size, cut_from=None,
         )
         for size in range(first, len(units) + 1)
-    )
+    )  # fmt: skip
     return changed(
-        fit,
-        call=dataclasses.replace(record.call, **call),
-        steps=steps,
-        step=steps[-1],
+        fit, call=dataclasses.replace(record.call, **call), steps=steps, step=steps[-1],
         scores=None if record.scores is None else _scores(len(units)),
         model=dataclasses.replace(record.model, importance=_shares(names, units)),
         resampled=None if record.resampled is None else _resampled(names, units),
-    )
+    )  # fmt: skip
 
 
 EXCHANGES = (("noise", "copy", -0.25, 0.0625), ("copy", "signal", -0.021, 0.004))
@@ -62,10 +56,8 @@ def with_trace(fit, exchanges=(), rivals=(), *, n_rivals=None, n_judged=None):
     n = len(near) if n_rivals is None else n_rivals
     trace = Trace(
         tuple(Exchange(number[out], number[into], *rest) for out, into, *rest in exchanges),
-        tuple(near),
-        n,
-        n if n_judged is None else n_judged,
-    )
+        tuple(near), n, n if n_judged is None else n_judged,
+    )  # fmt: skip
     return changed(made, step=dataclasses.replace(made.search.step, trace=trace))
 
 

@@ -23,14 +23,9 @@ def test_titanic_is_the_passenger_list_in_a_new_frame():
     assert data["survived"].value_counts().to_dict() == {0: 809, 1: 500}
     missing = data.isna().sum()
     assert missing[missing > 0].to_dict() == {
-        "age": 263,
-        "fare": 1,
-        "cabin": 1014,
-        "embarked": 2,
-        "boat": 823,
-        "body": 1188,
+        "age": 263, "fare": 1, "cabin": 1014, "embarked": 2, "boat": 823, "body": 1188,
         "home_dest": 564,
-    }
+    }  # fmt: skip
     first = datasets.load("titanic")
     first.loc[0, "age"] = -1
     assert datasets.load("titanic").loc[0, "age"] == 29

@@ -66,18 +66,12 @@ def names():
     data = treeselect.datasets.load("titanic_correlated").sample(150, random_state=0)
     fit = quick_select("survived ~ .", data, method="importance", resamples=8)
     return {
-        "data": data,
-        "X": data.drop(columns="survived"),
-        "y": data["survived"],
-        "fit": fit,
+        "data": data, "X": data.drop(columns="survived"), "y": data["survived"], "fit": fit,
         "pairs": fit.resample(8, scheme="complementary"),
-        "frames": [data, data.assign(age=data["age"] + 1)],
-        "select": quick_select,
-        "compare": quick_compare,
-        "SelectKBest": SelectKBest,
-        "treeselect": treeselect,
+        "frames": [data, data.assign(age=data["age"] + 1)], "select": quick_select,
+        "compare": quick_compare, "SelectKBest": SelectKBest, "treeselect": treeselect,
         "TreeSelector": treeselect.TreeSelector,
-    }
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("call", calls())
@@ -176,33 +170,23 @@ def documented():
 
 
 RESULTS = (
-    "treeselect.comparing.Comparison",
-    "treeselect.comparison.fits.FitComparison",
-    "treeselect.imputing.ImputedSelection",
-    "treeselect.resampling.performance.Performance",
+    "treeselect.comparing.Comparison", "treeselect.comparison.fits.FitComparison",
+    "treeselect.imputing.ImputedSelection", "treeselect.resampling.performance.Performance",
     "treeselect.SelectionResult",
     "treeselect.resampling.coefficient_stability.CoefficientStability",
     "treeselect.resampling.conditional.ConditionalImportance",
     "treeselect.resampling.decisions.DecisionCurve",
-    "treeselect.resampling.error_bounds.ErrorBound",
-    "treeselect.resampling.inference.Inference",
+    "treeselect.resampling.error_bounds.ErrorBound", "treeselect.resampling.inference.Inference",
     "treeselect.resampling.outer_folds.LearningCurve",
-    "treeselect.resampling.risk_groups.RiskGroups",
-    "treeselect.resampling.sample_size.SampleSize",
-    "treeselect.resampling.stability.Stability",
-    "treeselect.resampling.subgroups.Subgroups",
-    "treeselect.resampling.validation.Validation",
-    "treeselect.results.checklist.Checklist",
-    "treeselect.results.citation.Citation",
-    "treeselect.results.views.DataView",
-    "treeselect.results.views.ModelView",
-    "treeselect.results.views.SearchView",
-    "treeselect.results.estimators.EstimatorFit",
-    "treeselect.results.linear_model.GlmFit",
-    "treeselect.models.linear.tests.TermTests",
-    "treeselect.results.diagnostics.Diagnostics",
+    "treeselect.resampling.risk_groups.RiskGroups", "treeselect.resampling.sample_size.SampleSize",
+    "treeselect.resampling.stability.Stability", "treeselect.resampling.subgroups.Subgroups",
+    "treeselect.resampling.validation.Validation", "treeselect.results.checklist.Checklist",
+    "treeselect.results.citation.Citation", "treeselect.results.views.DataView",
+    "treeselect.results.views.ModelView", "treeselect.results.views.SearchView",
+    "treeselect.results.estimators.EstimatorFit", "treeselect.results.linear_model.GlmFit",
+    "treeselect.models.linear.tests.TermTests", "treeselect.results.diagnostics.Diagnostics",
     "treeselect.results.regression_table.RegressionTable",
-)
+)  # fmt: skip
 """What calls return: each with all that it can do."""
 
 ATTRIBUTES = {

@@ -188,12 +188,9 @@ def test_full_text(case, data, snapshot, monkeypatch, tmp_path):
 @pytest.fixture(scope="module")
 def fit(data):
     options = {
-        "method": "controlburn",
-        "seed": 1,
-        "forests": 1,
-        "n_trees": 3,
+        "method": "controlburn", "seed": 1, "forests": 1, "n_trees": 3,
         "keep": ["age", "sex", "fare"],
-    }
+    }  # fmt: skip
     return treeselect.select("survived ~ age + sex + fare", data, k=3, **options)
 
 

@@ -15,13 +15,9 @@ SCRIPT = TESTS.parent / "docs" / "guides" / "from_r.R"
 
 def run_r(*arguments, folder=None, **environment):
     return subprocess.run(
-        ["Rscript", "--vanilla", *arguments],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        cwd=folder,
-        env={**os.environ, "LC_ALL": "C.UTF-8", **environment},
-    )
+        ["Rscript", "--vanilla", *arguments], capture_output=True, text=True, encoding="utf-8",
+        cwd=folder, env={**os.environ, "LC_ALL": "C.UTF-8", **environment},
+    )  # fmt: skip
 
 
 def test_a_data_frame_there_and_results_back(tmp_path):
@@ -30,12 +26,9 @@ def test_a_data_frame_there_and_results_back(tmp_path):
     if run_r("-e", "reticulate::py_config()", RETICULATE_PYTHON=sys.executable).returncode:
         pytest.skip("reticulate is too old for this Python")
     done = run_r(
-        str(TESTS / "from_r.R"),
-        folder=tmp_path,
-        FROM_R=str(SCRIPT),
-        RETICULATE_PYTHON=sys.executable,
-        PYTHONPATH=str(TESTS.parent),
-    )
+        str(TESTS / "from_r.R"), folder=tmp_path, FROM_R=str(SCRIPT),
+        RETICULATE_PYTHON=sys.executable, PYTHONPATH=str(TESTS.parent),
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert len(re.findall(r"^0\.\d+$", done.stdout, re.MULTILINE)) == 4
     assert "</html>" in (tmp_path / "patients.html").read_text("utf-8")

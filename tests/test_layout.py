@@ -10,15 +10,11 @@ ALONE = {
     "formulaic": {"treeselect.formula"},
     "jinja2": {"treeselect.reports"},
     "matplotlib": {
-        "treeselect.figures",
-        "treeselect.reports",
-        "treeselect.resampling",
-        "treeselect.results",
-        "treeselect.result",
-        "treeselect.comparing",
+        "treeselect.figures", "treeselect.reports", "treeselect.resampling", "treeselect.results",
+        "treeselect.result", "treeselect.comparing",
     },
     "statsmodels": {"treeselect.models"},
-}
+}  # fmt: skip
 """Packages, and the only modules or folders that import them."""
 
 LONGEST = 600
@@ -54,11 +50,8 @@ def test_the_engine_knows_arrays_alone():
         if layout.room_of(name) == "engine":
             found = {n.split(".")[0] for n in layout.imported(path)}
             strays = {layout.room_of(n) for n in layout.imports()[name]} - {
-                "engine",
-                "errors",
-                "brief",
-                "_version",
-            }
+                "engine", "errors", "brief", "_version",
+            }  # fmt: skip
             assert not strays, f"{name} imports {strays}"
             assert not found & {"pandas", "polars", "pyarrow", "narwhals", "formulaic"}, name
 

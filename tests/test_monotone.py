@@ -18,13 +18,10 @@ def data():
     n = 150
     frame = pd.DataFrame(
         {
-            "age": rng.uniform(20, 80, n).round(),
-            "dose": rng.normal(size=n).round(1),
-            "z": rng.normal(size=n),
-            "sex": rng.choice(["f", "m"], n),
-            "noise": rng.normal(size=n),
+            "age": rng.uniform(20, 80, n).round(), "dose": rng.normal(size=n).round(1),
+            "z": rng.normal(size=n), "sex": rng.choice(["f", "m"], n), "noise": rng.normal(size=n),
         }
-    )
+    )  # fmt: skip
     eta = 0.03 * (frame["age"] - 50) - 0.4 * frame["dose"] + np.sin(3 * frame["z"])
     frame["number"] = eta + rng.normal(size=n)
     frame["ill"] = np.where(rng.random(n) < 1 / (1 + np.exp(-eta)), "yes", "no")

@@ -77,10 +77,7 @@ def at_hand():
     asked = {"formula": "y ~ x1 + x2", "data": data, "k": 1, "seed": 1, "progress": False}
     fit = treeselect.select(method="mrmr", **asked)
     return types.SimpleNamespace(
-        data=data,
-        asked=asked,
-        fit=fit,
-        resampled=fit.resample(4),
+        data=data, asked=asked, fit=fit, resampled=fit.resample(4),
         stability=fit.resample(4, scheme="complementary").stability,
         comparison=treeselect.compare(methods=["mrmr", "cfs"], folds=2, **asked),
         term=fit.selected[0],
@@ -89,7 +86,7 @@ def at_hand():
         classes=treeselect.select("I(y > 0) ~ x1", data, method="mrmr", k=1, seed=1).performance(2),
         times=small_fit("Surv(time, dead) ~ risky", 1),
         risks=small_fit("Surv(time, dead) ~ risky", 1).model.risk_groups(2, folds=2),
-    )
+    )  # fmt: skip
 
 
 def select(at, **given):

@@ -47,14 +47,9 @@ def test_seeds_are_drawn_and_told_and_another_is_another_answer(mixed):
         "died ~ signal + site", mixed, method="controlburn", k=1, forests=1, n_trees=5
     )
     again = treeselect.select(
-        "died ~ signal + site",
-        mixed,
-        method="controlburn",
-        k=1,
-        forests=1,
-        n_trees=5,
+        "died ~ signal + site", mixed, method="controlburn", k=1, forests=1, n_trees=5,
         seed=fit.search.seed,
-    )
+    )  # fmt: skip
     np.testing.assert_array_equal(fit.predict(mixed), again.predict(mixed))
 
 
@@ -148,26 +143,17 @@ def test_a_high_price_makes_a_near_copy_stand_in(mixed, dear, cheap):
     noise = np.random.default_rng(2).normal(size=len(mixed))
     data = mixed.assign(near=mixed["signal"] + 0.05 * noise)
     fit = treeselect.select(
-        "died ~ signal + near + noise",
-        data,
-        method="controlburn",
-        k=1,
-        seed=1,
-        n_trees=5,
+        "died ~ signal + near + noise", data, method="controlburn", k=1, seed=1, n_trees=5,
         costs={dear: 5.0},
-    )
+    )  # fmt: skip
     assert fit.selected == (cheap,)
 
 
 def test_costs_and_groups_together(mixed):
     fit = treeselect.select(
-        "died ~ . - dose",
-        mixed,
-        k=2,
-        groups={"lab": ["copy", "flag"]},
-        costs={"lab": 30.0, "signal": 2.0},
-        **FAST,
-    )
+        "died ~ . - dose", mixed, k=2, groups={"lab": ["copy", "flag"]},
+        costs={"lab": 30.0, "signal": 2.0}, **FAST,
+    )  # fmt: skip
     assert set(fit.groups) == {"signal", "site"}
 
 
@@ -195,13 +181,9 @@ def test_method_object_and_published_form(mixed):
 def test_friedman_with_copies_is_found_once_each():
     simulated = datasets.simulate_friedman(600, seed=3)
     fit = treeselect.select(
-        simulated.formula,
-        simulated.data,
-        method="controlburn",
-        k=len(simulated.truth),
-        seed=1,
+        simulated.formula, simulated.data, method="controlburn", k=len(simulated.truth), seed=1,
         n_trees=20,
-    )
+    )  # fmt: skip
     found = [len(place & set(fit.selected)) for place in simulated.truth]
     assert sum(n == 1 for n in found) >= len(simulated.truth) - 1
 

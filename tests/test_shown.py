@@ -187,13 +187,9 @@ GROUP = f"group {HOSTILE['override']}{HOSTILE['escape']}"
 @pytest.fixture(scope="module")
 def fit(hostile: pd.DataFrame) -> treeselect.SelectionResult:
     return quick_fit(
-        FORMULA,
-        hostile,
-        k=8,
-        n_trees=15,
-        keep=[f"factor {HOSTILE['escape']}"],
+        FORMULA, hostile, k=8, n_trees=15, keep=[f"factor {HOSTILE['escape']}"],
         groups={GROUP: [HOSTILE["bell"], HOSTILE["nul"]]},
-    )
+    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ import os
 import re
 import sys
 from pathlib import Path
+from urllib.parse import quote
 
 import matplotlib
 import numpy as np
@@ -197,7 +198,7 @@ def test_links_to_sources_become_links_to_pages(tmp_path):
     if docs.exists():
         guide = os.path.relpath(docs / "index.md", tmp_path / "vignettes")
         page = os.path.relpath(docs / "_build" / "html" / "index.html", tmp_path / "pages")
-        assert f'<a href="{page}">o</a>' in rendered(guide)
+        assert f'<a href="{quote(page)}">o</a>' in rendered(quote(guide))
 
 
 def test_what_has_run_is_not_run_again(tmp_path, monkeypatch):

@@ -59,16 +59,13 @@ def writers(fit, found, folder):
     select = ("select", "y ~ x + z", data, "-m", "mrmr", "-k", "1", "--seed", "1")
     compare = ("compare", "y ~ x + z", data, "-m", "mrmr", "-k", "1", "--folds", "2")
     return {
-        "file": lambda path: write_file(Path(path), b"new"),
-        "save": fit.save,
-        "report": fit.report,
-        "comparison": found.report,
-        "--save": lambda path: command(*select, "--save", path),
+        "file": lambda path: write_file(Path(path), b"new"), "save": fit.save, "report": fit.report,
+        "comparison": found.report, "--save": lambda path: command(*select, "--save", path),
         "--report": lambda path: command(*select, "--report", path),
         "--json": lambda path: command(*select, "--json", path),
         "compare --json": lambda path: command(*compare, "--json", path),
         "-o": lambda path: command("predict", model, data, "-o", path),
-    }
+    }  # fmt: skip
 
 
 WRITERS = ["file", "save", "report", "comparison", "--save", "--report", "--json",

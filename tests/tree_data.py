@@ -48,10 +48,8 @@ def make_data(columns, factors, groups) -> BinnedData:
     """Binned data whose codes are the given small integers; 0 is missing."""
     data = bin_columns(
         [np.asarray(c, dtype=np.uint8 if max(c, default=0) < 256 else np.uint16) for c in columns],
-        [None] * len(columns),
-        [int(max(c, default=0)) for c in columns],
-        np.asarray(groups),
-    )
+        [None] * len(columns), [int(max(c, default=0)) for c in columns], np.asarray(groups),
+    )  # fmt: skip
     return data._replace(is_factor=np.asarray(factors, dtype=np.bool_))
 
 

@@ -10,6 +10,7 @@ from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, unquote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from latex2mathml.converter import convert
@@ -119,7 +120,7 @@ def _link_pages(vignette: Vignette, cell: Cell, tokens: list[Token], output: Pat
         if token.type != "link_open" or ":" in target or target.startswith("#"):
             continue
         name, mark, anchor = target.partition("#")
-        source = (vignette.path.parent / name).resolve()
+        source = (vignette.path.parent / unquote(name)).resolve()
         if not source.is_file():
             raise vignette.fails(cell, f"It links to {name}, which is not there.")
         page = source.with_suffix(".html") if source.suffix == ".md" else source
@@ -127,9 +128,8 @@ def _link_pages(vignette: Vignette, cell: Cell, tokens: list[Token], output: Pat
             page = DOCS / "_build" / "html" / page.relative_to(DOCS)
         elif page.parent == vignette.path.resolve().parent:
             page = output.resolve() / page.name
-        token.attrs["href"] = (
-            Path(os.path.relpath(page, output.resolve())).as_posix() + mark + anchor
-        )
+        found = Path(os.path.relpath(page, output.resolve())).as_posix()
+        token.attrs["href"] = quote(found) + mark + anchor
 
 
 def _math(content: str, options: dict[str, Any]) -> str:

@@ -352,13 +352,9 @@ def test_it_keeps_the_interface():
     assert isinstance(method, Method)
     assert (method.name, method.title) == ("SelectKBest", "SelectKBest (scikit-learn)")
     assert method.options() == {
-        "columns": "auto",
-        "standardise": True,
-        "prune": True,
-        "refine": False,
-        "selector": "SelectKBest(k=3)",
-        "parameters": "k=3, score_func=f_classif",
-    }
+        "columns": "auto", "standardise": True, "prune": True, "refine": False,
+        "selector": "SelectKBest(k=3)", "parameters": "k=3, score_func=f_classif",
+    }  # fmt: skip
     assert hash(method) == hash(dataclasses.replace(method))
     assert repr(method) == "ForeignSelector(SelectKBest(k=3), prune=True)"
     assert method.tuning_value is None

@@ -13,7 +13,7 @@ from treeselect.engine.tree.nodes import group_gains
 from treeselect.engine.tree.workspace import BEST_FIRST, UNBOUNDED, Growth
 from treeselect.errors import MethodError
 from treeselect.models import boosting
-from treeselect.models.boosting import Judge
+from treeselect.models.boosting import Booster, Judge
 
 
 @pytest.fixture(scope="module")
@@ -115,15 +115,24 @@ def test_newton_steps_need_fewer_trees(task):
 def test_validation_stops_before_all_trees_are_grown(monkeypatch):
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(200, 3)), columns=list("abc"))
-    data["y"] = data["a"] + 3 * rng.normal(size=200)
-    task, seen = task_of(data, GBFS(), seed=1), []
+    data["y"] = data["a"] + rng.normal(size=200)
+    task, seen, curves = task_of(data, GBFS(), seed=1), [], []
+    curve_of = Booster._curve
 
     def counting(*args, **kwargs):
         seen.append(args[5].n_trees)
         return boost(*args, **kwargs)
 
+    def kept(*args):
+        curves.append(curve_of(*args))
+        return curves[-1]
+
     monkeypatch.setattr(boosting, "boost", counting)
+    monkeypatch.setattr(Booster, "_curve", kept)
     GBFS(mu=0.0).path(task)
+    shared = min(len(curve) for curve in curves)
+    # Place 0 of a curve is the null model, so the place of the least loss is a number of rounds.
+    assert seen[5] == np.argmin(sum(np.array(curve[:shared]) for curve in curves)) > 1
     GBFS(mu=0.0, max_depth=None).path(task)
     assert seen[:5] == [2000] * 5  # five splits of few rows
     assert seen[5] < 200

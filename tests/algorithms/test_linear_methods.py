@@ -56,12 +56,10 @@ def test_columns_are_those_of_levels_and_missing_values():
     nan = math.nan
     data = pd.DataFrame(
         {
-            "y": [1.0, 2, 3, 4, 5, 6, 7, 8],
-            "number": [1.0, 2, nan, 4, 5, nan, 100, 3],
-            "place": ["a", "b", "a", "c", None, "b", "a", "a"],
-            "same": 2.0,
+            "y": [1.0, 2, 3, 4, 5, 6, 7, 8], "number": [1.0, 2, nan, 4, 5, nan, 100, 3],
+            "place": ["a", "b", "a", "c", None, "b", "a", "a"], "same": 2.0,
         }
-    )
+    )  # fmt: skip
     problem = task_of(data, Lasso()).problem
     weight = np.array([1, 1, 1, 2, 1, 1, 0, 1])  # without the row of 100
     found = linear_columns(problem.columns, weight, np.array([1, 0, 2]))

@@ -19,12 +19,9 @@ QUICK = {
     **{name: {} for name in METHODS},
     **{name: {"n_trees": 20} for name in ("exchange", "rrf", "grrf")},
     **{name: {"n_trees": 50} for name in ("importance", "varselrf")},
-    "controlburn": {"forests": 1, "n_trees": 10},
-    "rboost": {"n_trees": 10},
-    "gbfs": {"n_trees": 30},
-    "rfe": {"n_trees": 30},
-    "boruta": {"n_trees": 20, "max_rounds": 12},
-}
+    "controlburn": {"forests": 1, "n_trees": 10}, "rboost": {"n_trees": 10},
+    "gbfs": {"n_trees": 30}, "rfe": {"n_trees": 30}, "boruta": {"n_trees": 20, "max_rounds": 12},
+}  # fmt: skip
 WITHOUT_PRICES = (
     *("importance", "rfe", "boruta", "mrmr", "cfs", "fcbf", "svm_rfe", "varselrf", "stepwise"),
 )

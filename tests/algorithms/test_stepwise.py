@@ -47,11 +47,9 @@ def task(data):
 def of_response(task, data, response):
     is_timed = response == "timed"
     return with_problem(
-        task,
-        y=data["count" if is_timed else response].to_numpy(float),
-        family=FAMILIES[response],
+        task, y=data["count" if is_timed else response].to_numpy(float), family=FAMILIES[response],
         offset=data["log_time"].to_numpy() if is_timed else None,
-    )
+    )  # fmt: skip
 
 
 def of_size(task, max_size):

@@ -48,25 +48,14 @@ FIXED = run("fixed", [[0.7]] * 4, [[(0, 1)]] * 3 + [[(0,)]], sizes=None, options
 def comparison(*runs, **changes):
     made = Comparison(
         runs=runs or (run("slow", SLOW, SETS_SLOW), run("plain", PLAIN, SETS_PLAIN), FIXED),
-        units=UNITS,
-        terms_of_unit=TERMS,
-        assessed=np.array([True, True, True, True]),
-        rule="1se",
-        repeat_of_fold=np.array([0, 0, 0, 0]),
-        n_train=np.array([75, 75, 75, 75]),
-        n_test=np.array([25, 25, 25, 25]),
-        repeats=1.0,
-        response="y",
-        family="binomial (`y` is 0 or 1)",
-        score_name="AUC",
-        score_words="",
-        score_bounds=(0.0, 1.0),
-        scheme="4-fold cross-validation",
+        units=UNITS, terms_of_unit=TERMS, assessed=np.array([True, True, True, True]), rule="1se",
+        repeat_of_fold=np.array([0, 0, 0, 0]), n_train=np.array([75, 75, 75, 75]),
+        n_test=np.array([25, 25, 25, 25]), repeats=1.0, response="y",
+        family="binomial (`y` is 0 or 1)", score_name="AUC", score_words="",
+        score_bounds=(0.0, 1.0), scheme="4-fold cross-validation",
         call="compare('y ~ .', data, methods=['slow', 'plain'])",
-        data="a data frame of 100 rows and 5 columns",
-        seed=1,
-        notes=(),
-    )
+        data="a data frame of 100 rows and 5 columns", seed=1, notes=(),
+    )  # fmt: skip
     return dataclasses.replace(made, **changes)
 
 
@@ -223,10 +212,8 @@ def test_front_is_what_nothing_dominates(points):
 
 def test_equal_points_are_all_on_the_front():
     assert pareto_front(np.array([[1.0, 1.0], [1.0, 1.0], [0.0, 1.0]])).tolist() == [
-        True,
-        True,
-        False,
-    ]
+        True, True, False,
+    ]  # fmt: skip
 
 
 # --- who can't be told from the best --------------------------------------------------------------

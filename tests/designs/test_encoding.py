@@ -39,16 +39,13 @@ def frames(draw):
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     return pd.DataFrame(
         {
-            "y": np.arange(n),
-            "a": rng.normal(size=n),
-            "b": rng.integers(-3, 4, size=n),
-            "c": rng.random(n) < 0.5,
-            "d": rng.choice(["u", "v", "w w"], size=n),
+            "y": np.arange(n), "a": rng.normal(size=n), "b": rng.integers(-3, 4, size=n),
+            "c": rng.random(n) < 0.5, "d": rng.choice(["u", "v", "w w"], size=n),
             "e": pd.Categorical(rng.choice([3, 1], size=n), categories=[3, 1, 7]),
             "f g": rng.random(n) + 0.1,
             "h": pd.Series(rng.choice(["p", "q"], size=n), dtype="string"),
         }
-    )
+    )  # fmt: skip
 
 
 def formulaics_own(frame, terms):

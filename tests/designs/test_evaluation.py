@@ -26,19 +26,14 @@ def values_of(expression, frame, state=None):
 
 FRAME = pd.DataFrame(
     {
-        "x": [1.0, np.nan, 3.0, 8.0],
-        "n": [1, 2, 2, 5],
-        "s": ["a", None, "b", "a"],
-        "t": [True, False, True, True],
-        "a b": [1.0, 2.0, 4.0, 8.0],
+        "x": [1.0, np.nan, 3.0, 8.0], "n": [1, 2, 2, 5], "s": ["a", None, "b", "a"],
+        "t": [True, False, True, True], "a b": [1.0, 2.0, 4.0, 8.0],
         "u": pd.array([True, None, False, True], dtype="boolean"),
         "k": pd.Categorical([3, 1, None, 3], [3, 1, 7]),
         "o": pd.Categorical(["hi", "lo", None, "hi"], ["lo", "mid", "hi"], ordered=True),
-        "none": np.nan,
-        "one": 1.0,
-        "missing": pd.Series([None] * 4, dtype=object),
+        "none": np.nan, "one": 1.0, "missing": pd.Series([None] * 4, dtype=object),
     }
-)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(

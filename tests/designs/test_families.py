@@ -231,11 +231,9 @@ def test_bounds_of_scores():
     assert with_scoring(BINOMIAL, "neg_log_loss").score_bounds == any_score
     kinds = {key: kind.bounds for key, kind in KINDS.items()}
     assert kinds == {
-        "harrell_c": shares,
-        "uno_c": shares,
-        "integrated_brier": explained,
+        "harrell_c": shares, "uno_c": shares, "integrated_brier": explained,
         "cox_deviance": explained,
-    }
+    }  # fmt: skip
 
 
 def test_on_the_command_line(flowers, tmp_path, capsys):
@@ -304,14 +302,11 @@ def test_the_columns_of_times_and_rows_without_weight():
 @pytest.mark.parametrize(
     "event",
     [
-        FRAME["dead"],
-        FRAME["dead"] == 1,
-        FRAME["dead"].astype(float),
-        (FRAME["dead"] == 1).astype("boolean"),
-        FRAME["dead"].astype("Int8"),
+        FRAME["dead"], FRAME["dead"] == 1, FRAME["dead"].astype(float),
+        (FRAME["dead"] == 1).astype("boolean"), FRAME["dead"].astype("Int8"),
         (FRAME["dead"] == 1).astype(object),
     ],
-)
+)  # fmt: skip
 def test_events_as_numbers_and_truth_values(event):
     response = prepared("Surv(time, dead) ~ x", FRAME.assign(dead=event)).response
     assert response.y[:, EVENT].tolist() == [1, 0, 1, 0, 1, 1]

@@ -51,13 +51,11 @@ def response(values, family="auto", left="y"):
         ([-1, 1, 1], "gaussian", (), [-1, 1, 1]),
         (["b", "c", None, "a", "b"], "multinomial", ("a", "b", "c"), [1, 2, 0, 1]),
         (
-            pd.Categorical(["b", "a", "c"], ["c", "z", "b", "a"]),
-            "multinomial",
-            ("c", "b", "a"),
+            pd.Categorical(["b", "a", "c"], ["c", "z", "b", "a"]), "multinomial", ("c", "b", "a"),
             [1, 2, 0],
         ),
     ],
-)
+)  # fmt: skip
 def test_f13_family_and_classes_are_found(values, family, classes, y):
     found = response(values)
     assert found.family.name == family
@@ -507,12 +505,10 @@ def test_samples_of_all_rows_and_without_a_value_are_none():
 
 FRAME = pd.DataFrame(
     {
-        "time": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
-        "event": [0, 1, 0, 1, 0, 1],
-        "label": ["a", "b", "a", "c", "c", "a"],
-        "x": np.arange(6.0),
+        "time": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], "event": [0, 1, 0, 1, 0, 1],
+        "label": ["a", "b", "a", "c", "c", "a"], "x": np.arange(6.0),
     }
-)
+)  # fmt: skip
 ROWS = np.arange(6)
 
 

@@ -197,12 +197,10 @@ def frame():
     n = 40
     return pd.DataFrame(
         {
-            "y": np.arange(n) % 7 + 0.5,
-            "age": np.arange(n, dtype=float),
-            "sex": ["f", "m"] * (n // 2),
-            "hb": np.arange(n) % 5.0,
+            "y": np.arange(n) % 7 + 0.5, "age": np.arange(n, dtype=float),
+            "sex": ["f", "m"] * (n // 2), "hb": np.arange(n) % 5.0,
         }
-    )
+    )  # fmt: skip
 
 
 def design(formula="y ~ .", labels=LABELS, in_data=None, **asked):
@@ -333,14 +331,9 @@ def test_similarity_is_the_association_of_each_two(mixed, weighted):
     """Numbers with and without missing values, factors, a group, a constant, weights."""
     data = mixed.assign(rough=mixed["signal"].round(), flat=1.0, times=np.arange(len(mixed)) % 3)
     fit = treeselect.select(
-        "died ~ . - times",
-        data,
-        method="mrmr",
-        k=1,
-        seed=1,
-        groups={"blood panel": ["noise", "rough"]},
-        weights="times" if weighted else None,
-    )
+        "died ~ . - times", data, method="mrmr", k=1, seed=1,
+        groups={"blood panel": ["noise", "rough"]}, weights="times" if weighted else None,
+    )  # fmt: skip
     measured, units = Associations(fit.data.design), fit.data.design.arrays.groups.names
     expected = [[1.0 if a == b else measured.units(a, b) for b in units] for a in units]
     np.testing.assert_allclose(measured.similarity(), expected, atol=1e-12)

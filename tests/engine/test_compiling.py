@@ -26,7 +26,7 @@ from treeselect.engine import compiling, object_code
 
 pack = object_code._pack()
 names = sorted(pack.namelist()) if pack else []
-without = {*names[int(object_code.sources(), 16) % 6 :: 6]}
+without = {*names[int(object_code.sources(), 16) % 9 :: 9]}
 packaged = object_code.packaged
 object_code.packaged = lambda name: None if name in without else packaged(name)
 compile_kernels()
@@ -34,7 +34,7 @@ found = [code.origin for own in compiling.KERNELS for codes in own.compiled.valu
          for code in codes]
 print(json.dumps([found, [*without], "numba" in sys.modules]))
 """
-"""Where kernels are from if a sixth of those that come with the package is not there, another one
+"""Where kernels are from if a ninth of those that come with the package is not there, another one
 for each version of the sources; which these are, and whether numba was loaded."""
 
 
@@ -55,7 +55,7 @@ def test_kernels_are_compiled_once_and_then_loaded(tmp_path):
     cold, without, _ = json.loads(run(SOME, tmp_path, **other))  # the same on all processors
     files = {path.name: path for path in tmp_path.rglob("*-*") if path.is_file()}
     assert "cache" not in cold
-    assert len(files) == cold.count("compiled") > 3
+    assert len(files) == cold.count("compiled") > 2
     if without:
         assert set(without) == set(files)
         pack = zipfile.ZipFile(object_code.pack_file())

@@ -18,10 +18,8 @@ draw_bag = from_python(random.draw_bag)
 def test_streams_have_reference_values_and_names():
     state = np.array([1234567], dtype=np.uint64)
     assert [int(next_random(state)) for _ in range(3)] == [
-        6457827717110365317,
-        3203168211198807973,
-        9817491932198370423,
-    ]
+        6457827717110365317, 3203168211198807973, 9817491932198370423,
+    ]  # fmt: skip
     assert len({random.stream_seed(*parts) for parts in ((1, "a"), ("1", "a"), (1, "b"))}) == 3
     state, twin = np.array([2**64 - 5], dtype=np.uint64), Stream(2**64 - 5)
     for bound in (1, 2, 7, 1000, 2**31):

@@ -232,12 +232,8 @@ def test_text_and_marks_stand_out_from_the_page(dark):
 def test_matplotlib_draws_with_the_colours_of_the_page():
     found = sheet(dark=False)
     assert [found[name] for name in ("accent", "soft", "ink", "faint", "grid")] == [
-        marks.ACCENT,
-        marks.SOFT,
-        marks.INK,
-        marks.FAINT,
-        marks.GRID,
-    ]
+        marks.ACCENT, marks.SOFT, marks.INK, marks.FAINT, marks.GRID,
+    ]  # fmt: skip
     assert list(marks.COLOURS) == [found[name] for name in HUES]
     assert len(set(marks.COLOURS)) == 8
 
@@ -289,11 +285,8 @@ def long_names(mixed):
     """Names and levels that need room; three classes, skewed numbers, many missing values."""
     rng = np.random.default_rng(1)
     levels = [
-        "no checking account, or all paid duly",
-        "病人在过去一年中住院的总天数",
-        "W" * 60,
-        "a",
-    ]
+        "no checking account, or all paid duly", "病人在过去一年中住院的总天数", "W" * 60, "a",
+    ]  # fmt: skip
     data = pd.DataFrame(
         {
             "class": pd.cut(mixed["dose"], 3, labels=["low", "middle of the three", "high"]),

@@ -25,16 +25,12 @@ def data() -> pd.DataFrame:
     n = 120
     data = pd.DataFrame(
         {
-            "dose of x": rng.normal(size=n),
-            "age": rng.uniform(20, 80, n),
-            "site": rng.choice(list("abc"), n),
-            "old": rng.random(n) < 0.4,
-            "g": rng.integers(0, 3, n),
-            "t": rng.uniform(0, 1, n),
-            "stop": rng.exponential(size=n) + 0.1,
-            "ev": rng.integers(0, 2, n),
+            "dose of x": rng.normal(size=n), "age": rng.uniform(20, 80, n),
+            "site": rng.choice(list("abc"), n), "old": rng.random(n) < 0.4,
+            "g": rng.integers(0, 3, n), "t": rng.uniform(0, 1, n),
+            "stop": rng.exponential(size=n) + 0.1, "ev": rng.integers(0, 2, n),
         }
-    )
+    )  # fmt: skip
     data["y"] = data["dose of x"] + 0.02 * data["age"] + rng.normal(size=n)
     data["count"] = rng.poisson(2, n)
     return data
@@ -44,19 +40,12 @@ def data() -> pd.DataFrame:
 @pytest.mark.parametrize(
     "formula",
     [
-        "y ~ site + age",
-        "y ~ bs(age, df=4) + site",
-        "y ~ cs(age, df=4)",
-        "y ~ poly(age, 2)",
-        "y ~ site * old",
-        "y ~ site:age + age",
-        "y ~ log(age) + I(t ** 2) + I(age > 40)",
-        "y ~ sqrt(age) + log1p(t)",
-        "y ~ C(g) + scale(age) + center(t)",
-        "y ~ C(site, contr.treatment('b'))",
-        "log(age) ~ y + I(site == 'a')",
+        "y ~ site + age", "y ~ bs(age, df=4) + site", "y ~ cs(age, df=4)", "y ~ poly(age, 2)",
+        "y ~ site * old", "y ~ site:age + age", "y ~ log(age) + I(t ** 2) + I(age > 40)",
+        "y ~ sqrt(age) + log1p(t)", "y ~ C(g) + scale(age) + center(t)",
+        "y ~ C(site, contr.treatment('b'))", "log(age) ~ y + I(site == 'a')",
     ],
-)
+)  # fmt: skip
 def test_the_formula_gives_the_model_of_refit(data, formula):
     k = len(treeselect.select(formula, data, k=1, **QUICK).data.design.spec.terms)
     fit = treeselect.select(formula, data, k=k, **QUICK)

@@ -282,14 +282,11 @@ def test_what_is_no_formula(new):
 
 DATA = pd.DataFrame(
     {
-        "y": np.arange(8) % 2,
-        "x": [1.5, 2, 3, 4, 5, 6, 7, 8],
-        "z": [2.0, 1, 2, 1, 2, 1, 2, 1],
-        "age": [20, 30, 40, 50, 60, 70, 80, 90],
-        "site": list("abababab"),
+        "y": np.arange(8) % 2, "x": [1.5, 2, 3, 4, 5, 6, 7, 8], "z": [2.0, 1, 2, 1, 2, 1, 2, 1],
+        "age": [20, 30, 40, 50, 60, 70, 80, 90], "site": list("abababab"),
         "flag": [True, False] * 4,
     }
-)
+)  # fmt: skip
 FRAME = DATA.assign(a=DATA["site"], b=DATA["site"])
 EXPRESSION = re.compile(r"`([^`]+)`")
 

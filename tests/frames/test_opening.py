@@ -18,13 +18,11 @@ from treeselect.frames.reading import read_data
 
 STUDY = pd.DataFrame(
     {
-        "sex": [1.0, 2, 1, 9, 2],
-        "age": [20.0, 30, 99, 41, 50],
+        "sex": [1.0, 2, 1, 9, 2], "age": [20.0, 30, 99, 41, 50],
         "seen": pd.to_datetime(["2020-01-01", "2020-02-01", None, "2021-01-01", "2022-01-01"]),
-        "ward": ["b", "", "a", "a", "b"],
-        "score": [1.0, 2, 3, 4, 97],
+        "ward": ["b", "", "a", "a", "b"], "score": [1.0, 2, 3, 4, 97],
     }
-)
+)  # fmt: skip
 LABELS = {"sex": "Sex", "age": "Age (years)"}
 VALUES = {"sex": {1: "male", 2: "female", 9: "refused"}, "score": {97: "very many"}}
 WRITERS = {
@@ -216,14 +214,11 @@ def test_packages_that_are_missing_are_named(folder, monkeypatch, package, extra
 
 FRAME = pd.DataFrame(
     {
-        "n": [1.0, -9.0, 3.0, 99.0],
-        "t": ["1", "2 ", " ?", "-9"],
-        "s": ["a", "? ", "b", "c"],
-        "b": [True, False, True, False],
-        "c": pd.Categorical([1, 9, 2, 9]),
+        "n": [1.0, -9.0, 3.0, 99.0], "t": ["1", "2 ", " ?", "-9"], "s": ["a", "? ", "b", "c"],
+        "b": [True, False, True, False], "c": pd.Categorical([1, 9, 2, 9]),
         "i": pd.array([1, 99, None, 4], dtype="Int64"),
     }
-)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(

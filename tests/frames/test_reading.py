@@ -65,17 +65,14 @@ def test_a_file_with_another_separator_is_not_one_column_of_text(sign, tmp_path)
 
 MIXED = pd.DataFrame(
     {
-        "n": [1.5, np.nan, 3.0, 0.0],
-        "i": pd.array([3, None, 1, 2], dtype="Int64"),
-        "j": [4, 3, 2, 1],
-        "s": ["b", None, "a", "b"],
+        "n": [1.5, np.nan, 3.0, 0.0], "i": pd.array([3, None, 1, 2], dtype="Int64"),
+        "j": [4, 3, 2, 1], "s": ["b", None, "a", "b"],
         "c": pd.Categorical(["v", "u", None, "v"], ["u", "v"]),
         "o": pd.Categorical(["lo", "hi", None, "lo"], ["lo", "mid", "hi"], ordered=True),
-        "t": [True, False, True, True],
-        "m": pd.array([True, None, False, True], dtype="boolean"),
+        "t": [True, False, True, True], "m": pd.array([True, None, False, True], dtype="boolean"),
         "none": [None] * 4,
     }
-)
+)  # fmt: skip
 
 
 def in_polars():
@@ -255,16 +252,11 @@ def test_values_without_a_name_and_encodings_of_other_files_are_refused(tmp_path
 
 
 DAMAGED = {
-    "nothing.csv": b"",
-    "lines.csv": b"\n\n",
-    "ragged.csv": b"a,b\n1,2\n1,2,3\n",
-    "quote.csv": b'a,b\n"1,2\n3,4\n',
-    "nul.csv": b"a\0,b\n1,2\n",
-    "none.parquet": b"",
+    "nothing.csv": b"", "lines.csv": b"\n\n", "ragged.csv": b"a,b\n1,2\n1,2,3\n",
+    "quote.csv": b'a,b\n"1,2\n3,4\n', "nul.csv": b"a\0,b\n1,2\n", "none.parquet": b"",
     "garbage.parquet": b"garbage that is longer than a footer",
-    "garbage.feather": b"garbage that is longer than a footer",
-    "page.html": b"nonsense",
-}
+    "garbage.feather": b"garbage that is longer than a footer", "page.html": b"nonsense",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", DAMAGED)
@@ -370,13 +362,11 @@ def scanning_frame():
     rng = np.random.default_rng(3)
     found = pd.DataFrame(
         {
-            "x": rng.normal(size=N).round(2),
-            "whole": rng.integers(0, 400, size=N),
-            "logical": rng.random(N) < 0.4,
-            "text": np.where(rng.random(N) < 0.5, "a", "b"),
+            "x": rng.normal(size=N).round(2), "whole": rng.integers(0, 400, size=N),
+            "logical": rng.random(N) < 0.4, "text": np.where(rng.random(N) < 0.5, "a", "b"),
             "level": pd.Categorical(rng.choice(["low", "high"], size=N), ["low", "high", "none"]),
         }
-    )
+    )  # fmt: skip
     found.loc[rng.random(N) < 0.1, "x"] = np.nan
     found.loc[N - 2, "text"] = "rare"
     return found

@@ -212,16 +212,14 @@ def test_kinds_of_missing_are_the_same_and_make_a_series_nullable():
 @pytest.mark.parametrize(
     "column",
     [
-        Numbers(np.array([1.0, 0.0]), is_bool=True),
-        Numbers(np.array([1.0, np.nan]), is_bool=True),
+        Numbers(np.array([1.0, 0.0]), is_bool=True), Numbers(np.array([1.0, np.nan]), is_bool=True),
         Numbers(np.array([1.0, 2.0**52]), is_integer=True),
-        Numbers(np.array([3.0, np.nan]), is_integer=True),
-        Numbers(np.array([0.5, np.nan])),
+        Numbers(np.array([3.0, np.nan]), is_integer=True), Numbers(np.array([0.5, np.nan])),
         Labels(np.array([1, -1, 0]), ("a", "b")),
         Labels(np.array([1, -1, 0]), ("b", "a"), declared=True, ordered=True),
     ],
     ids=repr,
-)
+)  # fmt: skip
 def test_a_series_of_values_is_read_as_these(column):
     again = read_column(to_series(column), "x")
     for part in dataclasses.fields(column):

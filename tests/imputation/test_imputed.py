@@ -254,15 +254,9 @@ def test_sentences_hold_for_what_was_selected(found, sets, said):
 def test_groups_have_a_column_of_their_own(mixed):
     frames = [mixed.assign(noise=mixed["noise"].fillna(value)).iloc[:80] for value in (0.0, 1.0)]
     found = treeselect.select(
-        "died ~ signal + noise + site",
-        frames,
-        method="importance",
-        k=1,
-        n_trees=5,
-        seed=1,
-        groups={"pair": ["signal", "noise"]},
-        keep="pair",
-    )
+        "died ~ signal + noise + site", frames, method="importance", k=1, n_trees=5, seed=1,
+        groups={"pair": ["signal", "noise"]}, keep="pair",
+    )  # fmt: skip
     assert found.selected == ("signal", "noise")
     assert "Group" in found.summary().as_text()
     assert '<th scope="col">Group</th>' in found.summary()._repr_html_()

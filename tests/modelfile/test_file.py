@@ -280,14 +280,11 @@ def families():
     n = 120
     frame = pd.DataFrame(
         {
-            "x": rng.normal(size=n),
-            "z": rng.exponential(size=n) + 0.1,
-            "site": rng.choice(["Bath", "Leeds", "York"], n),
-            "flag": rng.random(n) < 0.5,
-            "exposure": rng.normal(size=n) / 10,
-            "ward": rng.choice(["a", "b"], n),
+            "x": rng.normal(size=n), "z": rng.exponential(size=n) + 0.1,
+            "site": rng.choice(["Bath", "Leeds", "York"], n), "flag": rng.random(n) < 0.5,
+            "exposure": rng.normal(size=n) / 10, "ward": rng.choice(["a", "b"], n),
         }
-    )
+    )  # fmt: skip
     eta = frame["x"] + np.log(frame["z"]) + (frame["site"] == "York")
     frame["number"] = eta + rng.normal(size=n) / 3
     frame["two"] = rng.random(n) < 1 / (1 + np.exp(-eta))

@@ -27,12 +27,10 @@ def frame():
         yes=(rng.random(n) < 1 / (1 + np.exp(-eta))).astype(int),
         count=rng.poisson(np.exp(eta / 2)),
         three=np.array(list("xyz"))[np.digitize(eta + rng.logistic(size=n), [-1, 1])],
-        time=rng.exponential(np.exp(-eta)) + 0.01,
-        event=rng.random(n) < 0.8,
-        stratum=np.array(["s", "t"])[rng.integers(2, size=n)],
-        exposure=rng.uniform(0, 1, n),
+        time=rng.exponential(np.exp(-eta)) + 0.01, event=rng.random(n) < 0.8,
+        stratum=np.array(["s", "t"])[rng.integers(2, size=n)], exposure=rng.uniform(0, 1, n),
         times=rng.integers(0, 4, n),
-    )
+    )  # fmt: skip
 
 
 def select(frame, response, terms, model, **options):

@@ -62,15 +62,11 @@ def rows():
     x = rng.normal(size=90)
     return pd.DataFrame(
         {
-            "x": x,
-            "number": x + rng.normal(size=90),
-            "ill": rng.random(90) < 0.5,
-            "visits": rng.poisson(2.0, size=90),
-            "kind": rng.choice(list("abc"), size=90),
-            "times": rng.integers(1, 4, size=90),
-            "share": rng.random(90) + 0.5,
+            "x": x, "number": x + rng.normal(size=90), "ill": rng.random(90) < 0.5,
+            "visits": rng.poisson(2.0, size=90), "kind": rng.choice(list("abc"), size=90),
+            "times": rng.integers(1, 4, size=90), "share": rng.random(90) + 0.5,
         }
-    )
+    )  # fmt: skip
 
 
 def statistics(rows, response, **more):

@@ -43,13 +43,10 @@ def both(family, X, y, offset=None, how=None, **weights):
 
 @pytest.mark.filterwarnings("ignore:cov_type not fully supported")
 @given(
-    family=st.sampled_from(sorted(FAMILIES)),
-    n=st.integers(60, 300),
-    seed=st.integers(0, 10**6),
+    family=st.sampled_from(sorted(FAMILIES)), n=st.integers(60, 300), seed=st.integers(0, 10**6),
     weights=st.sampled_from(["none", "freq_weights", "var_weights"]),
-    how=st.sampled_from(["plain", "t", "robust", "clusters"]),
-    shifted=st.booleans(),
-)
+    how=st.sampled_from(["plain", "t", "robust", "clusters"]), shifted=st.booleans(),
+)  # fmt: skip
 def test_results_are_those_of_statsmodels(family, n, seed, weights, how, shifted):
     X, y, rng = simulated(family, n, seed)
     offset = rng.normal(size=n) / 5 if shifted else None

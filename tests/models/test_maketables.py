@@ -16,12 +16,10 @@ def rows():
     x = rng.normal(size=120)
     return pd.DataFrame(
         {
-            "ill": x + rng.normal(size=120) > 0,
-            "x": x,
-            HOSTILE: rng.normal(size=120),
+            "ill": x + rng.normal(size=120) > 0, "x": x, HOSTILE: rng.normal(size=120),
             "site": rng.choice(["Bath", "York"], size=120),
         }
-    )
+    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")

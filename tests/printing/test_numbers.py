@@ -62,13 +62,9 @@ def test_a_table_has_decimals_for_its_smallest_error(errors, form):
 def test_nothing_is_rounded_to_what_it_is_not(digits, said):
     with chosen_digits(digits):
         assert [
-            plain_score(0.99999),
-            error_text(0.00001),
-            score_text(0.853, 0.012),
-            decimal_text(1.0, 3),
-            decimal_text(-0.00001, 3, "+"),
-            interval_text(0.0012, 0.998),
-        ] == said
+            plain_score(0.99999), error_text(0.00001), score_text(0.853, 0.012),
+            decimal_text(1.0, 3), decimal_text(-0.00001, 3, "+"), interval_text(0.0012, 0.998),
+        ] == said  # fmt: skip
 
 
 def test_a_choice_ends_with_its_texts():

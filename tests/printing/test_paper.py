@@ -18,17 +18,13 @@ CONTENT = SummaryContent(
         ("[T.中] Δβ*", "numeric", "0.667", "reference", "", "1"),
         (HOSTILE, "factor", "0.33", "-0.070", "-0.12 to 12.5", "12"),
         (
-            "*a name that is longer than all the others, with a very long end",
-            "",
-            "1e-05",
-            "–",
-            "–",
-            "",
+            "*a name that is longer than all the others, with a very long end", "", "1e-05", "–",
+            "–", "",
         ),
     ),
     notes=("See `tidy()` & more.", f"A lone ` and {HOSTILE}.", "C:\\new \x1b[31m"),
     more=(SmallTable(("Effect on the mean", "Change"), (("age, 1 to 2: up", "+0.5"),)),),
-)
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -35,20 +35,11 @@ def content_of(found, tables):
 def held(y, predicted, family, classes=(), weight=1.0, times=1, grouped=False):
     n = len(y)
     return HeldOut(
-        row=np.arange(n),
-        fold=np.arange(n) % 2 + 1,
-        y=np.array(y, dtype=float),
-        predicted=np.array(predicted, dtype=float),
-        weight=np.full(n, weight),
-        mass=np.full(n, weight / times),
-        times=np.full(n, times),
-        are_copies=True,
-        grouped=grouped,
-        family=family,
-        classes=classes,
-        name="died",
-        unit=np.arange(n),
-    )
+        row=np.arange(n), fold=np.arange(n) % 2 + 1, y=np.array(y, dtype=float),
+        predicted=np.array(predicted, dtype=float), weight=np.full(n, weight),
+        mass=np.full(n, weight / times), times=np.full(n, times), are_copies=True, grouped=grouped,
+        family=family, classes=classes, name="died", unit=np.arange(n),
+    )  # fmt: skip
 
 
 P = np.tile([0.125, 0.25, 0.5, 0.75, 0.875], 8)
@@ -166,18 +157,11 @@ def made(stop, event, start=None, time="days") -> RiskGroups:
     y, weight = as_times(stop, event, start), np.ones(len(stop))
     first = np.full(len(stop), -1.0) if start is None else start
     return RiskGroups(
-        names=("low", "high"),
-        curves=(kaplan_meier(y, weight),) * 2,
-        n_rows=np.array([len(stop)] * 2),
-        risk=np.array([0.5, 2.0]),
-        horizon=20.0,
-        predicted=np.array([0.75, 0.25]),
-        time=time,
-        scheme="4-fold cross-validation",
-        call="select(...)",
-        seed=1,
-        spans=(np.stack([first, stop, weight]),) * 2,
-    )
+        names=("low", "high"), curves=(kaplan_meier(y, weight),) * 2,
+        n_rows=np.array([len(stop)] * 2), risk=np.array([0.5, 2.0]), horizon=20.0,
+        predicted=np.array([0.75, 0.25]), time=time, scheme="4-fold cross-validation",
+        call="select(...)", seed=1, spans=(np.stack([first, stop, weight]),) * 2,
+    )  # fmt: skip
 
 
 def drawn(found: RiskGroups) -> str:

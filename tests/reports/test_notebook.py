@@ -28,13 +28,10 @@ def fit(mixed):
 
 def pages(fit):
     found = {
-        "fit": fit,
-        "stability": fit.stability,
-        "performance": fit.performance(2),
-        "inference": fit.inference(seed=1),
-        "refit": fit.refit("glm"),
+        "fit": fit, "stability": fit.stability, "performance": fit.performance(2),
+        "inference": fit.inference(seed=1), "refit": fit.refit("glm"),
         "coefficients": fit.model.coefficient_stability(),
-    }
+    }  # fmt: skip
     return {name: result._repr_html_() for name, result in found.items()}
 
 
@@ -137,24 +134,13 @@ def test_kept_units_have_no_frequency(mixed):
 def test_nothing_that_prints_dumps_an_array(fit):
     boosted = fit.refit("boosting")
     found = [
-        fit,
-        fit.stability,
-        fit.data.design,
-        fit.data.design.spec,
-        fit.data.design.arrays,
-        fit.search.step,
-        fit.model.fitted,
-        boosted.model.fitted,
-        fit._fit.choice,
-        fit._fit.call,
-        fit.performance(2),
-        fit.inference(seed=1),
-        fit.refit("glm"),
-        fit.model.coefficient_stability(),
-        fit.data.design.problem,
+        fit, fit.stability, fit.data.design, fit.data.design.spec, fit.data.design.arrays,
+        fit.search.step, fit.model.fitted, boosted.model.fitted, fit._fit.choice, fit._fit.call,
+        fit.performance(2), fit.inference(seed=1), fit.refit("glm"),
+        fit.model.coefficient_stability(), fit.data.design.problem,
         fit.resample(2, scheme="complementary", path=2).stability.along,
         fit.inference(seed=1).splits[0],
-    ]
+    ]  # fmt: skip
     for thing in found:
         assert len(repr(thing)) < LONGEST, type(thing)
         assert "array([" not in repr(thing), type(thing)

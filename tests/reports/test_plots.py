@@ -437,14 +437,11 @@ def four():
 @pytest.mark.parametrize(
     "found",
     [
-        made(4, own=(3,)),
-        made(12, range(31), 40, own=(5,), rule=20),
-        made(2, own=(0, 1)),
-        made(3, (2, 5, 9), repeats=3),
-        made(2, labels=[HOSTILE, "_hidden"], score_name="_$x$"),
+        made(4, own=(3,)), made(12, range(31), 40, own=(5,), rule=20), made(2, own=(0, 1)),
+        made(3, (2, 5, 9), repeats=3), made(2, labels=[HOSTILE, "_hidden"], score_name="_$x$"),
     ],
     ids=["four", "twelve", "no sizes", "list and repeats", "hostile"],
-)
+)  # fmt: skip
 def test_every_kind_of_every_comparison(found, kind):
     assert isinstance(found.plot(kind), matplotlib.axes.Axes)
     assert len(plt.get_fignums()) == 1

@@ -102,15 +102,12 @@ def fixed(fitted, monkeypatch):
 
     steps = tuple(
         dataclasses.replace(
-            fitted.search.step,
-            tuning=np.inf if not members else 0.25 / i,
-            selected=np.isin(names, members),
-            importance=shares(members),
-            train_score=0.5 + 0.125 * i,
-            cut_from=None,
+            fitted.search.step, tuning=np.inf if not members else 0.25 / i,
+            selected=np.isin(names, members), importance=shares(members),
+            train_score=0.5 + 0.125 * i, cut_from=None,
         )
         for i, members in enumerate(entry)
-    )
+    )  # fmt: skip
     drawn = np.zeros((20, len(names)), dtype=bool)
     drawn[:, names.index("site")] = True
     drawn[:15, names.index("signal")] = True
@@ -125,15 +122,10 @@ def fixed(fitted, monkeypatch):
         ),
         model=dataclasses.replace(fitted.model.fitted, importance=shares(["signal", "site"])),
         resampled=Stability(
-            units=names,
-            fitted=steps[2].selected,
-            assessed=np.ones(len(names), dtype=bool),
-            selected=drawn,
-            scheme="bootstrap",
-            k=2,
-            seed=1,
+            units=names, fitted=steps[2].selected, assessed=np.ones(len(names), dtype=bool),
+            selected=drawn, scheme="bootstrap", k=2, seed=1,
         ),
-    )
+    )  # fmt: skip
 
 
 def test_whole_page(fixed, snapshot):
@@ -481,11 +473,9 @@ def many(result, n):
     """The report of `result` with `n` units in its tables and figures."""
     report = gather(result._fit, written="now", versions={})
     table = dataclasses.replace(
-        report.stability.table,
-        rows=tuple((f"gene_{i}", "0.50", "0.40 to 0.60") for i in range(n)),
-        marks={1: (Mark(0.5, 0.4, 0.6, "0.40 to 0.60"),) * n},
-        outside=(True,) * n,
-    )
+        report.stability.table, rows=tuple((f"gene_{i}", "0.50", "0.40 to 0.60") for i in range(n)),
+        marks={1: (Mark(0.5, 0.4, 0.6, "0.40 to 0.60"),) * n}, outside=(True,) * n,
+    )  # fmt: skip
     section = Section("stability", "Stability", table=table)
     return Report(**{**vars(report), "stability": section})
 

@@ -197,11 +197,8 @@ def test_stability_is_that_of_a_size_and_of_enough_resamples(fitted):
     card = cards_of(fitted)[1]
     assert card.head == "Stability, k fixed at 2"
     assert card.value in (
-        "Stable",
-        "Partly stable",
-        "Unstable",
-        "Stable up to interchangeable terms",
-    )
+        "Stable", "Partly stable", "Unstable", "Stable up to interchangeable terms",
+    )  # fmt: skip
     assert card.details[0].startswith(f"Index {fitted.stability.index:.2f} over 10 bootstrap")
     free = stability_card(fitted, fixed_size=False)
     assert free.head == "Stability"

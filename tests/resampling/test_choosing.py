@@ -454,12 +454,9 @@ def test_half_samples_repeat_the_choice_and_score_sets_on_the_other_half(fit, li
     y = linear["y"].to_numpy()
     for number, score in enumerate(fit.search.scores.scores[:, 0]):  # the mean of the half
         half = resample_weights(
-            fit.data.design.problem,
-            fit.data.design.row_weights,
-            "complementary",
-            number,
+            fit.data.design.problem, fit.data.design.row_weights, "complementary", number,
             stability.seed,
-        ).used
+        ).used  # fmt: skip
         left = ((y[~half] - y[half].mean()) ** 2).sum()
         assert score == pytest.approx(1 - left / ((y[~half] - y[~half].mean()) ** 2).sum())
     gain = np.diff(fit.search.scores.mean)

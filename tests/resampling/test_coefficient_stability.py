@@ -55,12 +55,9 @@ def test_the_table_is_that_of_a_plain_loop(fit, small):
     estimate = []
     for number, chosen in enumerate(stability.selected):
         weights = resample_weights(
-            fit.data.design.problem,
-            fit.data.design.row_weights,
-            "bootstrap",
-            number,
+            fit.data.design.problem, fit.data.design.row_weights, "bootstrap", number,
             stability.seed,
-        ).values
+        ).values  # fmt: skip
         rows = np.repeat(np.arange(len(small)), weights)
         terms = [unit for unit, is_in in zip(stability.units, chosen, strict=True) if is_in]
         own = smf.ols(f"y ~ {' + '.join(terms) or '1'}", small.iloc[rows]).fit()

@@ -93,14 +93,10 @@ def test_record_of_given_curves():
         for b in range(41)
     ]
     found = effect_record(
-        ["x", "x:f", "f"],
-        [("up",), ("joint",), ("by level",)],
+        ["x", "x:f", "f"], [("up",), ("joint",), ("by level",)],
         [Contrast(0, "quartiles", "0", "1"), Contrast(1, "none"), Contrast(2, "levels", "a", "b")],
-        ends,
-        np.array([[0.0], [20.0], [1.0], [2.5]]),
-        [2, 0, 0],
-        readings,
-    )
+        ends, np.array([[0.0], [20.0], [1.0], [2.5]]), [2, 0, 0], readings,
+    )  # fmt: skip
     np.testing.assert_array_equal(found.effect, [[20.0], [np.nan], [1.5]])
     np.testing.assert_allclose(found.low, [[1.0], [np.nan], [2.0]])
     np.testing.assert_allclose(found.high, [[39.0], [np.nan], [2.0]])
@@ -220,12 +216,10 @@ def texts(value):
 def test_no_section_has_a_name_that_has_a_label(labelled):
     found = vars(
         gather(
-            labelled._fit,
-            performance=labelled.performance(2),
-            coefficients=labelled.model.coefficient_stability(),
-            **WHEN,
+            labelled._fit, performance=labelled.performance(2),
+            coefficients=labelled.model.coefficient_stability(), **WHEN,
         )
-    )
+    )  # fmt: skip
     del found["names"]
     bare = {section: {*texts(own)} & {*LABELS} for section, own in found.items()}
     assert not {section: names for section, names in bare.items() if names}

@@ -56,11 +56,9 @@ def splits(problem, folds=5, repeats=1, groups=None, weight=None, seed=1):
     frame = pd.DataFrame(index=range(N))
     weight = np.ones(N, dtype=np.int64) if weight is None else weight
     return split_rows(
-        problem,
-        row_weights(weight, groups),
-        read_folds(folds, repeats, groups, len(frame)),
+        problem, row_weights(weight, groups), read_folds(folds, repeats, groups, len(frame)),
         seed=seed,
-    )
+    )  # fmt: skip
 
 
 # --- the rule ----------------------------------------------------------------------------------
@@ -290,7 +288,7 @@ def split_times(problem, folds, groups=None):
     return split_rows(problem, weights, read_folds(folds, 1, groups, len(frame)), seed=1)
 
 
-@pytest.mark.parametrize("n_events", [20, 58, 60])
+@pytest.mark.parametrize("n_events", [5, 20, 58, 60])
 def test_events_are_spread_over_folds(n_events):
     problem = timed(n_events)
     found = events(problem, split_times(problem, 5))

@@ -408,11 +408,9 @@ def test_a_column_of_one_ward_has_no_standard_error():
     with_rare = 0
     for number, split in enumerate(found.splits):
         second = part_rows(
-            rows,
-            fit.data.design.row_weights.in_groups(groups),
-            0.5,
+            rows, fit.data.design.row_weights.in_groups(groups), 0.5,
             stream_seed(1, "inference", number),
-        )[1]
+        )[1]  # fmt: skip
         if "w3" in set(data["ward"].iloc[second]):
             assert "can't be computed for `site[T.rare]`, which varies" in split.failure
             with_rare += 1

@@ -23,18 +23,10 @@ def curve(scores, selected, shares):
     scores = np.array(scores)
     rows = [[round(100 * share)] * scores.shape[1] for share in shares]
     return LearningCurve(
-        shares=shares,
-        n_train=np.array(rows),
-        test_share=0.5,
-        scores=scores,
-        selected=np.array(selected, dtype=bool),
-        assessed=np.array([True, True, False]),
-        repeats=1.0,
-        score_name="R2",
-        scheme="2 folds",
-        call="select()",
-        seed=0,
-    )
+        shares=shares, n_train=np.array(rows), test_share=0.5, scores=scores,
+        selected=np.array(selected, dtype=bool), assessed=np.array([True, True, False]),
+        repeats=1.0, score_name="R2", scheme="2 folds", call="select()", seed=0,
+    )  # fmt: skip
 
 
 def test_the_table_and_its_words_by_hand():

@@ -143,11 +143,9 @@ def test_substitutes_by_hand():
         dtype=bool,
     )
     stability = stability_of(
-        selected,
-        fitted=[1, 1, 0, 0],
-        units=("sex", "age", "height", "noise"),
+        selected, fitted=[1, 1, 0, 0], units=("sex", "age", "height", "noise"),
         association=lambda unit, other: {"height": 0.8, "noise": 0.1}[other],
-    )
+    )  # fmt: skip
     table = stability.substitutes
     assert table["term"].to_list() == ["age", "age"]
     assert table["substitute"].to_list() == ["height", "noise"]
@@ -388,6 +386,13 @@ def test_units_that_are_not_alike_leave_the_index_of_nogueira(selected):
     expected = stability_index(selected)[0]
     found = correlated_index(selected, np.eye(selected.shape[1]))
     assert found == pytest.approx(expected, nan_ok=True)
+
+
+def test_it_is_not_defined_where_all_sets_say_the_same():
+    selected = np.array([[1, 0, 0], [0, 1, 0], [0, 1, 0]], dtype=bool)
+    assert np.isnan(correlated_index(selected, np.ones((3, 3))))
+    assert np.isnan(correlated_index(np.ones((4, 3), dtype=bool), np.eye(3)))
+    assert np.isnan(correlated_index(np.zeros((4, 1), dtype=bool), np.eye(1)))
 
 
 # --- proportions whose trials come in clusters ---

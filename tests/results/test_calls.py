@@ -132,19 +132,13 @@ CALLS = {
     "object": {"method": RRF(n_trees=5, max_depth=3), "folds": 2, "repeats": 2},
     "selector": {"method": SelectKBest(f_regression, k=2)},
     "choices": {
-        "method": MRMR(),
-        "k": "best",
-        "folds": 3,
-        "groups": {"both": ["a", "c"]},
-        "keep": ["b"],
-        "weights": "w x",
-        "fold_groups": "site",
-        "labels": {"a": "it's a"},
+        "method": MRMR(), "k": "best", "folds": 3, "groups": {"both": ["a", "c"]}, "keep": ["b"],
+        "weights": "w x", "fold_groups": "site", "labels": {"a": "it's a"},
         "scoring": "neg_mean_squared_error",
     },
     "resamples": {"method": "mrmr", "k": 1, "resamples": 3, "new_levels": "missing"},
     "tuning": {"method": "grrf", "gamma": 0.5, "n_trees": 5, "costs": {"a": 2.0}},
-}
+}  # fmt: skip
 
 
 def repeated(text, data):

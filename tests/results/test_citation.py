@@ -37,15 +37,10 @@ def with_resamples(fit):
     return changed(
         fit,
         resampled=Stability(
-            units=units,
-            fitted=fit.search.step.selected,
-            assessed=np.ones(len(units), dtype=bool),
-            selected=drawn,
-            scheme="bootstrap",
-            k=fit.k,
-            seed=1,
+            units=units, fitted=fit.search.step.selected, assessed=np.ones(len(units), dtype=bool),
+            selected=drawn, scheme="bootstrap", k=fit.k, seed=1,
         ),
-    )
+    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -146,12 +141,10 @@ def plain():
         {
             "y": rng.normal(size=60),
             "number": np.where(np.arange(60) % 7 == 0, np.nan, np.arange(60) / 8),
-            "whole": np.arange(60) % 5,
-            "label": rng.choice(["ä", "b", "c"], size=60),
-            "truth": np.arange(60) % 2 == 0,
-            "other": rng.normal(size=60),
+            "whole": np.arange(60) % 5, "label": rng.choice(["ä", "b", "c"], size=60),
+            "truth": np.arange(60) % 2 == 0, "other": rng.normal(size=60),
         }
-    )
+    )  # fmt: skip
 
 
 def print_of(data, formula="y ~ number + whole + label + truth", **options):
@@ -175,14 +168,12 @@ def test_other_values_have_another(plain):
     own = print_of(plain)
     others = [
         print_of(plain.assign(number=plain["number"].fillna(0))),
-        print_of(plain.assign(label=plain["label"].replace("b", "B"))),
-        print_of(plain[::-1]),
-        print_of(plain.head(59)),
-        print_of(plain, weights=np.arange(60) % 3 + 1),
+        print_of(plain.assign(label=plain["label"].replace("b", "B"))), print_of(plain[::-1]),
+        print_of(plain.head(59)), print_of(plain, weights=np.arange(60) % 3 + 1),
         print_of(plain, offset=plain["other"].to_numpy()),
         print_of(plain, "y ~ number + whole + label"),
         print_of(plain.rename(columns={"whole": "part"}), "y ~ number + part + label + truth"),
-    ]
+    ]  # fmt: skip
     assert len({own, *others}) == 1 + len(others)
 
 

@@ -21,11 +21,9 @@ def frame(mixed):
     """Two classes by their names, a few values, a count, and a weight."""
     rng = np.random.default_rng(2)
     return mixed.assign(
-        few=rng.integers(1, 5, 400).astype(float),
-        count=rng.poisson(1.0, 400),
-        weight=rng.integers(0, 4, 400),
-        share=rng.random(400) + 0.25,
-    )
+        few=rng.integers(1, 5, 400).astype(float), count=rng.poisson(1.0, 400),
+        weight=rng.integers(0, 4, 400), share=rng.random(400) + 0.25,
+    )  # fmt: skip
 
 
 def by_pandas(data, response, name):

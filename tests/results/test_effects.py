@@ -27,16 +27,14 @@ def data() -> pd.DataFrame:
     n = 160
     frame = pd.DataFrame(
         {
-            "x": rng.normal(size=n),
-            "z": rng.uniform(1, 5, size=n),
-            "u": rng.uniform(-2, 2, size=n),
-            "f": rng.choice(["a", "b", "c"], n, p=[0.5, 0.3, 0.2]),
+            "x": rng.normal(size=n), "z": rng.uniform(1, 5, size=n),
+            "u": rng.uniform(-2, 2, size=n), "f": rng.choice(["a", "b", "c"], n, p=[0.5, 0.3, 0.2]),
             "b": rng.random(n) < 0.4,
             "rare": np.where(rng.random(n) < 0.85, 0.0, rng.exponential(size=n)),
             "rarest": np.where(np.arange(n) % 20 == 0, np.arange(n) / n, 0.0),
             "w": rng.integers(1, 4, n),
         }
-    )
+    )  # fmt: skip
     frame["y"] = 2 * frame.x - frame.z + 2 * frame.u**2 + 3 * (frame.f == "c") + frame.b
     frame["y"] += rng.normal(size=n) * 0.2
     small = rng.normal(size=n) * 0.1

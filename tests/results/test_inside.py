@@ -184,16 +184,9 @@ def test_an_offset_is_added_to_the_sparse_forest():
     frame["time"] = np.log(rng.uniform(1, 5, size=500))
     frame["n"] = rng.poisson(np.exp(frame["time"] + frame["x"]))
     fit = treeselect.select(
-        "n ~ x + z",
-        frame,
-        method="controlburn",
-        family="poisson",
-        offset="time",
-        k=1,
-        seed=1,
-        forests=1,
-        refit=None,
-    )
+        "n ~ x + z", frame, method="controlburn", family="poisson", offset="time", k=1, seed=1,
+        forests=1, refit=None,
+    )  # fmt: skip
     later = frame.assign(time=frame["time"] + np.log(2))
     np.testing.assert_allclose(fit.predict(later), 2 * fit.predict(frame))
     assert fit.predict(frame).mean() == pytest.approx(frame["n"].mean(), rel=1e-6)
@@ -373,15 +366,9 @@ def test_nothing_selected_has_nothing_inside(data):
 
 def test_what_is_not_used_has_no_interactions(data):
     fit = treeselect.select(
-        "y ~ . - two",
-        data,
-        method="controlburn",
-        k=3,
-        seed=1,
-        forests=1,
-        refit=None,
+        "y ~ . - two", data, method="controlburn", k=3, seed=1, forests=1, refit=None,
         keep=["d", "e"],
-    )
+    )  # fmt: skip
     strengths = fit.model.interactions().set_index(["term", "other"])["strength"]
     unused = [pair for pair in strengths.index if set(pair) == {"d", "e"}]
     assert len(unused) == 1
@@ -395,12 +382,9 @@ def test_a_cut_that_leaves_no_tree_is_an_error(data):
     model = RandomForestRegressor(20, max_depth=6, random_state=0).fit(frame[names], frame["y"])
     with pytest.raises(MethodError, match="no tree uses only the 2 selected terms"):
         treeselect.select(
-            "y ~ a + b + c + d + e",
-            frame,
-            k=2,
-            seed=1,
+            "y ~ a + b + c + d + e", frame, k=2, seed=1,
             method=ControlBurn(forest=model, refit=None),
-        )
+        )  # fmt: skip
 
 
 def test_forests_that_predict_something_else_are_refused(data):

@@ -74,14 +74,11 @@ def test_indicators_are_those_one_would_make_by_hand(fit, gaps):
     site = gaps["site"].fillna("gone")
     matrix = pd.DataFrame(
         {
-            "Intercept": 1.0,
-            "x": gaps["x"].fillna(median),
-            "missing(x)": gaps["x"].isna() * 1.0,
-            "site[T.Leeds]": (site == "Leeds") * 1.0,
-            "site[T.York]": (site == "York") * 1.0,
+            "Intercept": 1.0, "x": gaps["x"].fillna(median), "missing(x)": gaps["x"].isna() * 1.0,
+            "site[T.Leeds]": (site == "Leeds") * 1.0, "site[T.York]": (site == "York") * 1.0,
             "site[T.(missing)]": (site == "gone") * 1.0,
         }
-    )
+    )  # fmt: skip
     expected = sm.OLS(gaps["y"], matrix).fit()
     table = glm.tidy().set_index("column")
     assert set(table.index) == set(matrix.columns)

@@ -39,14 +39,9 @@ def test_the_strongest_column_of_a_term_and_of_a_group_counts(mixed):
     rng = np.random.default_rng(0)
     data = mixed.assign(a=rng.normal(size=400), b=mixed["signal"] ** 3)
     fit = treeselect.select(
-        "dose ~ signal + a + b + noise",
-        data,
-        groups={"pair": ["a", "b"]},
-        k=1,
-        seed=1,
-        method="importance",
-        n_trees=5,
-    )
+        "dose ~ signal + a + b + noise", data, groups={"pair": ["a", "b"]}, k=1, seed=1,
+        method="importance", n_trees=5,
+    )  # fmt: skip
     measured = Associations(fit.data.design)
     assert measured.units("signal", "pair") == pytest.approx(1)
     assert measured.terms("signal", "a")[1] < 0.3

@@ -119,13 +119,11 @@ def trial() -> pd.DataFrame:
     n = 120
     data = pd.DataFrame(
         {
-            "dose of x": rng.normal(size=n),
-            "age": rng.uniform(20, 80, n).round(),
-            "site": rng.choice(["Bath", "Leeds", "York"], n),
-            "old": rng.random(n) < 0.4,
+            "dose of x": rng.normal(size=n), "age": rng.uniform(20, 80, n).round(),
+            "site": rng.choice(["Bath", "Leeds", "York"], n), "old": rng.random(n) < 0.4,
             "grade": pd.Categorical(rng.choice(list("abc"), n), list("abcd"), ordered=True),
         }
-    )
+    )  # fmt: skip
     eta = data["dose of x"] + 0.03 * data["age"] + (data["site"] == "York")
     data["size"] = eta + rng.normal(size=n)
     data["ill"] = np.where(eta + rng.normal(size=n) > 1.5, "yes", "no")

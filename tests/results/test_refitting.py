@@ -46,12 +46,10 @@ def by_hand(data, rows):
     site = part["site"]
     return pd.DataFrame(
         {
-            "Intercept": 1.0,
-            "x": part["x"],
-            "site[T.Leeds]": (site == "Leeds").astype(float),
+            "Intercept": 1.0, "x": part["x"], "site[T.Leeds]": (site == "Leeds").astype(float),
             "site[T.York]": (site == "York").astype(float),
         }
-    )
+    )  # fmt: skip
 
 
 def assert_same(fit, expected):
@@ -418,9 +416,7 @@ def test_estimators_get_weights_and_predict_names_of_classes(trial):
     [
         ("glmm", "size", {}, "Did you mean `glm`"),
         (
-            "lasso",
-            "size",
-            {},
+            "lasso", "size", {},
             "`boosting`, `glm`, `gam`, `negative-binomial`, `firth`, `ordinal`, `gamma`",
         ),
         (LinearRegression(), "ill", {}, "must be a classifier"),
@@ -428,7 +424,7 @@ def test_estimators_get_weights_and_predict_names_of_classes(trial):
         (LinearRegression(), "size", {"offset": "exposure"}, "offset"),
         (KNeighborsClassifier(), "ill", {"weights": "share"}, "must take `sample_weight`"),
     ],
-)
+)  # fmt: skip
 def test_models_that_can_not_be(trial, model, response, options, said):
     result = select(response, trial, **options)
     with pytest.raises(OptionError, match=said):

@@ -93,14 +93,11 @@ def test_latex_and_html_have_the_tables(made):
         ((), RIVALS, {"n_judged": 7}, 2, r"4 have .* `.alternatives\(\)` lists them\."),
         ((), RIVALS, {"n_rivals": 60, "n_judged": 70}, 2, r"60 have .* lists the best 4\."),
         (
-            EXCHANGES,
-            (),
-            {"n_judged": 0},
-            1,
+            EXCHANGES, (), {"n_judged": 0}, 1,
             "Changes in error are relative changes in out-of-bag error",
         ),
     ],
-)
+)  # fmt: skip
 def test_what_is_said_is_true_of_any_number(fitted, exchanges, rivals, counts, n_notes, said):
     fit = with_trace(fitted, exchanges, rivals, **counts)
     notes = search_notes(fit._fit)

@@ -18,15 +18,9 @@ def stability_of(selected, fitted, *, kept=(), scheme="bootstrap", units=None, *
     selected = np.asarray(selected, dtype=bool)
     units = units or ("age", "height", "sex", "weight", "wrist")[: selected.shape[1]]
     return Stability(
-        units=tuple(units),
-        fitted=np.isin(units, fitted),
-        assessed=~np.isin(units, kept),
-        selected=selected,
-        scheme=scheme,
-        k=2,
-        seed=0,
-        **more,
-    )
+        units=tuple(units), fitted=np.isin(units, fitted), assessed=~np.isin(units, kept),
+        selected=selected, scheme=scheme, k=2, seed=0, **more,
+    )  # fmt: skip
 
 
 def rows(*counted):

@@ -30,16 +30,9 @@ def test_full_text_with_groups_costs_notes_and_dropped_rows(mixed, snapshot):
     data["died"] = data["died"].astype(object)
     data.loc[:6, "died"] = None
     fit = treeselect.select(
-        "died ~ . - dose - copy",
-        data,
-        method="controlburn",
-        k=2,
-        seed=1,
-        forests=1,
-        n_trees=10,
-        groups={"blood panel": ["signal", "noise"]},
-        costs={"blood panel": 3.0, "site": 0.5},
-    )
+        "died ~ . - dose - copy", data, method="controlburn", k=2, seed=1, forests=1, n_trees=10,
+        groups={"blood panel": ["signal", "noise"]}, costs={"blood panel": 3.0, "site": 0.5},
+    )  # fmt: skip
     made = with_round_numbers(fit, "blood panel", "site")
     assert made.summary().as_text() == snapshot
 

@@ -96,11 +96,9 @@ def test_rules_of_a_small_tree(mixed):
         "dose ~ signal", mixed, method="controlburn", k=1, forests=1, n_trees=2, seed=1
     )
     frame = tidy_trees(
-        fit.model.fitted.trees,
-        fit.data.design.spec,
-        fit.data.design.arrays,
+        fit.model.fitted.trees, fit.data.design.spec, fit.data.design.arrays,
         fit.model.fitted.groups,
-    )
+    )  # fmt: skip
     text = rules(frame, 2)
     assert text.count(" -> ") == frame[frame["tree"] == 2]["split"].isna().sum()
     assert text.splitlines()[0].startswith("if signal <= ")

@@ -196,11 +196,8 @@ METHODS = {
     "lasso": {},
 }
 FORMULAS = [
-    "{y} ~ {x} + {z} + {g}",
-    "{y} ~ poly({x}, 2) + {z}:{g}",
-    "{y} ~ nowhere",
-    "{y} ~ {x} +* 2",
-]
+    "{y} ~ {x} + {z} + {g}", "{y} ~ poly({x}, 2) + {z}:{g}", "{y} ~ nowhere", "{y} ~ {x} +* 2",
+]  # fmt: skip
 
 
 def select(number):
@@ -209,12 +206,10 @@ def select(number):
     names = {name: f"{name}{number}" for name in "yxzg"}
     frame = pd.DataFrame(
         {
-            names["y"]: rng.normal(size=30),
-            names["x"]: rng.normal(size=30),
-            names["z"]: rng.normal(size=30),
-            names["g"]: rng.choice(["a", "b"], size=30),
+            names["y"]: rng.normal(size=30), names["x"]: rng.normal(size=30),
+            names["z"]: rng.normal(size=30), names["g"]: rng.choice(["a", "b"], size=30),
         }
-    )
+    )  # fmt: skip
     method = list(METHODS)[number % len(METHODS)]
     formula = FORMULAS[number % len(FORMULAS)].format(**names)
     try:

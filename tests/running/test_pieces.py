@@ -41,11 +41,9 @@ from treeselect.running.pieces import (
 
 N = 5
 KIND = Kind(
-    name="toy",
-    write=lambda result: result,
-    read=lambda _, said: number_read(said),
+    name="toy", write=lambda result: result, read=lambda _, said: number_read(said),
     found=lambda number, result: {"twice": 2 * result, "number": number},
-)
+)  # fmt: skip
 DONE = []
 
 
@@ -157,22 +155,17 @@ class Bomb:
 
 
 DAMAGE = {
-    "empty": lambda d: b"",
-    "cut": lambda d: d[: len(d) // 2],
+    "empty": lambda d: b"", "cut": lambda d: d[: len(d) // 2],
     "one bit": lambda d: d.replace(b'"result": ', b'"result": 1'),
-    "key": lambda d: replaced(d, key="0" * 64),
-    "format": lambda d: replaced(d, format=2),
+    "key": lambda d: replaced(d, key="0" * 64), "format": lambda d: replaced(d, format=2),
     "no check": lambda d: json.dumps({"result": 1.0}).encode(),
-    "not a number": lambda d: checked(d, "1.0"),
-    "true": lambda d: checked(d, True),
+    "not a number": lambda d: checked(d, "1.0"), "true": lambda d: checked(d, True),
     "infinite": lambda d: d.replace(b'"result": ', b'"result": 1e999, "x": '),
     "NaN": lambda d: d.replace(b'"result": ', b'"result": NaN, "x": '),
-    "deep": lambda d: b"[" * 100_000,
-    "list": lambda d: b"[]",
-    "pickle": lambda d: pickle.dumps(Bomb()),
-    "binary": lambda d: bytes(range(256)),
+    "deep": lambda d: b"[" * 100_000, "list": lambda d: b"[]",
+    "pickle": lambda d: pickle.dumps(Bomb()), "binary": lambda d: bytes(range(256)),
     "large": lambda d: b" " * (pieces._LARGEST + 1),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
@@ -345,31 +338,18 @@ def method_that_returns(number):
 @pytest.mark.parametrize(
     "make",
     [
-        lambda n: n,
-        lambda n: float(n),
-        lambda n: str(n),
-        lambda n: np.float64(n),
-        lambda n: np.arange(n + 2),
-        lambda n: np.zeros(3, [np.int32, np.int64][n]),
-        lambda n: np.zeros([(2, 3), (3, 2)][n]),
-        lambda n: np.array([None, n], dtype=object),
-        lambda n: (1, [n, (2,)]),
-        lambda n: {"a": {n, "b", "c"}},
-        lambda n: Pair(1, n),
-        lambda n: Record(n),
-        lambda n: Record(None, n),
-        scored,
-        method_that_returns,
-        lambda n: functools.partial(scored, n),
-        lambda n: [max, min][n],
-        lambda n: [np.add, np.subtract][n],
-        lambda n: [LinearRegression, RFE][n],
+        lambda n: n, lambda n: float(n), lambda n: str(n), lambda n: np.float64(n),
+        lambda n: np.arange(n + 2), lambda n: np.zeros(3, [np.int32, np.int64][n]),
+        lambda n: np.zeros([(2, 3), (3, 2)][n]), lambda n: np.array([None, n], dtype=object),
+        lambda n: (1, [n, (2,)]), lambda n: {"a": {n, "b", "c"}}, lambda n: Pair(1, n),
+        lambda n: Record(n), lambda n: Record(None, n), scored, method_that_returns,
+        lambda n: functools.partial(scored, n), lambda n: [max, min][n],
+        lambda n: [np.add, np.subtract][n], lambda n: [LinearRegression, RFE][n],
         lambda n: RFE(LinearRegression(fit_intercept=bool(n))),
         lambda n: ShuffleSplit(random_state=np.random.RandomState(n)),
-        lambda n: np.random.default_rng(n),
-        lambda n: treeselect.RRF(n_trees=5 + n),
+        lambda n: np.random.default_rng(n), lambda n: treeselect.RRF(n_trees=5 + n),
     ],
-)
+)  # fmt: skip
 def test_equal_values_have_one_and_others_another(make):
     assert of(make(0)) == of(make(0))
     assert of(make(0)) != of(make(1))
@@ -401,11 +381,9 @@ def test_another_process_finds_the_same():
     )
     found = {
         subprocess.run(
-            [sys.executable, "-c", code],
-            env=os.environ | {"PYTHONHASHSEED": seed},
-            capture_output=True,
-            check=True,
+            [sys.executable, "-c", code], env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True, check=True,
         ).stdout
         for seed in ("1", "2")
-    }
+    }  # fmt: skip
     assert len(found) == 1

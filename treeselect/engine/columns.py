@@ -99,7 +99,7 @@ def bin_edges(
     most = MOST_BINS if max_bins is None else max_bins
     if len(distinct) > most and weight is not None and (weight != weight[0]).any():
         place = np.searchsorted(distinct, values[known])
-        counts = np.bincount(place, weight[known])
+        return edges_between(distinct, np.bincount(place, weight[known]), most)
     return edges_between(distinct, counts, most)
 
 
@@ -325,6 +325,7 @@ class Sketch(NamedTuple):
 
 def sketch_of(values: FloatArray, weight: AnyArray | None = None) -> Sketch:
     """Summary of one batch: values, NaN left out, and how often each row counts."""
+    counts: AnyArray
     known = ~np.isnan(values)
     if weight is None:
         distinct, counts = np.unique(values[known], return_counts=True)

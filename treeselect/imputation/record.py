@@ -364,7 +364,7 @@ def _facts(found: Imputed) -> tuple[tuple[str, str], ...]:
         *follow_up_facts(first.design.response.follow_up),
         *first.design.weights_facts,
         ("Method", method_words(first.chosen_method)),
-        ("Selected (k)", f"{count_text(found.kept.sum())} {of_all}, selected {share}"),
+        ("Selected (k)", f"{count_text(int(found.kept.sum()))} {of_all}, selected {share}"),
         ("Each imputation", f"{span(found.chosen.sum(axis=1))} {of_all}"),
         ("Seed", str(found.seed)),
     )

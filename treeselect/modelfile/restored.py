@@ -549,7 +549,8 @@ def _stability(saved: SavedStability, units: Units) -> Stability:
     found = alike(Stability, saved, units=units.names)
     if saved.along is not None:
         counts = saved.along.counts
-        check(what, counts.ndim == 2, counts.shape[1:] == (n,), 0 < len(counts) <= assessed.sum())
+        check(what, counts.ndim == 2, counts.shape[1:] == (n,), len(counts) > 0)
+        check(what, len(counts) <= assessed.sum())
         check(what, ((counts >= 0) & (counts <= len(selected))).all())
         check(
             what, saved.along.n_resamples == len(selected), saved.along.n_kept == found.kept.sum()

@@ -221,7 +221,9 @@ def gather(
         fit, **found, versions=versions, written=written, names=tuple(named),
         whole=whole or sections is not None,
     )  # fmt: skip
-    title = f"Which terms predict {fit.design.response.name}?"
+    response = fit.design.response
+    what = response.name if response.follow_up is None else "the time to the event"
+    title = f"Which terms predict {what}?"
     return Report(title=title, nouns=noun(fit), **_sections(SELECTION_SECTIONS, material, sections))
 
 

@@ -48,8 +48,8 @@ def coefficient_figure(table: pd.DataFrame, ratio: str, names: Sequence[str]) ->
     if not keep.any():
         return None
     form, texts = coefficient_form(table), []
-    for row in table[keep].itertuples(index=False):
-        pair = number_text(row.estimate, form), interval_text(row.ci_low, row.ci_high, form)
+    for row, (estimate, low, high) in zip(table[keep].itertuples(), values[keep], strict=True):
+        pair = number_text(estimate, form), interval_text(low, high, form)
         texts.append("{} ({})".format(*(ratio_cells(row) if ratio else pair)))
     drawn = values[keep]
     if ratio:

@@ -110,10 +110,8 @@ def test_errors_are_mean_products_of_those_of_two_trees(seed):
     truth = rng.normal(size=(4, 2))
     sums = OutsideSums(
         (said - 1.0).sum(axis=0)[:, np.newaxis],
-        ((said - 1.0) ** 2).sum(axis=(0, 2))[:, np.newaxis],
-        np.full(4, 5),
-        np.ones(2),
-    )
+        ((said - 1.0) ** 2).sum(axis=(0, 2))[:, np.newaxis], np.full(4, 5), np.ones(2),
+    )  # fmt: skip
     left = said - truth
     pairs = [(i, j) for i in range(5) for j in range(5) if i != j]
     expected = np.mean([(left[i] * left[j]).sum(axis=1) for i, j in pairs], axis=0)

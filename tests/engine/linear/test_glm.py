@@ -10,11 +10,9 @@ from treeselect.engine.survival.cox import CoxLoss
 from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM, as_times
 
 LOSSES = {
-    "gaussian": SquaredLoss(),
-    "binomial": LogisticLoss(),
-    "poisson": PoissonLoss(),
+    "gaussian": SquaredLoss(), "binomial": LogisticLoss(), "poisson": PoissonLoss(),
     "multinomial": MultinomialLoss(3),
-}
+}  # fmt: skip
 EVERY = pytest.mark.parametrize("name", LOSSES)
 
 

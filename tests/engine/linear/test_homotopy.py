@@ -132,12 +132,9 @@ def some_kernels(seed, n):
     scale = 1 / np.sqrt(np.bincount(labels)[labels])
     nothing = np.empty((0, n))
     return [
-        Kernel(x[:1]),
-        Kernel(x / np.sqrt(3)),
-        Kernel(nothing, labels, scale),
-        Kernel(x[1:2], labels),
-        Kernel(x[:2], labels, scale),
-    ]
+        Kernel(x[:1]), Kernel(x / np.sqrt(3)), Kernel(nothing, labels, scale),
+        Kernel(x[1:2], labels), Kernel(x[:2], labels, scale),
+    ]  # fmt: skip
 
 
 def rows_of(kernel, rows):

@@ -30,11 +30,9 @@ N_ROWS, N_TREES, N_GROUPS = 300, 40, 8
 
 
 SMOOTH = {
-    "squared": SquaredLoss(),
-    "logistic": LogisticLoss(),
-    "poisson": PoissonLoss(),
+    "squared": SquaredLoss(), "logistic": LogisticLoss(), "poisson": PoissonLoss(),
     "multinomial": MultinomialLoss(3),
-}
+}  # fmt: skip
 EVERY_LOSS = pytest.mark.parametrize("loss", SMOOTH.values(), ids=SMOOTH)
 
 
@@ -378,13 +376,10 @@ def value_of(forest, uses, groups):
 
 
 @given(
-    loss=st.sampled_from([SquaredLoss(), LogisticLoss()]),
-    seed=st.integers(0, 10_000),
-    k=st.integers(1, 4),
-    kept=st.booleans(),
-    ridge=st.sampled_from([0.003, 0.1, 1.0]),
+    loss=st.sampled_from([SquaredLoss(), LogisticLoss()]), seed=st.integers(0, 10_000),
+    k=st.integers(1, 4), kept=st.booleans(), ridge=st.sampled_from([0.003, 0.1, 1.0]),
     scale=st.sampled_from([1e-4, 1.0, 1e4]),
-)
+)  # fmt: skip
 @settings(derandomize=True, max_examples=60)
 def test_no_other_set_is_better(loss, seed, k, kept, ridge, scale):
     forest, uses = small_problem(loss, seed, ridge, scale)

@@ -95,14 +95,12 @@ ORDERS = [DEPTH_FIRST, BREADTH_FIRST, BEST_FIRST]
 @pytest.mark.parametrize(
     "target",
     [
-        mean_target(np.full(N, 3.0)),
-        newton_target(np.zeros(N), np.ones(N)),
-        newton_target(Y, np.zeros(N)),
-        class_target(np.zeros(N), 2),
+        mean_target(np.full(N, 3.0)), newton_target(np.zeros(N), np.ones(N)),
+        newton_target(Y, np.zeros(N)), class_target(np.zeros(N), 2),
         class_target(np.zeros(N), 2, entropy=True),
     ],
     ids=["mean", "newton", "no curvature", "gini", "entropy"],
-)
+)  # fmt: skip
 def test_one_value_of_the_response_gives_a_stump(order, target):
     trees = forest(target=target, growth=GROWTH._replace(order=order))
     assert len(trees.nodes.column) == trees.n_trees

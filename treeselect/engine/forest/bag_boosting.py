@@ -428,7 +428,7 @@ class _Stages:
     def goes_deeper(self) -> bool:
         """Whether trees should grow deeper than those of the last stage."""
         n_over = sum((tree.gains > 0).sum() > self.rules.most_groups for tree in self._stage)
-        return 2 * n_over <= len(self._stage) > 0
+        return bool(2 * n_over <= len(self._stage) > 0)
 
     def drop(self) -> None:
         """Leave the trees of the last stage out."""

@@ -525,7 +525,7 @@ class _Draws:
         return [left.take(place) for left in self._left.T]
 
     def _signs(self, begin: int, end: int) -> list[FloatArray]:
-        signs = np.random.default_rng(0).choice([-1.0, 1.0], (end, self.n_units))
+        signs = np.random.default_rng(0).choice(np.array([-1.0, 1.0]), (end, self.n_units))
         signs[0] = 1.0
         return [signs[begin:]] * self._left.shape[1]
 
