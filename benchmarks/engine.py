@@ -5,13 +5,15 @@
 Ours and the peer run in turn on the same data, `--repeats` times; the minimum of each counts. Data
 are binned beforehand unless a row says otherwise. Times are CPU seconds of the whole process, wall
 seconds where two threads share a tree. A row above its limit is told: MISSED. Needs lightgbm; the
-sparse-forest problem of ControlBurn needs cvxpy, whose solver CLARABEL runs once.
+sparse-forest problem of ControlBurn needs cvxpy, whose solver CLARABEL runs once. YDF, XGBoost,
+scikit-learn-intelex and treelite (requirements.txt) have rows where they are installed.
 
 R's RRF has no wheel: its time on golub, 7.0 s for 1000 trees, was measured once on another machine.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import tempfile
 import time
@@ -220,6 +222,119 @@ def forest_rows(size: Size, repeats: int) -> Iterator[Row]:
         yield Row(name, a, b * times, limit, f"the peer's time is that of {peer_trees} trees")
 
 
+def peer_rows(size: Size, repeats: int) -> Iterator[Row]:
+    """Forests of two classes, fully grown (LightGBM: 4,096 leaves, since each takes memory), seven
+    columns tried at a node, without and with predictions out of bag, and predictions of new numbers
+    by boosted trees, beside the libraries that are installed, each with one thread."""
+    from treeselect.engine.forest.out_of_bag import out_of_bag
+    from treeselect.engine.forest.walk import predict_sum
+
+    X, score = numbers(size.forest_rows, 50)
+    two, ones = score > 0, np.ones(size.forest_rows, dtype=np.int64)
+    n_trees = max(size.trees // 10, 1)
+
+    def ours(outside: bool) -> None:
+        grown = bagged_forest(
+            binned(X), mean_target(two * 1.0), ones, n_trees=n_trees,
+            growth=Growth(UNBOUNDED, 1, 7, 0.0), seed=1, rank=np.arange(50),
+        )  # fmt: skip
+        if outside:
+            out_of_bag(grown)
+
+    for name, forest in FORESTS.items():
+        if not is_there(name):
+            continue
+        for outside in (False, True) if name in ("ydf", "sklearnex") else (False,):
+            a, b = fastest(lambda: ours(outside), lambda: forest(X, two, n_trees, outside), repeats)
+            told = "and out of bag, " if outside else ""
+            yield Row(f"forest {told}{name}", a, b, 1.0, f"{n_trees} trees, binning included")
+    yield from prediction_rows(size, repeats, predict_sum)
+
+
+def prediction_rows(size: Size, repeats: int, predict_sum: Callable[..., Any]) -> Iterator[Row]:
+    """Predictions of new numbers by the boosted trees of each library; of treelite, by those of
+    LightGBM."""
+    X, y = numbers(size.rows, 50)
+    new, _ = numbers(size.rows, 50)
+    weight, loss = np.ones(len(y), dtype=np.int64), SquaredLoss()
+    edges = [bin_edges(c) for c in X.T]
+    model = boost(
+        binned(X), loss, y, weight, loss.constant(y, weight), Boosting(size.rounds, 0.1, LEAVES),
+        seed=1, rank=np.arange(50),
+    )  # fmt: skip
+
+    def ours() -> FloatArray:
+        return predict_sum(model.trees, bin_columns(list(new.T), edges, [0] * 50, np.arange(50)), 1)
+
+    theirs = PEER | {"objective": "l2", "num_threads": 1}
+    other = lgb.train(theirs, lgb.Dataset(X, y), size.rounds)
+    peers: dict[str, Callable[[], Any]] = {"LightGBM": lambda: other.predict(new, num_threads=1)}
+    if is_there("treelite"):
+        import treelite
+
+        read = treelite.frontend.from_lightgbm(other)
+        peers["treelite"] = lambda: treelite.gtil.predict(read, new, nthread=1)
+    if is_there("xgboost"):
+        import xgboost as xgb
+
+        options = {"max_leaves": 31, "max_depth": 0, "grow_policy": "lossguide", "nthread": 1}
+        booster = xgb.train(options, xgb.DMatrix(X, y, nthread=1), size.rounds)
+        peers["xgboost"] = lambda: booster.inplace_predict(new)
+    for name, peer in peers.items():
+        yield Row(f"prediction, {name}", *fastest(ours, peer, repeats), 1.2, "binning included")
+
+
+def is_there(name: str) -> bool:
+    """Whether a library can be imported."""
+    return importlib.util.find_spec(name) is not None
+
+
+def _of_ydf(X: FloatArray, two: Any, n_trees: int, outside: bool) -> Any:
+    import ydf
+
+    learner = ydf.RandomForestLearner(
+        label="y", num_trees=n_trees, max_depth=-1, min_examples=1, num_candidate_attributes=7,
+        winner_take_all=False, compute_oob_performances=outside, num_threads=1,
+        discretize_numerical_columns=True,
+    )  # fmt: skip
+    columns = {f"x{j}": column for j, column in enumerate(X.T)}
+    return learner.train(columns | {"y": two.astype(int)}, verbose=0)
+
+
+def _of_sklearnex(X: FloatArray, two: Any, n_trees: int, outside: bool) -> Any:
+    from sklearnex.ensemble import RandomForestClassifier
+
+    return RandomForestClassifier(
+        n_trees, max_features=7, oob_score=outside, n_jobs=1, random_state=0
+    ).fit(X, two)
+
+
+def _of_lightgbm(X: FloatArray, two: Any, n_trees: int, outside: bool) -> Any:
+    options = {
+        "boosting": "rf", "objective": "binary", "bagging_freq": 1, "bagging_fraction": 0.632,
+        "feature_fraction_bynode": 7 / 50, "num_leaves": 4_096, "min_data_in_leaf": 1,
+        "min_sum_hessian_in_leaf": 0, "histogram_pool_size": 512, "verbose": -1, "num_threads": 1,
+    }  # fmt: skip
+    return lgb.train(options, lgb.Dataset(X, two * 1.0), n_trees)
+
+
+def _of_xgboost(X: FloatArray, two: Any, n_trees: int, outside: bool) -> Any:
+    import xgboost as xgb
+
+    options = {
+        "objective": "binary:logistic", "num_parallel_tree": n_trees, "subsample": 0.632,
+        "colsample_bynode": 7 / 50, "learning_rate": 1, "max_depth": 0, "min_child_weight": 0,
+        "reg_lambda": 0, "grow_policy": "lossguide", "nthread": 1,
+    }  # fmt: skip
+    return xgb.train(options, xgb.DMatrix(X, two * 1.0, nthread=1), 1)
+
+
+FORESTS: dict[str, Callable[..., Any]] = {
+    "ydf": _of_ydf, "sklearnex": _of_sklearnex, "lightgbm": _of_lightgbm, "xgboost": _of_xgboost,
+}  # fmt: skip
+"""Forests of other libraries, by the module to import."""
+
+
 def rrf_rows(size: Size, repeats: int) -> Iterator[Row]:
     """The rule of regularised random forests on golub, if the data are there."""
     path = data_folder() / "gene" / "golub.parquet"
@@ -407,8 +522,8 @@ def process_rows(size: Size, repeats: int) -> Iterator[Row]:
 GROUPS = {
     group.__name__: group
     for group in (
-        boosting_rows, family_rows, binning_rows, forest_rows, rrf_rows, factor_rows, growth_rows,
-        sparse_rows, process_rows,
+        boosting_rows, family_rows, binning_rows, forest_rows, peer_rows, rrf_rows, factor_rows,
+        growth_rows, sparse_rows, process_rows,
     )
 }  # fmt: skip
 
