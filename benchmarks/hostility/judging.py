@@ -170,7 +170,8 @@ def _crash(error: BaseException) -> Outcome:
     if where == "outside":
         where = f"outside, {frames[-1].filename.rsplit('/', 1)[-1]}" if frames else "outside"
     name = type(error).__name__
-    if where == "calls.py:" or _is_unknown_argument(error):
+    of_user = ("calls.py:", "running/pieces.py:report")  # the latter calls `on_piece`
+    if where in of_user or _is_unknown_argument(error):
         return Outcome(REFUSED, name, _text(error)[:2000])
     return Outcome(FAILED, name, _text(error)[:2000], f"{name} at {where}")
 
