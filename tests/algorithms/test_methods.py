@@ -164,18 +164,6 @@ def test_an_offset_takes_the_place_of_what_it_explains(method):
 
 
 @EVERY
-def test_the_same_for_any_number_of_jobs_and_order_of_columns(mixed, method):
-    one = select("died ~ . - dose", mixed, method, k=3, resamples=2, n_jobs=1)
-    shuffled = mixed[np.random.default_rng(0).permutation(mixed.columns)]
-    other = select("died ~ . - dose", shuffled, method, k=3, resamples=2, n_jobs=2)
-    assert other.selected == one.selected
-    assert [s.tuning for s in other.search.steps] == [s.tuning for s in one.search.steps]
-    np.testing.assert_array_equal(other.search.step.importance, one.search.step.importance)
-    np.testing.assert_array_equal(other.stability.selected, one.stability.selected)
-    np.testing.assert_array_equal(other.predict(mixed), one.predict(mixed))
-
-
-@EVERY
 def test_constant_and_missing_columns_are_never_selected(method):
     data = pd.DataFrame({"y": [0.0, 1.0, 2.0, 3.0] * 5, "a": 1.0, "b": np.nan})
     fit = select("y ~ .", data, method, k=1)
@@ -196,9 +184,8 @@ def assert_same_answer(one, other, data, rows=slice(None)):
 
 
 @EVERY
-@pytest.mark.parametrize("formula", ["died ~ . - dose", "dose ~ . - died"])
-def test_a_row_of_weight_0_is_not_there(mixed, method, formula):
-    garbage, weight, there = with_garbage(mixed)
+def test_a_row_of_weight_0_is_not_there(mixed, method):
+    formula, (garbage, weight, there) = "died ~ . - dose", with_garbage(mixed)
     plain = select(formula, mixed, method, k=2, weights=weight[there])
     more = select(formula, garbage, method, k=2, weights=weight, new_levels="missing")
     assert_same_answer(plain, more, garbage[there])
@@ -265,15 +252,6 @@ def test_scores_do_not_hang_on_the_last_bits_of_predictions(mixed, method):
     scores = [step.train_score for step in plain]
     assert scores == [step.train_score for step in other]
     assert len(scores) > 2
-
-
-@EVERY
-def test_models_are_saved_and_loaded(plain, mixed, method, tmp_path):
-    fit = plain(method, 2)
-    fit.save(tmp_path / "model")
-    loaded = treeselect.load(tmp_path / "model")
-    assert loaded.search.method == fit.search.method
-    np.testing.assert_array_equal(loaded.predict(mixed), fit.predict(mixed))
 
 
 @EVERY
