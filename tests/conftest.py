@@ -15,6 +15,7 @@ from quick import quick_fit
 from slow import Measuring, mark_slow
 
 import treeselect
+import treeselect.algorithms.forests.gbfs  # reads the most rounds, which some tests lower
 
 # What hypothesis says of a slow test, it says of the machine: of the first example, which may have
 # to compile a kernel, and of any on a busy one.

@@ -233,7 +233,7 @@ def node_table(result: Fit) -> pd.DataFrame:
     forest = _forest_inside(result)
     trees = forest.joined()
     if trees is None:
-        raise OptionError(f"There are no trees to show.\n  Found: {forest.description}.")
+        raise OptionError(f"The final model has no trees to show.\n  Found: {forest.description}.")
     design = result.design
     bins = forest.own_bins(design.arrays)
     return tidy_trees(trees, design.spec, design.arrays, forest.groups, bins)
