@@ -337,7 +337,7 @@ UNSAID = {
 }
 """What is not compared, by property; usually the printed summary, which shows what differs."""
 
-CLOSE = {"names": 1e-6, "rows": 1e-5, "scale": 1e-5, "unit": 1e-6}
+CLOSE = {"names": 1e-5, "rows": 1e-5, "scale": 1e-5, "unit": 1e-6}
 """Relative differences that rounding makes where sums are taken in another order."""
 
 

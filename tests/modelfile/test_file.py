@@ -120,6 +120,7 @@ def test_a_round_trip_of_a_set_beyond_the_end_of_its_path(tmp_path):
     data = pd.DataFrame({"a": rng.normal(size=200)})
     data["b"] = data["a"] + 0.3 * rng.normal(size=200)
     data["y"] = data["a"] - data["b"] + 0.02 * rng.normal(size=200)
+    data = data.assign(constant=1.0, empty=None)  # which are not selected with all others
     fit = treeselect.select("y ~ .", data, method="fcbf", k="best", folds=2, seed=1)
     assert np.isnan(fit.search.step.tuning)
     again = treeselect.load(fit.save(tmp_path / "m"))

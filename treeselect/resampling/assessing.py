@@ -154,15 +154,15 @@ def assess(
     scores = [resample.scores for resample in found.values()]
     return Assessed(
         stability,
-        _by_size(np.array(scores), problem, method) if n_scored else None,
+        _by_size(np.array(scores), able | keep, method) if n_scored else None,
         tuple(own for own in readings if own is not None),
     )
 
 
-def _by_size(scores: FloatArray, problem: Problem, method: Method) -> ScoreBySize:
+def _by_size(scores: FloatArray, units: BoolArray, method: Method) -> ScoreBySize:
     """Scores by size from those of resamples, whose last two columns are full score and length."""
     ends, full = scores[:, -1].astype(np.int64).tolist(), scores[:, -2]
-    known = known_scores(scores[:, :-2], ends, full, problem, method)
+    known = known_scores(scores[:, :-2], ends, full, units, method)
     return ScoreBySize(known, full, repeats=len(scores) / 2, of_halves=True)
 
 

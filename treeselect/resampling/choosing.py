@@ -13,7 +13,7 @@ import scipy
 from treeselect.algorithms.method import Method, final_model, steps_along, steps_of
 from treeselect.algorithms.search.exchange import sure_rows, usual_trees
 from treeselect.algorithms.search.judging import Judge, rows_to_judge
-from treeselect.algorithms.task import Step, Task, full_step, ranked_step, step_of_size, step_within
+from treeselect.algorithms.task import Step, Task, ranked_step, step_of_size, step_within
 from treeselect.arguments.checks import AUTO
 from treeselect.designs.problem import FeatureGroups, Problem
 from treeselect.designs.row_sample import labels_of
@@ -29,6 +29,7 @@ from treeselect.engine.tree.used_groups import can_split
 from treeselect.models.model import TreeModel
 from treeselect.resampling.cross_validation import (
     ScoreBySize,
+    all_units,
     full_model,
     score_by_size,
     score_steps,
@@ -176,8 +177,10 @@ def choose(
             task, method, steps, weights, spared, workers=workers, progress=progress
         )
     size, cuts = wanted_size(k, scores, groups.keep), method.predicts_any_set
-    if isinstance(k, str) and cuts and size == len(groups.names) > steps[-1].size:
-        steps = (*steps, _all_units(task, method))
+    every = all_units(problem, weights)
+    if isinstance(k, str) and cuts and size == every.sum() > steps[-1].size:
+        importance = full_model(method, task).importance
+        steps = (*steps, method.scored_step(task, np.nan, every, importance))
     if size is None:
         step = steps[-1]
     elif isinstance(k, str) and not cuts:  # the one that was scored
@@ -188,12 +191,6 @@ def choose(
         # A path that skips the last size has a larger step, which was not scored.
         steps = tuple(step for step in steps if step.size <= most)
     return Chosen(steps, step, scores)
-
-
-def _all_units(task: Task, method: Method) -> Step:
-    """The step of all units, for a path that ends earlier."""
-    selected = full_step(len(task.problem.groups.names)).selected
-    return method.scored_step(task, np.nan, selected, full_model(method, task).importance)
 
 
 def most_units(groups: FeatureGroups) -> int:

@@ -18,10 +18,11 @@ from treeselect.designs.families import Family
 from treeselect.designs.problem import Problem
 from treeselect.designs.response import Response
 from treeselect.designs.weights import RowWeights
-from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import at_least, falling
 from treeselect.engine.survival.times import EVENT
+from treeselect.engine.tree.used_groups import can_split
 from treeselect.errors import OptionError, quoted
 from treeselect.models.model import TreeModel
 from treeselect.resampling.folds import Folds, Split, mean_repeats, split_rows
@@ -149,20 +150,27 @@ def score_by_size(
     ends, full = [fold.longest for fold in found], np.array([fold.full for fold in found])
     scores = np.array([fold.scores for fold in found])
     return ScoreBySize(
-        known_scores(scores, ends, full, problem, method), full, mean_repeats(splits)
+        known_scores(scores, ends, full, all_units(problem, weights), method),
+        full,
+        mean_repeats(splits),
     )
 
 
 def known_scores(
-    scores: FloatArray, ends: Sequence[int], full: FloatArray, problem: Problem, method: Method
+    scores: FloatArray, ends: Sequence[int], full: FloatArray, units: BoolArray, method: Method
 ) -> FloatArray:
-    """The scores of sizes that at least half of the paths reach, and of all units."""
+    """The scores of sizes that at least half of the paths reach, and of `units`, which are all."""
     known = scores.copy()
     known[:, int(np.median(ends)) + 1 :] = np.nan
-    n_units = problem.data.n_groups
+    n_units = int(units.sum())
     if method.predicts_any_set and n_units < known.shape[1]:
         known[:, n_units] = full
     return known
+
+
+def all_units(problem: Problem, weights: RowWeights) -> BoolArray:
+    """Units that can be selected, shape (n_groups,): that are not constant, or are forced in."""
+    return can_split(problem.data, weights.values) | problem.groups.keep
 
 
 SCORED_TREES = 50
@@ -191,7 +199,7 @@ def score_steps(
     scores, full = dict(zip(distinct, found, strict=True)), np.array(last)
     by_size = np.array([scores[step.size] for step in of_size]).T
     return ScoreBySize(
-        known_scores(by_size, [steps[-1].size], full, problem, method),
+        known_scores(by_size, [steps[-1].size], full, all_units(problem, weights), method),
         full,
         spared=Spared(len(splits[0].train), sum(len(split.test) for split in splits)),
     )
