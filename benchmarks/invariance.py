@@ -22,6 +22,7 @@ import re
 import tempfile
 import warnings
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -319,7 +320,7 @@ def monotone(case: Case, rng: Any) -> tuple[Case, Case]:
 
 def resumed(case: Case, rng: Any) -> tuple[Case, Case]:
     """Resamples that were stopped half-way and go on from their checkpoint."""
-    return case.but(change=_resampled), case.but(change=_stopped)
+    return case.but(change=_resampled), case.but(change=partial(_resampled, is_stopped=True))
 
 
 PROPERTIES = {
@@ -346,20 +347,16 @@ def _reloaded(fit: Any) -> Any:
         return treeselect.load(fit.save(Path(folder) / "model"))
 
 
-def _resampled(fit: Any, is_stopped: bool = False) -> Any:
+def _resampled(fit: Any, *, is_stopped: bool = False) -> Any:
     def stop(piece: Any) -> None:
         raise KeyboardInterrupt
 
     with tempfile.TemporaryDirectory() as folder:
         asked = {"n": 3, "seed": 5, "n_jobs": 1, "checkpoint": Path(folder) / "pieces"}
-        if is_stopped:
+        if is_stopped and fit.selected:
             with contextlib.suppress(KeyboardInterrupt):
                 fit.resample(**asked, on_piece=stop)
         return fit.resample(**asked) if fit.selected else fit
-
-
-def _stopped(fit: Any) -> Any:
-    return _resampled(fit, is_stopped=bool(fit.selected))
 
 
 # --- answers and their comparison ---------------------------------------------------------------

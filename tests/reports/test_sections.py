@@ -123,7 +123,7 @@ def test_maps_are_drawn_for_a_desk_and_for_a_phone(unstable):
 def test_who_is_on_the_map_is_said(mixed, unstable, cross_validated):
     for fit in (unstable, cross_validated):
         lead = report_of(fit).associations.lead
-        assert lead.endswith("in bold; the others were nearly selected.")
+        assert lead.endswith("in bold; the others are the next candidates.")
     every = treeselect.select("dose ~ signal + site", mixed, method="mrmr", k=2, seed=1)
     assert report_of(every).associations.lead.endswith("can count as interchangeable.")
 

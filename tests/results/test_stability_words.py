@@ -44,10 +44,12 @@ def test_interchangeable_units_in_words():
 def test_sets_in_words():
     own = stability_of(AGE_OR_HEIGHT, ["age", "sex"])
     assert model_sentence(own) == (
-        "The resamples selected 3 distinct sets, that of the fit in 58 of 100."
+        "The 100 resamples selected 3 distinct sets; 58 of them selected that of the fit."
     )
     never = stability_of(rows(("101", 20)), ["height"])
-    assert model_sentence(never) == "The resamples selected one set, that of the fit in 0 of 20."
+    assert model_sentence(never) == (
+        "The 20 resamples selected one set; none of them selected that of the fit."
+    )
 
 
 @pytest.mark.parametrize(

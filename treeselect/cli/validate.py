@@ -69,7 +69,7 @@ def validate() -> tuple[Summary, bool]:
             warnings.simplefilter("ignore")
             try:
                 wrong = check()
-            except Exception as error:
+            except Exception as error:  # whatever it is, this check has failed
                 wrong = f"{type(error).__name__}: {error}"
         rows.append((requirement, case, wrong or "passed"))
     failed = sum(row[-1] != "passed" for row in rows)

@@ -252,4 +252,4 @@ def _association_lead(fit: Fit, inside: list[bool]) -> str:
         )
     if n_inside == len(inside):
         return said
-    return f"{said} Selected {nouns} are in bold; the others were nearly selected."
+    return f"{said} Selected {nouns} are in bold; the others are the next candidates."

@@ -296,7 +296,7 @@ def model_sentence(stability: Stability) -> str:
     """How many distinct sets the resamples selected, and how often the set of the fit."""
     n, n_models, own = stability.n_resamples, stability.n_models, stability.same_model
     sets = "one set" if n_models == 1 else f"{n_models:,} distinct sets"
-    return f"The resamples selected {sets}, that of the fit in {own:,} of {n:,}."
+    return f"The {n:,} resamples selected {sets}; {own or 'none'} of them selected that of the fit."
 
 
 def has_pairs(stability: Stability) -> bool:
