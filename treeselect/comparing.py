@@ -58,6 +58,7 @@ from treeselect.shown import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from sklearn.base import BaseEstimator
 
     from treeselect.printing import SummaryContent
     from treeselect.result import SelectionResult
@@ -97,7 +98,7 @@ def compare(
     costs: Mapping[str, float] | None = None,
     keep: Iterable[str] | str | None = None,
     monotone: Mapping[str, int] | None = None,
-    model: FinalModel | Literal["own"] | None = None,
+    model: FinalModel | BaseEstimator | Literal["own"] | None = None,
     seed: int | None = None,
     n_jobs: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -227,8 +228,8 @@ def compare(
     contestants = tuple(
         Contestant(label, deciding(method, k)) for label, method in read_methods(given["methods"])
     )
-    own_models = model == "own"
-    if model is not None:
+    own_models = isinstance(model, str) and model == "own"
+    if isinstance(model, str):
         check_choice("model", model, (*get_args(FinalModel), "own"))
     for _, method in contestants:
         check_final(method, None if own_models else model)

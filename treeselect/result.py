@@ -37,6 +37,7 @@ from treeselect.running.pieces import Course, Piece, read_course
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from sklearn.base import BaseEstimator
 
     from treeselect.printing import SummaryContent
     from treeselect.resampling.coefficient_stability import CoefficientStability
@@ -633,7 +634,7 @@ class SelectionResult(Rounded):
         fold_groups: str | Sequence[Any] | None = None,
         inner_folds: int | Splitter | Sequence[int] | None = None,
         scoring: Scoring = None,
-        model: FinalModel | None = None,
+        model: FinalModel | BaseEstimator | None = None,
         horizon: float | None = None,
         seed: int | None = None,
         n_jobs: int | None = None,
@@ -659,7 +660,7 @@ class SelectionResult(Rounded):
             the fit's clusters together.
         scoring : str or callable, optional
             Score on the held-out rows; by default as in the fit, which also chooses `k`.
-        model : {"stack", "forest", "boosting", "glm", "gam"}, optional
+        model : {"stack", "forest", "boosting", "glm", "gam"} or estimator, optional
             What predicts the held-out rows, as in :func:`treeselect.select`; by default the final
             model of the fit. ``"glm"`` tells how well the linear model that is published predicts.
         horizon : float, optional
@@ -701,10 +702,11 @@ class SelectionResult(Rounded):
             "repeats": repeats, "fold_groups": fold_groups, "inner_folds": inner_folds,
             "scoring": scoring, "horizon": horizon, "seed": seed,
         }  # fmt: skip
-        other = None if model == fit.design.model else model
-        if other is not None:
-            check_final(fit.chosen_method, other)
-            fit = replace(fit, design=fit.design.with_model(other))
+        is_own = model is None or (isinstance(model, str) and model == fit.design.model)
+        if not is_own:
+            check_final(fit.chosen_method, model)
+            fit = replace(fit, design=fit.design.with_model(model))
+        other = None if is_own else fit.design.model
         found = measure(fit, folds, **given, course=self._course(n_jobs, checkpoint, on_piece))
         if other is not None:
             words = model_words(other, fit.design.response.family)

@@ -37,7 +37,7 @@ from treeselect import ForeignSelector
 from treeselect.algorithms.linear.penalised import linear_columns
 from treeselect.algorithms.method import OWN, Method
 from treeselect.algorithms.registry import find_method
-from treeselect.algorithms.selectors import seeded, text_of
+from treeselect.designs.estimators import seeded, text_of
 from treeselect.errors import MethodError, OptionError
 
 pytestmark = WITH_GAPS

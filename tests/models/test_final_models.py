@@ -4,9 +4,20 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.interpolate import CubicSpline
+from sklearn.linear_model import (
+    LinearRegression,
+    LogisticRegression,
+    PoissonRegressor,
+    RidgeClassifier,
+)
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeselect
-from treeselect.errors import OptionError, TreeselectWarning
+from treeselect.algorithms.method import refit_by
+from treeselect.errors import ModelFileError, OptionError, TreeselectWarning
 from treeselect.models.linear.model import LinearModel, refit_linear, spline_basis
 
 FEW = {"method": "mrmr", "seed": 1, "n_jobs": 1, "progress": False, "resamples": 0}
@@ -207,9 +218,117 @@ def test_methods_are_compared_with_the_model_that_is_asked_for(frame):
 
 
 @pytest.mark.parametrize(
+    ("response", "estimator", "options"),
+    [
+        ("y", LinearRegression(), {"weights": "exposure"}),
+        ("y", make_pipeline(StandardScaler(), LinearRegression()), {"weights": "times"}),
+        ("yes", LogisticRegression(C=1e8, tol=1e-8, max_iter=5_000), {}),
+        ("three", LogisticRegression(C=1e8, tol=1e-8, max_iter=5_000), {}),
+        ("count", PoissonRegressor(alpha=0, tol=1e-9, max_iter=5_000), {"family": "poisson"}),
+    ],
+)
+def test_an_estimator_has_the_columns_of_the_linear_model(frame, response, estimator, options):
+    own, linear = (select(frame, response, TERMS, model, **options) for model in (estimator, "glm"))
+    odd = frame.assign(site=frame["site"].where(frame["site"] != "u"), b=np.nan)
+    for new in (frame, odd):
+        np.testing.assert_allclose(own.predict(new), linear.predict(new), rtol=1e-3, atol=1e-4)
+    shares = [one.tidy().set_index("term")["importance"] for one in (own, linear)]
+    if response == "y":
+        np.testing.assert_allclose(*(share[TERMS] for share in shares), atol=0.03)
+
+
+def test_an_estimator_goes_with_the_fit_everywhere(frame, tmp_path):
+    frame = frame.head(150)
+    model = DecisionTreeClassifier(max_features=1, max_depth=3, splitter="random")
+    fit = select(frame, "yes", ["a", "b", "c"], model, keep=["a", "c"], k=2)
+    words = 'DecisionTreeClassifier(max_depth=3, max_features=1, splitter="random")'
+    assert words.replace('"', "'") in fit._fit.model.description
+    assert f"model={words}" in fit.search.call
+    assert "incomplete" not in str(fit.summary())
+    again = select(frame[frame.columns[::-1]], "yes", ["c", "b", "a"], model, keep=["a", "c"], k=2)
+    np.testing.assert_array_equal(fit.predict(frame), again.predict(frame))
+    bare = select(frame, "yes", ["a", "b", "c"], None, keep=["a", "c"], k=2)
+    means = {
+        fit.performance(3).mean, fit.performance(3, n_jobs=2).mean,
+        bare.performance(3, model=model, checkpoint=tmp_path).mean,
+    }  # fmt: skip
+    assert len(means) == 1
+    other = model.set_params(max_depth=1)  # the fit has its own copy
+    assert fit.performance(3).mean in means
+    with pytest.warns(TreeselectWarning, match="From other calls"):
+        assert bare.performance(3, model=other, checkpoint=tmp_path).mean not in means
+    effects = fit.resample(20, effects=True).model.effects()
+    assert np.isfinite(effects[["effect", "low", "high"]].to_numpy(dtype=float)).all()
+    assert fit.report(tmp_path / "fit.html").exists()
+    assert "Numbers as they are" in str(fit.search.checklist())
+    with pytest.raises(ModelFileError, match="files hold no estimators"):
+        fit.save(tmp_path / "fit.treeselect")
+    fit.refit("forest").save(tmp_path / "fit.treeselect")
+    assert not (
+        treeselect.load(tmp_path / "fit.treeselect").predict(frame) == fit.predict(frame)
+    ).all()
+    compared = treeselect.compare("yes ~ a + c", frame, ["mrmr"], k=2, folds=3, seed=1, model=other)
+    assert "those of DecisionTreeClassifier(max_depth=1" in str(compared.summary())
+
+
+def test_missing_numbers_are_passed_to_estimators_that_take_them(frame):
+    fit = select(frame, "y", ["b", "site"], DecisionTreeRegressor(max_leaf_nodes=4))
+    coding = fit._fit.model.codings[0]
+    assert coding.table.shape == (256, 1)
+    assert np.isnan(coding.of(np.array([np.nan, 1.0]))).tolist() == [[True], [False]]
+    assert np.isfinite(fit.predict(frame)).all()
+    empty = select(frame.assign(one=np.nan), "y", ["one"], LinearRegression())
+    assert empty.predict(frame.assign(one=1.0)).unique() == pytest.approx(frame["y"].mean())
+
+
+def test_copies_are_repeated_for_estimators_without_weights(frame):
+    fit = select(frame, "y", ["a", "c"], KNeighborsRegressor(5), weights="times")
+    rows = frame.loc[frame.index.repeat(frame["times"])]
+    known = KNeighborsRegressor(5).fit(rows[["a", "c"]], rows["y"]).predict(frame[["a", "c"]])
+    np.testing.assert_allclose(fit.predict(frame), known)
+
+
+def test_classes_that_a_fold_lacks_have_probability_0_by_an_estimator(frame):
+    data = select(frame, "three", ["a", "site"], LogisticRegression())._fit.design
+    weights = data.row_weights.only(np.flatnonzero(data.response.y != 1))
+    model = refit_by(data.model)(data.problem, weights, np.array([True, True]), seed=1)
+    predicted = model.predict(data.problem)
+    assert predicted.shape == (300, 3)
+    assert predicted[:, 1].max() == 0
+    least = select(frame, "count", ["a"], LinearRegression(), family="poisson")
+    assert least.predict(frame.assign(a=-1e9)).min() > 0
+
+
+@pytest.mark.parametrize(
+    ("response", "model", "message"),
+    [
+        ("y", LogisticRegression(), "must be a regressor"),
+        ("yes", LinearRegression(), "must be a classifier"),
+        ("yes", RidgeClassifier(), "gives probabilities"),
+        ("y", LinearRegression, "not its class"),
+        ("Surv(time, event)", LinearRegression(), "times to an event"),
+        ("y + offset", LinearRegression(), "an offset, which it would ignore"),
+        ("y + weights", KNeighborsRegressor(), "multiples of the smallest one"),
+        ("y", KNeighborsRegressor(9_999), "KNeighborsRegressor says: "),
+        ("y", 1, "must be one of `stack`"),
+    ],
+)
+def test_an_estimator_that_can_not_be_is_refused(frame, response, model, message):
+    response, *argument = response.split(" + ")
+    with pytest.raises(OptionError, match=message):
+        select(frame, response, ["a", "c"], model, **dict.fromkeys(argument, "exposure")).predict(
+            frame
+        )
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"model": "lm"}, "`model` must be one of `stack`"),
+        (
+            {"model": LinearRegression(), "monotone": {"a": 1}},
+            r"observed by the model `LinearRegression\(\)`",
+        ),
         ({"model": "glm", "monotone": {"a": 1}}, "`monotone` can't be observed by the model"),
         (
             {"model": "glm", "method": treeselect.ControlBurn(refit=None)},

@@ -22,25 +22,21 @@ from treeselect.algorithms.selectors import (
     Support,
     Words,
     check_taken,
-    copy_of,
     looks_like_selector,
     not_a_method,
     warning_note,
     words_of,
 )
 from treeselect.algorithms.task import Step, Task, ranked_step
-from treeselect.arguments.checks import described, is_one_of, parameters_of, plain, whole
+from treeselect.arguments.checks import described, is_one_of, plain, whole
+from treeselect.designs.estimators import copies_or_shares, copy_of
 from treeselect.designs.problem import Problem
-from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.threads import one_thread
 from treeselect.errors import MethodError, listing
 
 IN_FILES = "selector"
 """Name of all selectors in model files."""
-
-_WHOLE = 1e-9
-"""How far the ratio of two weights may be from a whole number, relative to it."""
 
 
 def _of_words(name: str) -> Any:
@@ -254,7 +250,10 @@ class ForeignSelector(RefinedMethod):
             y = problem.gradient(weight)[rows]
         elif problem.offset is not None:
             y = y - problem.offset[rows]
-        copies, shares = self._copies(task.weights.of(rows))
+        copies, shares = copies_or_shares(
+            self.selector.fit, task.weights.of(rows), self.name,
+            "choose a method that takes weights, such as `exchange`",
+        )  # fmt: skip
         x = columns.x if copies is None else np.repeat(columns.x, copies, axis=0)
         scaled = "\n  The columns were standardised; `standardise=False` passes them unchanged."
         return ColumnSearch(
@@ -265,25 +264,6 @@ class ForeignSelector(RefinedMethod):
             task.seed,
             advice=scaled if self.standardise else "",
         )
-
-    def _copies(self, weights: RowWeights) -> tuple[Any, FloatArray | None]:
-        """How often each row is repeated, and the ``sample_weight``."""
-        weight = weights.values
-        if (weight == weight[0]).all() and (weight[0] == 1 or not weights.are_copies):
-            return None, None
-        if "sample_weight" in parameters_of(self.selector.fit):
-            return None, weight.astype(np.float64)
-        if weights.are_copies:
-            return weight, None
-        times = weight / weight.min()
-        if np.abs(times - np.rint(times)).max() > _WHOLE * times.max():
-            raise MethodError(
-                f"`weights` must be multiples of the smallest one, as {self.name} has no"
-                " `sample_weight`.\n"
-                f"  Found: weights from {weight.min():g} to {weight.max():g}. Leave them out, or"
-                " choose a method that takes weights, such as `exchange`."
-            )
-        return np.rint(times).astype(np.int64), None
 
     def _supports(
         self,

@@ -20,11 +20,13 @@ from treeselect.algorithms.options import check_options
 from treeselect.algorithms.references import Reference, texts, with_references
 from treeselect.algorithms.task import Step, Task, ranked_step
 from treeselect.arguments.checks import NotGiven, described
+from treeselect.designs.estimators import Estimator
 from treeselect.designs.families import Family
-from treeselect.designs.problem import READ_COLUMNS, FinalModel
+from treeselect.designs.problem import FinalModel
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.errors import MethodError, OptionError, quoted
 from treeselect.models.boosting import refit_boosting
+from treeselect.models.estimator import estimator_words, refit_estimator
 from treeselect.models.forest import REFITTED_TREES, refit_forest
 from treeselect.models.linear.model import linear_words, refit_linear
 from treeselect.models.model import TreeModel
@@ -355,9 +357,18 @@ REFITS: dict[str, Callable[..., TreeModel]] = {
 """Final models by name: of a problem, weights and selected units."""
 
 
-def model_words(model: FinalModel, family: Family) -> str:
+def refit_by(model: FinalModel | Estimator) -> Callable[..., TreeModel]:
+    """What fits a final model."""
+    if isinstance(model, Estimator):
+        return partial(refit_estimator, estimator=model)
+    return REFITS[model]
+
+
+def model_words(model: FinalModel | Estimator, family: Family) -> str:
     """A final model in words, as a noun phrase."""
-    if model in READ_COLUMNS:
+    if isinstance(model, Estimator):
+        return estimator_words(model)
+    if model in ("glm", "gam"):
         return linear_words(family, bends=model == "gam")
     return {
         "stack": "an additive model plus a random forest of its residuals",
@@ -366,7 +377,7 @@ def model_words(model: FinalModel, family: Family) -> str:
     }[model] + " on the selected terms"
 
 
-def check_final(method: Method, model: str | None) -> None:
+def check_final(method: Method, model: object) -> None:
     """Raise an OptionError if a method's trees must predict, and another model is asked for."""
     if model is not None and not method.predicts_any_set:
         raise OptionError(
@@ -380,7 +391,7 @@ def final_model(method: Method, task: Task, step: Step) -> TreeModel:
     named = task.problem.model
     if named is None:
         return method.final_model(task, step)
-    return REFITS[named](
+    return refit_by(named)(
         task.problem, task.weights, step.selected, seed=task.seed, n_threads=task.n_threads,
         n_trees=task.n_final_trees or REFITTED_TREES, wants_importance=task.wants_importance,
     )  # fmt: skip

@@ -28,8 +28,8 @@ from treeselect.algorithms.method import (
     told,
 )
 from treeselect.algorithms.search.exchange import ExchangeSearch
-from treeselect.algorithms.selectors import text_of
 from treeselect.arguments.checks import described, is_one_of
+from treeselect.designs.estimators import text_of
 from treeselect.errors import MethodError, did_you_mean, listing, near, quoted, said_by
 
 if TYPE_CHECKING:

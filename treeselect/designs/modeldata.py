@@ -18,8 +18,15 @@ import pandas as pd
 from treeselect.arguments.checks import check_choice
 from treeselect.brief import brief
 from treeselect.designs.encoding import DesignSpec
+from treeselect.designs.estimators import Estimator, read_estimator
 from treeselect.designs.evaluation import model_matrix
-from treeselect.designs.problem import READ_COLUMNS, CodedColumns, FinalModel, Problem, Wants
+from treeselect.designs.problem import (
+    CodedColumns,
+    FinalModel,
+    Problem,
+    Wants,
+    reads_columns,
+)
 from treeselect.designs.response import Response, with_positive
 from treeselect.designs.row_sample import Drawn, RowSample, draw
 from treeselect.designs.weights import (
@@ -118,7 +125,8 @@ class ModelData:
     labels: Mapping[str, str] = field(default_factory=dict)
     words: Mapping[str, str] = field(default_factory=dict)
     sample: RowSample | None = None  # None if all rows with a response and a weight are here
-    model: FinalModel | None = None  # what predicts; None for the method's own final model
+    # what predicts; None for the method's own final model
+    model: FinalModel | Estimator | None = None
 
     __repr__ = brief
 
@@ -248,14 +256,17 @@ class ModelData:
             sources=used[list(self.spec.variables)],
         )
 
-    def with_model(self, model: FinalModel | None) -> ModelData:
+    def with_model(self, model: Any) -> ModelData:
         """The same with a final model that is asked for; None for the method's own."""
-        if model is None:
-            return dataclasses.replace(self, model=None)
-        check_choice("model", model, get_args(FinalModel))
-        if self.arrays.directions and model in READ_COLUMNS:
+        known = get_args(FinalModel)
+        if isinstance(model, str):
+            check_choice("model", model, known)
+        elif model is not None:
+            has_offset = self.offset_name is not False
+            model = read_estimator(model, known, self.response, has_offset=has_offset)
+        if self.arrays.directions and reads_columns(model):
             raise OptionError(
-                f"`monotone` can't be observed by the model {quoted(model)}.\n"
+                f"`monotone` can't be observed by the model {quoted(str(model))}.\n"
                 '  Use a model of trees, such as `model="stack"`, or leave `monotone` out.'
             )
         return dataclasses.replace(self, model=model)
@@ -270,7 +281,7 @@ class ModelData:
             self.response.y,
             self.response.family,
             self.offset,
-            columns=self.arrays if self.model in READ_COLUMNS else None,
+            columns=self.arrays if reads_columns(self.model) else None,
             model=self.model,
         )
 

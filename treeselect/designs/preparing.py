@@ -23,7 +23,7 @@ from treeselect.designs.columns import FactorSpec, TermSpec
 from treeselect.designs.encoding import NewLevels, build_design, read_terms, response_notes
 from treeselect.designs.families import Family
 from treeselect.designs.modeldata import ModelData, row_counts
-from treeselect.designs.problem import FinalModel, make_units
+from treeselect.designs.problem import make_units
 from treeselect.designs.response import Response, with_positive
 from treeselect.designs.row_sample import draw
 from treeselect.designs.scoring import Scoring, check_scoring, with_scoring
@@ -265,7 +265,7 @@ class Request:
     trusted: bool = False
     labels: Mapping[str, str | None] | None = None
     monotone: Mapping[str, int] | None = None
-    model: FinalModel | None = None
+    model: Any = None
     weights_kind: WeightsKind | None = None
     na: Any = None
 

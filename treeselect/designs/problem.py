@@ -21,6 +21,7 @@ from treeselect.arguments.checks import (
     read_names,
 )
 from treeselect.brief import brief
+from treeselect.designs.estimators import Estimator
 from treeselect.designs.families import Family
 from treeselect.engine.arrays import (
     BoolArray,
@@ -202,8 +203,10 @@ class CodedColumns:
 FinalModel = Literal["stack", "forest", "boosting", "glm", "gam"]
 """Final models by name."""
 
-READ_COLUMNS = ("glm", "gam")
-"""Those that need the columns before they are binned (``Problem.columns``)."""
+
+def reads_columns(model: FinalModel | Estimator | None) -> bool:
+    """Whether it needs the columns before they are binned (``Problem.columns``)."""
+    return isinstance(model, Estimator) or model in ("glm", "gam")
 
 
 # --- What a method sees: encoded data, units and response ----------------------------------------
@@ -230,7 +233,8 @@ class Problem:
     # whether the training scores of steps are needed: they are not in folds and resamples, where
     # they are NaN if they would need separate forests or predictions
     wants_scores: bool = True
-    model: FinalModel | None = None  # the final model, if it is not the method's own
+    # the final model, if it is not the method's own
+    model: FinalModel | Estimator | None = None
 
     __repr__ = brief
 

@@ -17,6 +17,7 @@ from treeselect.algorithms.task import Decisions, Step, Trace
 from treeselect.arguments.checks import NotGiven
 from treeselect.designs.columns import TermSpec
 from treeselect.designs.encoding import NewLevels
+from treeselect.designs.estimators import Estimator
 from treeselect.designs.modeldata import ModelData, RowCounts
 from treeselect.designs.problem import FinalModel, Units
 from treeselect.designs.row_sample import RowSample
@@ -272,7 +273,12 @@ def saved_fit(fit: Fit, *, include_data: bool) -> SavedFit:
 
 
 def _design(data: ModelData, choice: Choice, include_data: bool) -> SavedDesign:
-    spec, arrays, response = data.spec, data.arrays, data.response
+    spec, arrays, response, model = data.spec, data.arrays, data.response, data.model
+    if isinstance(model, Estimator):
+        raise ModelFileError(
+            "Can't save this model: files hold no estimators, which only code can restore.\n"
+            f'  Found: {model}. Save `fit.refit("forest")`, which has the same terms.'
+        )
     follow_up = response.follow_up
     return SavedDesign(
         formula=(spec.formula.text, spec.formula.columns, spec.formula.hidden),
@@ -283,7 +289,7 @@ def _design(data: ModelData, choice: Choice, include_data: bool) -> SavedDesign:
         na=spec.na,
         units=spec.units,
         monotone=arrays.directions if len(arrays.monotone) else {},  # type: ignore[arg-type]
-        model=data.model,
+        model=model,
         column_names=arrays.column_names,
         n_levels=arrays.n_levels,
         edges=arrays.edges,

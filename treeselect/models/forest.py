@@ -120,7 +120,7 @@ def refit_forest(
     and for times, trees are grown on the negative gradient at the null model, and leaves hold
     Newton steps (Friedman 2001, Algorithm 5), those of times hazards (:func:`with_hazards`)."""
     family, on_link, weight = problem.family, problem.on_link, weights.values
-    constant, importance = _constant(problem, weight), np.zeros(len(selected))
+    constant, importance = null_response(problem, weight), np.zeros(len(selected))
     if not selected.any():
         return ForestModel(selected, None, constant, importance, family, on_link)
     grower = grower_of(problem, weights, selected, seed=seed, n_threads=n_threads)
@@ -160,7 +160,7 @@ def _with_one_more_row(trees: Trees, mean: float) -> Trees:
     return trees._replace(nodes=trees.nodes._replace(value=value))
 
 
-def _constant(problem: Problem, weight: WeightArray) -> FloatArray:
+def null_response(problem: Problem, weight: WeightArray) -> FloatArray:
     """What a forest without trees predicts; see :class:`ForestModel`."""
     family, y = problem.family, problem.y
     if problem.on_link:

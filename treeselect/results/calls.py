@@ -158,7 +158,7 @@ def _shown(name: str, value: object) -> str | None:
     """A value as it could be typed; None for what has one value per row, or no short text."""
     if name in _PER_ROW and isinstance(value, list | tuple):
         return None
-    if name == "method":
+    if name in ("method", "model"):
         value = method_text(value)
     elif name == "methods":
         value = _method_texts(value)

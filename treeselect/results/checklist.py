@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from treeselect.designs.estimators import Estimator
 from treeselect.errors import listing
 from treeselect.frames.tables import PrintedTable, in_library
 from treeselect.printing import SummaryContent, enumeration
@@ -171,6 +172,8 @@ def _columns(fit: Fit) -> str:
         return f"Numbers as straight lines, levels of factors as indicators; {gaps}"
     if fit.design.model == "gam":
         return f"Numbers as restricted cubic splines, levels of factors as indicators; {gaps}"
+    if isinstance(fit.design.model, Estimator):
+        return f"Numbers as they are, levels of factors as indicators; {gaps}"
     trees = "numbers and levels of factors as trees divide them; a missing value is one of its own."
     if fit.design.model == "stack":
         return f"Splines of numbers and indicators of levels, and, in a forest of the rest, {trees}"

@@ -10,8 +10,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.arguments.checks import answer, check_choice, described
+from treeselect.arguments.checks import answer, check_choice
 from treeselect.designs.encoding import DesignSpec, NewLevels
+from treeselect.designs.estimators import (
+    check_estimator,
+    check_kind,
+    class_shares,
+    fitting,
+    takes_missing,
+)
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.row_sample import outcomes, read_all
 from treeselect.designs.scoring import structured
@@ -22,7 +29,6 @@ from treeselect.errors import (
     OptionError,
     listing,
     quoted,
-    said_by,
 )
 from treeselect.frames.reading import is_dask, read_data, scan_of
 from treeselect.frames.tables import Scanned, as_column, as_frame
@@ -179,16 +185,14 @@ class EstimatorFit:
                 "`predict_proba()` needs a response with classes.\n"
                 "  Found: numbers. Use `predict()`."
             )
-        compute = answer(self.estimator, "predict_proba")
-        if not callable(compute):
+        if not callable(answer(self.estimator, "predict_proba")):
             raise OptionError(
                 "`predict_proba()` needs an estimator that gives probabilities.\n"
                 f"  Found: {type(self.estimator).__name__}. Use `predict()` for classes, or wrap it"
                 " in scikit-learn's `CalibratedClassifierCV`."
             )
-        shares = np.asarray(compute(self.encode(new)), dtype=np.float64)
-        place = {value: k for k, value in enumerate(np.asarray(self.estimator.classes_).tolist())}
-        return {str(c): shares[:, place[c]].tolist() for c in self.classes}
+        shares = class_shares(self.estimator, self.encode(new), self.classes)
+        return {str(c): shares[:, k].tolist() for k, c in enumerate(self.classes)}
 
     def __repr__(self) -> str:
         return f"<EstimatorFit of {self.estimator!r} on {len(self.columns)} columns>"
@@ -199,7 +203,7 @@ def refit_estimator(result: Fit, estimator: Any, data: ModelData) -> EstimatorFi
     """Fit a clone of an estimator to the encoded columns of the selected terms."""
     from sklearn.base import clone
 
-    check_estimator(result, estimator, data)
+    check_suits(result, estimator, data)
     data.check_data()
     weight, response = data.weight, data.response
     rows = np.flatnonzero(weight > 0)
@@ -209,7 +213,7 @@ def refit_estimator(result: Fit, estimator: Any, data: ModelData) -> EstimatorFi
     values = finite(values[rows])
     imputer, notes = None, ["A missing label is 0 in all columns of its factor."]
     if np.isnan(values).any():
-        if _takes_missing(estimator):
+        if takes_missing(estimator):
             notes.append("Missing numbers are passed on: the estimator takes them.")
         else:
             imputer = _medians(values)
@@ -229,16 +233,9 @@ def refit_estimator(result: Fit, estimator: Any, data: ModelData) -> EstimatorFi
     if not (weight[rows] == 1).all():
         extra = {"sample_weight": _sample_weight(estimator, weight[rows])}
         notes.append("Case weights are given as `sample_weight`.")
-    try:
+    with fitting(estimator):
         fitted = clone(estimator)
         fitted.fit(values, y, **extra)
-    except MemoryError:
-        raise
-    except Exception as error:  # code of others can fail in any way
-        raise OptionError(
-            "`model` must be an estimator that can be fitted to the selected columns.\n"
-            f"  {type(estimator).__name__} says: {said_by(error)}"
-        ) from error
     return EstimatorFit(
         estimator=fitted,
         columns=tuple(names),
@@ -251,19 +248,13 @@ def refit_estimator(result: Fit, estimator: Any, data: ModelData) -> EstimatorFi
     )
 
 
-def check_estimator(result: Fit, estimator: Any, data: ModelData) -> None:
+def check_suits(result: Fit, estimator: Any, data: ModelData) -> None:
     """Raise an OptionError unless this is an estimator, and can be fitted to the selected terms."""
-    if isinstance(estimator, type):
-        raise OptionError(
-            "`model` must be an estimator, not its class.\n"
-            f"  Found: {estimator.__name__}. Write `{estimator.__name__}()`."
-        )
-    if not all(callable(answer(estimator, name)) for name in ("fit", "predict", "get_params")):
-        raise OptionError(
-            f"`model` must be one of {listing(MODELS)}, or an estimator of scikit-learn.\n"
-            f"  Found: {described(estimator)}."
-        )
-    _check_kind(estimator, data)
+    check_estimator(estimator, MODELS)
+    if data.response.family.has_times:
+        _check_times(estimator, data)
+    else:
+        check_kind(estimator, data.response)
     if data.offset is not None:
         raise OptionError(
             "`model` can't be an estimator where there is an offset, which it would ignore.\n"
@@ -273,25 +264,6 @@ def check_estimator(result: Fit, estimator: Any, data: ModelData) -> None:
         raise OptionError(
             "`model` can't be an estimator, because no term is selected and there are no columns.\n"
             "  Select at least one term, for example with `k=1`."
-        )
-
-
-def _check_kind(estimator: Any, data: ModelData) -> None:
-    """Raise an OptionError unless the estimator is for such a response."""
-    if data.response.family.has_times:
-        _check_times(estimator, data)
-        return
-    from sklearn.base import is_classifier, is_regressor
-
-    needed = "classifier" if data.response.classes else "regressor"
-    try:
-        fits = (is_classifier if data.response.classes else is_regressor)(estimator)
-    except Exception:  # it does not say what it is
-        fits = False
-    if not fits:
-        raise OptionError(
-            f"`model` must be a {needed}: the family of the response is"
-            f" {data.response.family.name}.\n  Found: {type(estimator).__name__}."
         )
 
 
@@ -351,12 +323,6 @@ _MOST_LAYERS = 10
 # --- what estimators take ------------------------------------------------------------------------
 
 
-def _takes_missing(estimator: Any) -> bool:
-    from sklearn.utils import get_tags
-
-    return bool(get_tags(estimator).input_tags.allow_nan)
-
-
 def _medians(values: FloatArray) -> Any:
     from sklearn.impute import SimpleImputer
 
@@ -395,7 +361,7 @@ def is_distributed(estimator: Any) -> bool:
 def refit_on_partitions(result: Fit, estimator: Any, data: ModelData, frame: Any) -> EstimatorFit:
     """Fit LightGBM to a Dask frame, whose workers encode their partitions."""
     _check(estimator, data, frame)
-    check_estimator(result, estimator, data)
+    check_suits(result, estimator, data)
     sizes = np.array(frame.map_partitions(len).compute(), dtype=np.int64)
     rows = _rows_by_partition(data, frame, sizes)
     names, _ = data.spec.one_hot_of(
@@ -525,12 +491,5 @@ def _trained(estimator: Any, columns: Any, rows: Sequence[_Part], *, with_weight
 
     extra = {"sample_weight": spread([part.weight for part in rows])} if with_weights else {}
     own = type(estimator)(**estimator.get_params(deep=False))  # a client can't be cloned
-    try:
+    with fitting(estimator):
         return own.fit(columns, spread([part.y for part in rows]), **extra).to_local()
-    except MemoryError:
-        raise
-    except Exception as error:  # code of others can fail in any way
-        raise OptionError(
-            "`model` must be an estimator that can be fitted to the selected columns.\n"
-            f"  {type(estimator).__name__} says: {said_by(error)}"
-        ) from error

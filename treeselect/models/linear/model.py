@@ -79,7 +79,9 @@ class LinearModel(TreeModel):
     def predict(self, problem: Problem, n_threads: int = 1) -> FloatArray:
         coded = problem.columns
         assert coded is not None
-        return self.predict_columns(coded, _own(coded, self.groups), problem.offset, n_threads)
+        return self.predict_columns(
+            coded, own_columns(coded, self.groups), problem.offset, n_threads
+        )
 
     def predict_columns(
         self,
@@ -101,7 +103,8 @@ class LinearModel(TreeModel):
         return eta
 
 
-def _own(coded: CodedColumns, groups: BoolArray) -> tuple[NDArray[Any], ...]:
+def own_columns(coded: CodedColumns, groups: BoolArray) -> tuple[NDArray[Any], ...]:
+    """The columns of some groups, before they are binned."""
     return tuple(coded.columns[j] for j in np.flatnonzero(groups[coded.groups.ids]))
 
 
@@ -178,7 +181,7 @@ def refit_linear(
         mean = np.average(effect, axis=0, weights=share)
         sums[into] += effect - mean
         constant = constant if family.has_times else constant + mean
-        by_code = _by_code(problem.data.column(j)[rows], effect - mean, share, coding.is_number)
+        by_code = by_code_of(problem.data.column(j)[rows], effect - mean, share, coding.is_number)
         parts.append(coding.part(slopes, mean, by_code))
     eta = np.sum([np.tile(constant, (len(rows), 1)), *sums], axis=0)
     importance = np.zeros(len(selected))
@@ -228,7 +231,9 @@ def _spreads(parts: Sequence[FloatArray], information: FloatArray) -> list[float
     return [float(np.sqrt((share * part**2).sum())) for part in centred]
 
 
-def _by_code(codes: AnyArray, effect: FloatArray, share: FloatArray, is_number: bool) -> FloatArray:
+def by_code_of(
+    codes: AnyArray, effect: FloatArray, share: FloatArray, is_number: bool
+) -> FloatArray:
     """Mean effect by code, shape (256, n_outputs): of a number's other codes that nearby."""
     total = np.bincount(codes, share, _N_CODES)
     sums = np.column_stack([np.bincount(codes, share * x, _N_CODES) for x in effect.T])

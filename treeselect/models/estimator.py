@@ -1,0 +1,201 @@
+"""An estimator of scikit-learn as the final model: of the columns of a linear model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeselect.designs.estimators import (
+    Estimator,
+    class_shares,
+    copies_or_shares,
+    fitting,
+    seeded,
+    takes_missing,
+)
+from treeselect.designs.problem import CodedColumns, Problem
+from treeselect.designs.weights import RowWeights
+from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from treeselect.engine.columns import BinnedData
+from treeselect.engine.random import stream_seed
+from treeselect.engine.rounding import weighted_median
+from treeselect.engine.threads import one_thread
+from treeselect.models.forest import null_response
+from treeselect.models.linear.model import by_code_of, own_columns
+from treeselect.models.model import TreeModel
+
+_LEAST_COUNT = 1e-6
+"""Least predicted count, of which the logarithm is a number."""
+
+_MOST_ROWS = 10_000
+"""Rows whose values are exchanged for importances."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnCoding:
+    """The columns of an estimator that are made of one column of the data, by its codes; other
+    codes than those of the fit have the mean."""
+
+    table: FloatArray  # (256, n_made)
+    is_number: bool
+
+    def of(self, values: AnyArray) -> FloatArray:
+        """From values before they are binned, shape (n_rows, n_made)."""
+        if not self.is_number:
+            codes = values if values.dtype == np.uint8 else np.zeros(len(values), dtype=np.uint8)
+            return self.table[codes]
+        made = np.zeros((len(values), self.table.shape[1]))
+        made[:, :1] = values[:, np.newaxis]
+        return np.where(np.isfinite(values)[:, np.newaxis], made, self.table[0])
+
+
+def estimator_words(estimator: Estimator) -> str:
+    """The model in words."""
+    return f"{estimator} on the selected terms"
+
+
+@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
+class EstimatorModel(TreeModel):
+    """A fitted estimator and how its columns are made; its constant is the mean response."""
+
+    estimator: Estimator
+    fitted: Any  # None without columns
+    codings: tuple[ColumnCoding, ...]
+    order: IntArray  # of the columns of the selected units, as they are passed
+
+    importance_note: ClassVar[str] = (
+        "Share in the summed changes (root mean squares) of predictions when the values of a term"
+        " are permuted"
+    )
+    in_place_note: ClassVar[str] = "predictions come from an estimator on the selected terms"
+    stored_as: ClassVar[str] = "estimator"
+
+    @property
+    def is_link(self) -> bool:
+        return False
+
+    @property
+    def description(self) -> str:
+        return "the null model" if self.fitted is None else estimator_words(self.estimator)
+
+    def predict(self, problem: Problem, n_threads: int = 1) -> FloatArray:
+        coded = problem.columns
+        assert coded is not None
+        return self.predict_columns(coded, own_columns(coded, self.groups))
+
+    def predict_columns(
+        self,
+        coded: CodedColumns,
+        columns: tuple[NDArray[Any], ...],
+        offset: FloatArray | None = None,
+        n_threads: int = 1,
+    ) -> FloatArray:
+        """See :meth:`TreeModel.predict_columns`; numbers are not binned."""
+        made = [self.codings[j].of(columns[j]) for j in self.order]
+        n_rows = coded.n_rows if not columns else len(columns[0])
+        return self._mean(self.mean_of(np.hstack([np.empty((n_rows, 0)), *made])), offset)
+
+    def _add_up(self, data: BinnedData, n_threads: int) -> FloatArray:
+        made = [self.codings[j].table[data.column(j)] for j in self.order]
+        return self.mean_of(np.hstack([np.empty((data.n_rows, 0)), *made]))
+
+    def mean_of(self, x: FloatArray) -> FloatArray:
+        """Mean response, shape (n_rows, n_outputs), from the estimator's columns."""
+        if self.fitted is None:
+            return np.tile(self.constant, (len(x), 1))
+        with fitting(self.fitted), one_thread():
+            if self.family.has_classes:
+                shares = class_shares(self.fitted, x, self.estimator.classes)
+                return shares if self.family.n_classes > 2 else shares[:, 1:]
+            found = np.asarray(self.fitted.predict(x), dtype=np.float64).reshape(len(x), 1)
+        return found if self.family.loss.is_squared else np.maximum(found, _LEAST_COUNT)
+
+
+def refit_estimator(
+    problem: Problem,
+    weights: RowWeights,
+    selected: BoolArray,
+    *,
+    estimator: Estimator,
+    seed: int,
+    wants_importance: bool = True,
+    **_: Any,
+) -> EstimatorModel:
+    """Fit a copy of an estimator to the selected units: numbers as they are, indicators of levels
+    but the first, units in an order drawn from the seed. A missing number is the median, with an
+    indicator, unless the estimator takes it."""
+    coded, rows, family = problem.columns, weights.rows, problem.family
+    assert coded is not None
+    share = weights.values[rows].astype(np.float64)
+    own = np.flatnonzero(selected[coded.groups.ids])
+    order = np.argsort(problem.groups.ranks(seed)[coded.groups.ids[own]], kind="stable")
+    twin = seeded(estimator.unfitted, seed)
+    passes = takes_missing(twin)
+    codings = [
+        _coding(
+            coded.columns[j][rows], problem.data.column(j)[rows], share, passes,
+            is_number=coded.n_levels[j] is None,
+        )
+        for j in own.tolist()
+    ]  # fmt: skip
+    blocks = [codings[k].of(coded.columns[own[k]][rows]) for k in order.tolist()]
+    x = np.hstack([np.empty((len(rows), 0)), *blocks])
+    if x.shape[1]:
+        y: Any = problem.y[rows]
+        if family.has_classes:
+            y = np.array(estimator.classes)[y.astype(np.int64)]
+        copies, given = copies_or_shares(
+            twin.fit, weights.of(rows), estimator.name, 'choose another `model`, such as "glm"'
+        )
+        every = np.arange(len(rows)) if copies is None else np.repeat(np.arange(len(rows)), copies)
+        with fitting(twin), one_thread():
+            twin.fit(x[every], y[every], **({} if given is None else {"sample_weight": given}))
+    model = EstimatorModel(
+        selected, None, null_response(problem, weights.values), np.zeros(len(selected)), family,
+        estimator=estimator, fitted=twin if x.shape[1] else None, codings=tuple(codings),
+        order=order,
+    )  # fmt: skip
+    if wants_importance:
+        unit = np.repeat(coded.groups.ids[own[order]], [block.shape[1] for block in blocks])
+        _add_importance(model, x, unit, share, seed)
+    return model
+
+
+def _coding(
+    values: AnyArray, codes: AnyArray, share: FloatArray, passes: bool, *, is_number: bool
+) -> ColumnCoding:
+    """Of a number itself, with an indicator of missing values unless they are passed; of a factor
+    treatment contrasts of the levels that occur."""
+    if not is_number:
+        made = np.equal.outer(values, np.unique(values)[1:]).astype(np.float64)
+    else:
+        gaps = ~np.isfinite(values)
+        if gaps.all():
+            return ColumnCoding(np.zeros((256, 0)), is_number)
+        full = np.where(gaps, weighted_median(values[~gaps], share[~gaps]), values)
+        with_gaps = bool(gaps.any()) and not passes
+        made = np.column_stack([full, gaps] if with_gaps else [full]).astype(np.float64)
+    mean = np.average(made, axis=0, weights=share)
+    table = mean + by_code_of(codes, made - mean, share, is_number)
+    if is_number and passes:
+        table[0] = np.nan
+    return ColumnCoding(table, is_number)
+
+
+def _add_importance(
+    model: EstimatorModel, x: FloatArray, unit: IntArray, share: FloatArray, seed: int
+) -> None:
+    """Write how much predictions change when the values of a unit are permuted over the rows."""
+    rng = np.random.default_rng(stream_seed(seed, "importance"))
+    rows = rng.permutation(len(x))[:_MOST_ROWS]
+    x, share = x[rows], share[rows] / share[rows].sum()
+    known = model.mean_of(x)
+    for own in dict.fromkeys(unit.tolist()):
+        there = unit == own
+        other = x.copy()
+        other[:, there] = x[rng.permutation(len(x))][:, there]
+        change = ((model.mean_of(other) - known) ** 2).sum(axis=1)
+        model.importance[own] = np.sqrt(share @ change)
