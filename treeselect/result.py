@@ -1032,7 +1032,7 @@ class SelectionResult(Rounded):
         sections: Iterable[str] | None = None,
         digits: int | None = None,
     ) -> Path:
-        """Write a report: one self-contained HTML file, or Markdown.
+        """Write a report: one self-contained HTML file, Markdown, or a document for Word.
 
         The page begins with the answer and a table of terms; all else is folded below its headings,
         and printed in full. For times to an event it includes :meth:`risk_groups
@@ -1043,7 +1043,8 @@ class SelectionResult(Rounded):
         ----------
         path : path
             File to write. An existing file is replaced atomically. With the suffix ``.md`` it is
-            GitHub-flavoured Markdown, with the text and tables of the page and no figures.
+            GitHub-flavoured Markdown, with the text and tables of the page and no figures; with
+            ``.docx`` a document for Word, with figures if matplotlib is installed.
         template : path, optional
             A jinja2 template that extends ``templates/report.html.j2`` and chooses its sections, or
             a modified copy of it; the first lines of that file explain how.
@@ -1073,9 +1074,9 @@ class SelectionResult(Rounded):
         Raises
         ------
         OptionError
-            If the file can't be written or would be neither HTML nor Markdown (``.docx``,
-            ``.pdf``), there is no such template or section or the template can't be rendered, or
-            `performance`, `coefficients`, `linear` or `inference` belong to another fit.
+            If the file can't be written or has another suffix (``.pdf``), there is no such template
+            or section or the template can't be rendered, or `performance`, `coefficients`, `linear`
+            or `inference` belong to another fit.
         """
         from treeselect.reports.pages import write_report
 

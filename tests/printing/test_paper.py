@@ -81,6 +81,16 @@ def test_great_tables(summary):
     assert "Seed" in facts
 
 
+def test_word(summary):
+    pytest.importorskip("docx")
+    word = summary.as_docx()
+    content = summary.content.shown()
+    assert word.paragraphs[0].text == content.title
+    assert [len(t.rows) - 1 for t in word.tables] == [len(t.rows) for t in content.tables]
+    cells = [cell.text.strip() for cell in word.tables[0].columns[0].cells]
+    assert cells == [content.columns[0], *(row[0].strip() for row in content.rows)]
+
+
 def test_without_great_tables_the_error_says_what_to_install(summary, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "great_tables", None)
     with pytest.raises(MissingPackageError, match=r"treeselect\[tables\]"):

@@ -12,10 +12,11 @@ import pytest
 from markupsafe import Markup
 
 import treeselect
-from treeselect.errors import OptionError
+from treeselect.errors import MissingPackageError, OptionError
 from treeselect.printing import enumeration
+from treeselect.reports.documents import markdown_page
 from treeselect.reports.parts import Card, Facts, Mark, Report, Section, Table, bars
-from treeselect.reports.render import csv_link, csv_text, file_name, markdown_page, with_svg_link
+from treeselect.reports.render import csv_link, csv_text, file_name, with_svg_link
 
 
 def test_numbers_signs_and_words_are_set_flush():
@@ -161,6 +162,27 @@ def test_markdown_has_the_sections_of_the_page_and_tables_whatever_the_names(fit
     assert re.findall(r"^## (.*)$", text, re.MULTILINE) == ["Selected terms"]
 
 
+def test_a_document_for_word_has_the_sections_and_tables_of_the_page(fit, tmp_path, monkeypatch):
+    docx = pytest.importorskip("docx")
+    sections = ["terms", "path", "shapes", "stability", "asked"]
+    page = fit.report(tmp_path / "r.html", sections=sections).read_text(encoding="utf-8")
+    word = docx.Document(str(fit.report(tmp_path / "r.docx", sections=sections)))
+    heads = [p.text for p in word.paragraphs if p.style.name in ("Title", "Heading 1")]
+    assert heads == headings(page)
+    assert len(word.tables) == len(re.findall("<table", page))
+    assert len(word.inline_shapes) > 2
+    assert max(shape.width.inches for shape in word.inline_shapes) <= 6
+    texts = [cell.text for cell in word.tables[0].columns[0].cells]
+    assert "a|b" in texts or "x_*y*" in texts
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
+    bare = docx.Document(str(fit.report(tmp_path / "r.docx", sections=["path"])))
+    assert len(bare.inline_shapes) == 0
+    assert "Text and tables only" in bare.paragraphs[1].text
+    monkeypatch.setitem(__import__("sys").modules, "docx", None)
+    with pytest.raises(MissingPackageError, match=r"treeselect\[word\]"):
+        fit.report(tmp_path / "r.docx")
+
+
 def test_a_comparison(data, tmp_path):
     found = treeselect.compare("y ~ .", data, ["mrmr", "cfs"], k=[1], folds=2, seed=1)
     page = found.report(tmp_path / "c.html").read_text(encoding="utf-8")
@@ -169,9 +191,9 @@ def test_a_comparison(data, tmp_path):
     assert own == headings(page)
 
 
-@pytest.mark.parametrize("name", ["r.docx", "r.pdf", "r.xyz"])
+@pytest.mark.parametrize("name", ["r.odt", "r.pdf", "r.xyz"])
 def test_another_suffix_is_refused(name, fit, tmp_path):
-    with pytest.raises(OptionError, match=r"must end in \.html or \.md") as caught:
+    with pytest.raises(OptionError, match=r"must end in \.html, \.md or \.docx") as caught:
         fit.report(tmp_path / name)
     assert name in str(caught.value)
     assert ("pandoc" in str(caught.value)) == (name != "r.xyz")

@@ -301,7 +301,7 @@ SEED = Flag("--seed", "random seed (default: random, and printed)", "N", read_wh
 JOBS = Flag(
     "--jobs -j", "number of processes; -1 for all processors", "N", read_whole, called="n_jobs"
 )
-REPORT = Flag("--report", "write a report: HTML, or Markdown for FILE.md", "FILE")
+REPORT = Flag("--report", "write a report: HTML; FILE.md, FILE.docx for Markdown, Word", "FILE")
 JSON = Flag("--json", "write the tables as JSON", "FILE")
 
 

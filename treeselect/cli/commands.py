@@ -317,7 +317,7 @@ def _predict(asked: dict[str, Any]) -> None:
 
 
 PAGE = (
-    Flag("--output -o", "file to write: HTML, or Markdown for FILE.md (default: report.html)",
+    Flag("--output -o", "HTML; FILE.md, FILE.docx for Markdown, Word (default: report.html)",
          "FILE", called="report"),
     Flag("--sections", "comma-separated sections below the first screen, in this order (default:"
          " all that apply)", "A,B,...", read_names),

@@ -169,7 +169,7 @@ def as_markdown(content: SummaryContent) -> str:
         f"**{markdown(c.title)}**",
         "\n".join(f"- {markdown(name)}: {_value(name, value)}" for name, value in c.facts),
         *(pipe_table(table.columns, table.rows) for table in c.tables),
-        "\n".join(f"- {_markdown_prose(note)}" for note in c.notes),
+        "\n".join(f"- {markdown_prose(note)}" for note in c.notes),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -186,13 +186,14 @@ def markdown(text: str) -> str:
     return _ACTS.sub(r"\\\1", text)
 
 
-def _markdown_prose(text: str) -> str:
+def markdown_prose(text: str) -> str:
+    """A sentence with its code between backticks and everything else escaped."""
     return _prose(text, markdown, lambda code: f"`{code}`")
 
 
 def _value(name: str, value: str) -> str:
     """The call as code, unless it holds a backtick."""
-    return f"`{value}`" if name == "Call" and "`" not in value else _markdown_prose(value)
+    return f"`{value}`" if name == "Call" and "`" not in value else markdown_prose(value)
 
 
 # --- HTML for notebooks --------------------------------------------------------------------------
@@ -232,7 +233,7 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A table; numbers are flush right with their points below each other."""
     heads, cells = "", []
     for j, (head, *column) in enumerate(zip(columns, *rows, strict=True)):
-        numbers = aligned(column, _spaces)
+        numbers = aligned(column, figure_spaces)
         kind = "" if numbers is None else ' class="number"'
         heads += f'<th scope="col"{kind}>{_text(head)}</th>'
         name, scope = ("td", "") if j else ("th", ' scope="row"')
@@ -245,7 +246,7 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     )
 
 
-def _spaces(missing: str) -> str:
+def figure_spaces(missing: str) -> str:
     """Spaces as wide as digits, and as points, in numbers of one width."""
     return "".join("\u2008" if c in ".," else "\u2007" for c in missing)
 

@@ -1,4 +1,4 @@
-"""The summary returned to users: prints as text, LaTeX, Markdown, HTML or a great_tables object."""
+"""The summary returned to users: prints as text, LaTeX, Markdown, HTML, or for Word."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from treeselect.errors import MissingPackageError, OptionError, quoted
 from treeselect.printing.markup import as_html, as_latex, as_markdown
 from treeselect.printing.numbers import chosen_digits
 from treeselect.printing.text import SmallTable, SummaryContent, aligned, as_text
+from treeselect.printing.word import as_word
 
 if TYPE_CHECKING:
+    from docx.document import Document
     from great_tables import GT
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Summary:
-    """A summary that prints as text and converts to LaTeX, Markdown, HTML and great_tables.
+    """A summary that prints as text and converts to LaTeX, Markdown, HTML, Word and great_tables.
 
     Attributes
     ----------
@@ -120,6 +122,16 @@ class Summary:
             found = found.tab_source_note(note)
         return found
 
+    def as_docx(self) -> Document:
+        """A document of python-docx: ``.as_docx().save("table.docx")`` writes it for Word.
+
+        Raises
+        ------
+        MissingPackageError
+            If python-docx, an optional extra, is not installed.
+        """
+        return as_word(self.content).document
+
     def __str__(self) -> str:
         return self.as_text()
 
@@ -155,8 +167,8 @@ class OfContent(Summarised):
     content: SummaryContent
 
     def summary(self) -> Summary:
-        """Printed summary: ``as_text()``, ``as_latex()``, ``as_markdown()``, and ``as_gt()`` for
-        HTML and Word."""
+        """Printed summary: ``as_text()``, ``as_latex()``, ``as_markdown()``, ``as_docx()`` for
+        Word and ``as_gt()`` for HTML."""
         return Summary(self.content)
 
 

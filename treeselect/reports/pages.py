@@ -1,4 +1,4 @@
-"""A result or a comparison to its page: one file, HTML or Markdown, and what notebooks show.
+"""A result or a comparison to its page: one file, for browsers, Markdown or Word; and in notebooks.
 
 All numbers come from the tables of the result; the sections choose and word them.
 """
@@ -16,14 +16,9 @@ from treeselect.designs.problem import noun_of
 from treeselect.errors import OptionError, quoted
 from treeselect.printing.markup import style_sheet, template_folder
 from treeselect.reports import checks, comparison, data, head, model, parts, path, resamples
+from treeselect.reports.documents import markdown_page, word_page
 from treeselect.reports.parts import ContestMaterial, FitMaterial, Report
-from treeselect.reports.render import (
-    COMPARISON,
-    SELECTION,
-    markdown_page,
-    render,
-    template_environment,
-)
+from treeselect.reports.render import COMPARISON, SELECTION, render, template_environment
 from treeselect.resampling.fit import as_shown, noun
 from treeselect.results.calls import check_found
 from treeselect.results.versions import session
@@ -87,7 +82,9 @@ _HTML = (".html", ".htm", ".xhtml")
 
 _MARKDOWN = (".md", ".markdown", ".qmd")
 
-_OTHERS = (".docx", ".pdf", ".tex", ".odt", ".rtf", ".epub", ".pptx")
+_WORD = ".docx"
+
+_OTHERS = (".pdf", ".tex", ".odt", ".rtf", ".epub", ".pptx")
 """What pandoc writes from Markdown."""
 
 
@@ -146,16 +143,16 @@ def _write(
             f"  Write into it: {{% block sections %}}{blocks}{{% endblock %}}"
         )
     suffix = path.suffix.lower()
-    if suffix not in ("", *_HTML, *_MARKDOWN) and template is None:
+    if suffix not in ("", *_HTML, *_MARKDOWN, _WORD) and template is None:
         way = f"Write .md; pandoc makes {suffix} of it" if suffix in _OTHERS else "Give such a name"
         raise OptionError(
-            "`path` must end in .html or .md: a report is HTML or Markdown.\n"
-            f"  Found: {quoted(path.name)}. {way}."
+            f"`path` must end in .html, .md or .docx.\n  Found: {quoted(path.name)}. {way}."
         )
     check_place(path, what="report")
     content = report(chosen)
-    if suffix in _MARKDOWN and template is None:
-        return write_file(path, markdown_page(content), what="report")
+    if suffix in (*_MARKDOWN, _WORD) and template is None:
+        page: str | bytes = (word_page if suffix == _WORD else markdown_page)(content)
+        return write_file(path, page, what="report")
     page = render(content, template, standard=standard, sections=chosen)
     return write_file(path, page, what="report")
 

@@ -1,4 +1,4 @@
-"""From plain data to one HTML file, or to Markdown."""
+"""From plain data to one HTML file."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ import io
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from jinja2 import (
@@ -26,9 +25,9 @@ from markupsafe import Markup
 from treeselect.errors import OptionError, quoted, said_by
 from treeselect.figures.marks import Figure
 from treeselect.figures.svg import drawn
-from treeselect.printing.markup import markdown, pipe_table, template_folder
+from treeselect.printing.markup import template_folder
 from treeselect.printing.text import code_and_words
-from treeselect.reports.parts import Report, Section, Table
+from treeselect.reports.parts import Table
 from treeselect.shown import guarded, shown
 
 # --- downloads embedded in a page as data links ------------------------------------------------
@@ -267,100 +266,3 @@ def contents(page: Markup) -> list[tuple[str, Markup]]:
 def unprinted(page: Markup) -> list[Markup]:
     """The headings of sections that are not printed."""
     return [Markup(text) for text in _UNPRINTED.findall(page)]
-
-
-_NOTE = (
-    "Text and tables only. Sentences on lines, dots, bars and panels refer to the figures of the"
-    " HTML report of the same call."
-)
-
-
-def markdown_page(report: Report) -> str:
-    """A report as GitHub-flavoured Markdown, from the parts of which its page is made."""
-    found = [f"# {_plain(report.title)}", f"*{_NOTE}*", *map(_plain, report.answer)]
-    for card in report.cards:
-        said = " ".join(map(_sentence, (card.value, *card.details)))
-        found.append(f"- **{_plain(card.head)}:** {said}")
-    for own in vars(report).values():
-        if isinstance(own, Section):
-            found.append(f"## {_plain(own.title)}")
-            for kind, part in own.shown:
-                found += _part(kind, part)
-    return "\n\n".join(_joined(found)) + "\n"
-
-
-def _joined(parts: Iterable[str]) -> list[str]:
-    """The parts with the items of a list below each other."""
-    found: list[str] = []
-    for part in parts:
-        if found and part.startswith("- ") and found[-1].startswith("- "):
-            found[-1] += f"\n{part}"
-        else:
-            found.append(part)
-    return found
-
-
-def _part(kind: str, part: Any) -> list[str]:
-    """The blocks of a part of a section."""
-    if kind in ("text", "note"):
-        return [_prose(part)]
-    if kind == "heading":
-        return [f"### {_plain(part)}"]
-    if kind == "sentences":
-        return [f"- {_prose(sentence)}" for sentence in part]
-    if kind == "facts":
-        return [
-            f"- **{_plain(name)}:** {_plain(value) if name == 'Call' else _prose(value)}"
-            for name, value in part
-        ]
-    if kind == "panels":
-        return [f"#### {_plain(row.title)}" for row in part if row.title]
-    if kind == "pictures":
-        return [_plain(f"{own.title}. {own.words}") for own in part]
-    if kind == "code":
-        return [_fenced("\n".join(map(shown, part.lines)))]
-    if kind == "figure":
-        return [f"and {part.more:,} more"] if part.more else []
-    return _markdown_table(part)
-
-
-def _markdown_table(part: Table) -> list[str]:
-    """A caption, rows, and how many are left out."""
-    rows = [
-        (f"{row[0]} (not selected)" if part.outside and part.outside[i] else row[0], *row[1:])
-        for i, row in enumerate(part.rows)
-    ]
-    cells = [list(map(_plain_cell, row)) for row in rows]
-    table = pipe_table(list(map(_plain_cell, part.columns)), cells)
-    more = [f"and {part.more:,} more"] if part.more else []
-    return [f"**{_plain(part.caption)}**", table, *more]
-
-
-def _plain_cell(text: str) -> str:
-    return " ".join(shown(text).split())
-
-
-def _sentence(text: str) -> str:
-    said = _prose(text)
-    return said if said.endswith((".", ":")) else f"{said}."
-
-
-def _plain(text: str) -> str:
-    return _line(markdown(shown(text)))
-
-
-def _prose(text: str) -> str:
-    """Text with its code between backticks, and everything else that Markdown acts on escaped."""
-    pieces = code_and_words(shown(text))
-    return _line("".join(f"`{piece}`" if code else markdown(piece) for piece, code in pieces))
-
-
-def _line(text: str) -> str:
-    return re.sub(r"^([-+]|\d+\.) ", r"\\\1 ", " ".join(text.split()))
-
-
-def _fenced(text: str) -> str:
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    return f"{fence}\n{text}\n{fence}"

@@ -246,7 +246,7 @@ class GlmFit(Summarised, Tabled, Predicting, TermTested):
         Returns
         -------
         RegressionTable
-            ``.summary()`` with ``as_markdown()``, ``as_latex()`` and ``as_gt()`` (HTML, for Word);
+            ``.summary()`` with ``as_docx()``, ``as_markdown()``, ``as_latex()`` and ``as_gt()``;
             ``.tidy()``.
 
         Raises

@@ -847,7 +847,7 @@ class SearchView:
         Returns
         -------
         Checklist
-            ``.summary()``, with ``as_markdown()``, which pandoc turns into Word; ``.tidy()``.
+            ``.summary()``, with ``as_docx()`` for Word; ``.tidy()``.
 
         Raises
         ------
