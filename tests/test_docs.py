@@ -185,7 +185,7 @@ RESULTS = (
     "treeselect.results.views.ModelView", "treeselect.results.views.SearchView",
     "treeselect.results.estimators.EstimatorFit", "treeselect.results.linear_model.GlmFit",
     "treeselect.models.linear.tests.TermTests", "treeselect.results.diagnostics.Diagnostics",
-    "treeselect.results.regression_table.RegressionTable",
+    "treeselect.models.linear.regression_table.RegressionTable",
 )  # fmt: skip
 """What calls return: each with all that it can do."""
 

@@ -25,6 +25,7 @@ from treeselect.models.linear.coefficients import (
     few_events_notes,
     in_print,
     leads_with_ratios,
+    left_out_note,
     pool,
     ratio_cells,
     ratio_notes,
@@ -34,7 +35,7 @@ from treeselect.models.linear.data import LinearData
 from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.tests import fit_terms
 from treeselect.printing import OfContent, SummaryContent, interval_text, number_text
-from treeselect.results.linear_notes import group_notes, left_out_note, weight_notes
+from treeselect.results.linear_notes import group_notes, weight_notes
 from treeselect.results.linear_predictor import SELECTED_HERE
 from treeselect.running.machine import warn
 

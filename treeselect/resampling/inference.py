@@ -34,12 +34,16 @@ from treeselect.models.linear.coefficients import (
     few_events_notes,
     in_print,
     ratio_notes,
+    reference_levels,
     robust_note,
+    rows_with_references,
     table_head,
     table_rows,
 )
 from treeselect.models.linear.fit import LinearFit
+from treeselect.models.linear.regression_table import InPapers, OfTable
 from treeselect.models.linear.statistics import dispersion_fact, fit_statistics
+from treeselect.models.linear.tests import fit_terms, fitted_terms
 from treeselect.printing import MOST_ROWS, OfContent, SummaryContent, p_text
 from treeselect.resampling.choosing import Choice, Procedure, choose
 from treeselect.resampling.folds import Folds, Split
@@ -59,7 +63,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Inference(OfContent, Tabled, Stoppable):
+class Inference(OfContent, Tabled, Stoppable, InPapers):
     """P-values of terms that were selected on other rows (sample splitting).
 
     Attributes
@@ -87,6 +91,8 @@ class Inference(OfContent, Tabled, Stoppable):
         :func:`treeselect.models.linear.statistics.fit_statistics`.
     labels : dict of str to str
         Labels of the columns of that model that have one.
+    tested : tuple of ModelData and LinearCoding, or None
+        Of a single split: the rows for testing, and how terms are coded.
 
     Notes
     -----
@@ -117,6 +123,7 @@ class Inference(OfContent, Tabled, Stoppable):
     response: str = ""
     statistics: dict[str, float] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
+    tested: tuple[ModelData, LinearCoding] | None = field(default=None, repr=False)
 
     @property
     def n_splits(self) -> int:
@@ -169,7 +176,7 @@ class Inference(OfContent, Tabled, Stoppable):
             )
         return self.splits[0]
 
-    def _column(self) -> ModelColumn:
+    def _with_model(self) -> tuple[SplitFit, LinearFit]:
         split = self._only(
             "A table of models needs coefficients, and several splits have no common ones."
         )
@@ -177,9 +184,21 @@ class Inference(OfContent, Tabled, Stoppable):
             raise OptionError(
                 f"A table of models needs a model, and none could be fitted.\n  {split.failure}"
             )
+        return split, split.fit
+
+    def _of_table(self) -> OfTable:
+        split, _ = self._with_model()
+        assert self.tested is not None
+        data, coding = self.tested
+        full, _, fit = fit_terms(data, split.selected, coding)
+        found = fitted_terms(data, full, fit, "inference()", coding)
+        return found, data, split.selected, _VALID
+
+    def _column(self) -> ModelColumn:
+        split, fit = self._with_model()
         groups = self.groups_name if isinstance(self.groups_name, str) else ""
         return ModelColumn(
-            table=coefficient_frame(coefficient_table(split.fit), has_tests=True),
+            table=coefficient_frame(coefficient_table(fit), has_tests=True),
             response=self.response,
             statistics={"N": split.n_fitted, **self.statistics, "selection": OTHER_ROWS},
             below=("N", "r2", "deviance", "aic", "selection"),
@@ -287,7 +306,7 @@ def infer(
         library=data.library,
         asked=repeats if len(parts) < repeats else None,
         response=data.response.name,
-        **_of_model(splits, data),
+        **_of_model(splits, data, parts, coding),
     )
     facts = (
         ("Call", call),
@@ -298,13 +317,16 @@ def infer(
     return dataclasses.replace(found, content=content)
 
 
-def _of_model(splits: Sequence[SplitFit], data: ModelData) -> dict[str, Any]:
-    """Statistics and labels of the model of a single split; several splits have no common model."""
+def _of_model(
+    splits: Sequence[SplitFit], data: ModelData, parts: Sequence[Split], coding: LinearCoding
+) -> dict[str, Any]:
+    """What is known of the model of a single split; several splits have no common model."""
     if len(splits) > 1 or splits[0].fit is None:
         return {}
     fit, are_copies = splits[0].fit, data.row_weights.are_copies
-    table = coefficient_table(fit)
+    table, weights = coefficient_table(fit), data.row_weights.only(parts[0].test)
     return {
+        "tested": (dataclasses.replace(data, row_weights=weights), coding),
         "statistics": fit_statistics(fit, data.response.family.name, are_copies=are_copies),
         "labels": changed_labels(table, in_print(data, table)),
     }
@@ -379,6 +401,10 @@ def _content(
         if split.fit is not None:
             table = in_print(design, coefficient_table(split.fit, found.level))
             columns, rows = table_head(split.fit, found.level), table_rows(table, split.fit)
+            names = split.fit.names
+            rows = rows_with_references(
+                coefficient_table(split.fit), reference_levels(design, names), rows
+            )
             notes += ratio_notes(split.fit, table)
         notes += few_events_notes(fits)
         selected = ", ".join(labels.get(name, name) for name in split.selected) or "nothing"
@@ -468,11 +494,13 @@ _RARE = (
 _MISSING = "with a missing value in a selected term"
 
 
-_ONE_SPLIT = (
+_VALID = (
     "The terms were selected on one part of the rows and the linear model fitted to the other part:"
     " its p-values and intervals are valid for this submodel. P-values are not adjusted for the"
-    " number of coefficients. Other splits may select other terms; `repeats=50` combines 50 splits."
+    " number of coefficients."
 )
+
+_ONE_SPLIT = f"{_VALID} Other splits may select other terms; `repeats=50` combines 50 splits."
 
 
 _NONE_FITTED = (

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from treeselect.arguments.checks import check_flag, read_seed
 from treeselect.designs.linear import (
@@ -30,6 +29,7 @@ from treeselect.models.linear.coefficients import (
     exponentiated,
     few_events_notes,
     in_print,
+    left_out_note,
     ratio_notes,
     readable,
     reference_levels,
@@ -38,8 +38,9 @@ from treeselect.models.linear.coefficients import (
     table_rows,
     with_references,
 )
+from treeselect.models.linear.regression_table import InPapers, OfTable, response_words
 from treeselect.models.linear.statistics import fit_facts, fit_statistics
-from treeselect.models.linear.tests import FittedTerms, fit_terms
+from treeselect.models.linear.tests import FittedTerms, fit_terms, fitted_terms
 from treeselect.printing import Summarised, Summary, SummaryContent
 from treeselect.results.diagnostics import Diagnostics, diagnose
 from treeselect.results.linear_figures import coefficient_figure, spline_figures, term_figure
@@ -48,7 +49,6 @@ from treeselect.results.linear_notes import (
     coding_notes,
     group_notes,
     higher_class_note,
-    left_out_note,
     ordinal_facts,
     separation_notes,
     spline_notes,
@@ -60,10 +60,8 @@ from treeselect.results.linear_predictor import (
     LinearPredictor,
     Predicting,
     TermTested,
-    fitted_terms,
     linear_predictor,
 )
-from treeselect.results.regression_table import RegressionTable, regression_table, response_words
 from treeselect.running.machine import warn
 
 if TYPE_CHECKING:
@@ -80,7 +78,7 @@ NOT_VALID = (
 
 
 @dataclass(frozen=True, slots=True)
-class GlmFit(Summarised, Tabled, Predicting, TermTested):
+class GlmFit(Summarised, Tabled, Predicting, TermTested, InPapers):
     """A linear model of the selected terms.
 
     Attributes
@@ -217,67 +215,10 @@ class GlmFit(Summarised, Tabled, Predicting, TermTested):
         check_flag("exponentiate", exponentiate)
         return Summary(self._with_ratios() if exponentiate else self.content)
 
-    def regression_table(
-        self,
-        models: Sequence[str] = ("univariable", "selected"),
-        *,
-        per: Literal["sd"] | Mapping[str, float] | None = None,
-        interval: Literal["wald", "profile"] | None = None,
-        digits: int | None = None,
-        notes: bool = True,
-    ) -> RegressionTable:
-        """The table of a paper: each term alone, and beside the others.
-
-        Parameters
-        ----------
-        models : sequence of {"univariable", "all", "selected"}
-            A model for each term, one of all candidate terms, and this one, side by side.
-        per : "sd", or dict of float by term, optional
-            Differences of numbers that the ratios are of: a standard deviation of each, or some of
-            your choice, ``{"age": 10}``; by default 1. Splines compare the quartiles.
-        interval : {"wald", "profile"}, optional
-            Confidence intervals as those of :meth:`confint`; by default Wald's, for Firth's
-            penalised likelihood profile intervals.
-        digits : int, optional
-            Decimals of ratios and intervals, 1 to 10; by default three significant digits.
-        notes : bool
-            Whether the summary says below how the table was made.
-
-        Returns
-        -------
-        RegressionTable
-            ``.summary()`` with ``as_docx()``, ``as_markdown()``, ``as_latex()`` and ``as_gt()``;
-            ``.tidy()``.
-
-        Raises
-        ------
-        OptionError
-            If an argument is not allowed.
-        DataError
-            If one of the models can't be fitted.
-
-        Notes
-        -----
-        P-values are of whole terms, by likelihood ratio, for a gaussian
-        response by F, and with robust errors by Wald's test; they stand in the first row of a term.
-        Levels have the numbers of their rows and events. Each model drops the rows in which its own
-        terms are missing. After a selection on the same rows p-values are too small.
-
-        Examples
-        --------
-        >>> import treeselect
-        >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=2, seed=1)
-        >>> table = fit.refit("glm").regression_table(per="sd", digits=2)
-        >>> table.tidy()["term"].unique().tolist()
-        ['pclass', 'sex']
-        """
+    def _of_table(self) -> OfTable:
         assert self.predictor is not None
         found = self._terms()
-        return regression_table(
-            found, self.predictor.design, found.terms, models, per, interval, digits, notes,
-            self._caution, self.library,
-        )  # fmt: skip
+        return found, self.predictor.design, found.terms, self._caution
 
     def plot(self, term: str | None = None, *, ax: Axes | None = None) -> Axes:
         """Draw the coefficients, or the effect of a term.
@@ -456,7 +397,7 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
         formula=data.spec.formula.text_of(result.selected, spline_texts(data, splines)),
         statistics=fit_statistics(fit, family, are_copies=data.row_weights.are_copies),
         labels=changed_labels(rows, printed),
-        fitted=fitted_terms(data, full, fit, content.facts[0][1], references, coding),
+        fitted=fitted_terms(data, full, fit, content.facts[0][1], coding),
         predictor=linear_predictor(data, full, fit),
         fingerprint=data_fingerprint(data),
         seed=result.seed,

@@ -13,7 +13,7 @@ from treeselect.designs.linear import (
 )
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import shown_names
-from treeselect.errors import listing, quoted
+from treeselect.errors import quoted
 from treeselect.models.linear.coefficients import robust_note
 from treeselect.models.linear.data import ORDINAL, LinearData
 from treeselect.models.linear.fit import FIRTH, LinearFit
@@ -84,16 +84,6 @@ def spline_notes(splines: Mapping[str, Any]) -> tuple[str, ...]:
         "Numbers with knots have restricted cubic splines (Harrell 2015); their rows compare two"
         " values, the quartiles unless these are equal. `.tidy()` has all coefficients, `.drop1()`"
         " tests of non-linearity.",
-    )
-
-
-def left_out_note(left_out: Sequence[str], fit: LinearFit) -> tuple[str, ...]:
-    if not left_out:
-        return ()
-    beside = "" if fit.n_events is None else ", or of these and columns constant within strata"
-    return (
-        "Dropped because they are linear combinations of preceding columns"
-        f"{beside}: {listing(left_out)}.",
     )
 
 

@@ -11,9 +11,8 @@ import numpy as np
 
 from treeselect.arguments.checks import check_choice, check_flag, check_share
 from treeselect.brief import brief
-from treeselect.designs.linear import LinearCoding, LinearColumns
+from treeselect.designs.linear import LinearColumns
 from treeselect.designs.modeldata import INTERCEPT, ModelData
-from treeselect.designs.preparing import shown_names
 from treeselect.designs.weights import check_offset
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.rounding import at_least, largest_in_row
@@ -22,7 +21,6 @@ from treeselect.errors import DataError, OptionError, quoted
 from treeselect.frames.reading import read_data
 from treeselect.frames.tables import as_column, as_frame, in_library
 from treeselect.models.linear.coefficients import (
-    Reference,
     coefficient_table,
     exponentiated,
     ratio_cells,
@@ -460,30 +458,3 @@ class TermTested:
     def _terms(self) -> FittedTerms:
         assert self.fitted is not None
         return self.fitted
-
-
-def fitted_terms(
-    data: ModelData,
-    full: LinearData,
-    fit: LinearFit,
-    call: str,
-    references: dict[str, Reference],
-    coding: LinearCoding,
-) -> FittedTerms:
-    """The model as the tests of its terms use it; `full` has all columns."""
-    terms = (term for term in dict.fromkeys(full.term_of) if term != INTERCEPT)
-    return FittedTerms(
-        data=full,
-        fit=fit,
-        name=data.response.name,
-        classes=data.response.classes,
-        factors_of={
-            spec.term.name: frozenset(factor.name for factor in spec.term.factors)
-            for spec in data.spec.terms
-        },
-        names=shown_names(data),
-        call=call,
-        formula=data.spec.formula.text_of(terms),
-        references=references,
-        coding=coding,
-    )

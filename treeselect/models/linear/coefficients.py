@@ -16,7 +16,7 @@ from treeselect.designs.preparing import column_labels, term_label
 from treeselect.designs.splines import quartiles, spline_basis
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.rounding import PRECISION
-from treeselect.errors import OptionError, quoted
+from treeselect.errors import OptionError, listing, quoted
 from treeselect.models.linear.data import LinearData
 from treeselect.models.linear.fit import LinearFit
 from treeselect.printing import common_form, interval_text, number_text, p_text, significant
@@ -258,6 +258,17 @@ def few_events_notes(fits: Sequence[LinearFit], unit: str = "") -> tuple[str, ..
         f" coefficient{'s' if n_columns > 1 else ''} ({n_events / n_columns:.2g} per coefficient)."
         f" With fewer than about {_ENOUGH_EVENTS}, estimates can be biased and intervals too"
         " narrow (Peduzzi et al. 1995).",
+    )
+
+
+def left_out_note(left_out: Sequence[str], fit: LinearFit) -> tuple[str, ...]:
+    """Which columns are combinations of others."""
+    if not left_out:
+        return ()
+    beside = "" if fit.n_events is None else ", or of these and columns constant within strata"
+    return (
+        "Dropped because they are linear combinations of preceding columns"
+        f"{beside}: {listing(left_out)}.",
     )
 
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from treeselect.brief import brief
 from treeselect.designs.linear import USUAL, LinearCoding
-from treeselect.designs.modeldata import ModelData
+from treeselect.designs.modeldata import INTERCEPT, ModelData
+from treeselect.designs.preparing import shown_names
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.errors import DataError, OptionError
 from treeselect.frames.tables import PrintedTable, in_library
@@ -19,6 +20,7 @@ from treeselect.models.linear.coefficients import (
     Reference,
     bent_columns,
     coefficient_table,
+    reference_levels,
     wald_test,
 )
 from treeselect.models.linear.data import ORDINAL, LinearData, linear_data
@@ -227,6 +229,28 @@ def fit_terms(
     if too_few:
         fit = dataclasses.replace(fit, problems=tuple(dict.fromkeys([*fit.problems, too_few])))
     return full, left_out, fit
+
+
+def fitted_terms(
+    data: ModelData, full: LinearData, fit: LinearFit, call: str, coding: LinearCoding
+) -> FittedTerms:
+    """The model as the tests of its terms use it; `full` has all columns."""
+    terms = (term for term in dict.fromkeys(full.term_of) if term != INTERCEPT)
+    return FittedTerms(
+        data=full,
+        fit=fit,
+        name=data.response.name,
+        classes=data.response.classes,
+        factors_of={
+            spec.term.name: frozenset(factor.name for factor in spec.term.factors)
+            for spec in data.spec.terms
+        },
+        names=shown_names(data),
+        call=call,
+        formula=data.spec.formula.text_of(terms),
+        references=reference_levels(data, tuple(full.matrix.columns)),
+        coding=coding,
+    )
 
 
 def _fitted(

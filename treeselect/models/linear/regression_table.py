@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -18,8 +19,8 @@ from treeselect.errors import DataError, OptionError, listing, quoted
 from treeselect.frames.tables import PrintedTable, in_library
 from treeselect.models.linear.coefficients import (
     coefficient_table,
+    left_out_note,
     readable,
-    reference_levels,
     with_references,
 )
 from treeselect.models.linear.data import ORDINAL
@@ -28,6 +29,7 @@ from treeselect.models.linear.tests import (
     FittedTerms,
     drop_tests,
     fit_terms,
+    fitted_terms,
     intervals,
     test_words,
 )
@@ -39,8 +41,6 @@ from treeselect.printing import (
     p_text,
     significant,
 )
-from treeselect.results.linear_notes import left_out_note
-from treeselect.results.linear_predictor import fitted_terms
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,6 +85,83 @@ class RegressionTable(PrintedTable):
         return in_library(self.table, self.library)
 
 
+OfTable = tuple[FittedTerms, ModelData, Sequence[str], str]
+"""A model, its data, the selected terms, and what a reader should know of its p-values."""
+
+
+class InPapers:
+    """A linear model that has the table of a paper."""
+
+    __slots__ = ()
+
+    library: str
+
+    @abstractmethod
+    def _of_table(self) -> OfTable:
+        """What the table is made of."""
+
+    def regression_table(
+        self,
+        models: Sequence[str] = ("univariable", "selected"),
+        *,
+        per: Literal["sd"] | Mapping[str, float] | None = None,
+        interval: Literal["wald", "profile"] | None = None,
+        digits: int | None = None,
+        notes: bool = True,
+    ) -> RegressionTable:
+        """The table of a paper: each term alone, and beside the others.
+
+        Parameters
+        ----------
+        models : sequence of {"univariable", "all", "selected"}
+            A model for each term, one of all candidates, one of the selected ones, side by side.
+        per : "sd", or dict of float by term, optional
+            Differences of numbers that the ratios are of: a standard deviation of each, or some of
+            your choice, ``{"age": 10}``; by default 1. Splines compare the quartiles.
+        interval : {"wald", "profile"}, optional
+            Confidence intervals as those of :meth:`confint`; by default Wald's, for Firth's
+            penalised likelihood profile intervals.
+        digits : int, optional
+            Decimals of ratios and intervals, 1 to 10; by default three significant digits.
+        notes : bool
+            Whether the summary says below how the table was made.
+
+        Returns
+        -------
+        RegressionTable
+            ``.summary()`` with ``as_docx()``, ``as_markdown()``, ``as_latex()`` and ``as_gt()``;
+            ``.tidy()``.
+
+        Raises
+        ------
+        OptionError
+            If an argument is not allowed.
+        DataError
+            If one of the models can't be fitted.
+
+        Notes
+        -----
+        P-values are of whole terms, by likelihood ratio, for a gaussian
+        response by F, and with robust errors by Wald's test; they stand in the first row of a term.
+        Levels have the numbers of their rows and events. Each model drops the rows in which its own
+        terms are missing. After a selection on the same rows, as of ``refit()``, p-values are too
+        small; those of ``inference()`` are of other rows.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=2, seed=1)
+        >>> table = fit.refit("glm").regression_table(per="sd", digits=2)
+        >>> table.tidy()["term"].unique().tolist()
+        ['pclass', 'sex']
+        """
+        found, data, terms, caution = self._of_table()
+        return regression_table(
+            found, data, terms, models, per, interval, digits, notes, caution, self.library
+        )
+
+
 def regression_table(
     found: FittedTerms,
     data: ModelData,
@@ -97,7 +174,7 @@ def regression_table(
     caution: str,
     library: str,
 ) -> RegressionTable:
-    """See ``GlmFit.regression_table``."""
+    """See :meth:`InPapers.regression_table`."""
     wanted = read_names("models", models)
     if not wanted or not set(wanted) <= set(MODELS):
         raise OptionError(
@@ -145,8 +222,7 @@ def regression_table(
 
 def _fitted(found: FittedTerms, data: ModelData, terms: Sequence[str]) -> FittedTerms:
     full, _, fit = fit_terms(data, terms, found.coding)
-    references = reference_levels(data, tuple(full.matrix.columns))
-    return fitted_terms(data, full, fit, found.call, references, found.coding)
+    return fitted_terms(data, full, fit, found.call, found.coding)
 
 
 def _units(per: object, data: ModelData, terms: Sequence[str]) -> dict[str, float]:

@@ -186,3 +186,24 @@ def test_notes_say_how_intervals_were_made():
 def test_bad_arguments(options, message):
     with pytest.raises(OptionError, match=message):
         fitted("x + g").refit("glm").regression_table(**options)
+
+
+@pytest.mark.parametrize("family", LEFT)
+def test_inference_has_the_table_of_the_rows_for_testing(family):
+    fit = fitted("x + g", LEFT[family], family=family)
+    found = fit.inference(seed=3)
+    table = found.regression_table()
+    design, _ = found.tested
+    rows = SURVEY.iloc[design.response.rows[design.weight > 0]]
+    assert 0.4 < len(rows) / len(SURVEY) < 0.6
+    known = fitted("x + g", LEFT[family], family=family, data=rows.reset_index(drop=True))
+    expected = known.refit("glm").regression_table().tidy()
+    pd.testing.assert_frame_equal(table.tidy(), expected, rtol=1e-6)
+    own = found.tidy(exponentiate=family != "gaussian").set_index("column")["estimate"]
+    shown = table.tidy().query("model == 'selected'").set_index("column")["estimate"]
+    np.testing.assert_allclose(own[["g[T.b]", "g[T.c]"]], shown[["g[T.b]", "g[T.c]"]], rtol=1e-6)
+    assert "g: a (reference)" in str(found.summary())
+    assert "selected on one part of the rows" in str(table.summary())
+    assert "repeats" not in str(table.summary())
+    with pytest.raises(OptionError, match="several splits have no common ones"):
+        fit.inference(repeats=2, seed=3).regression_table()
