@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from treeselect.arguments.checks import check_flag, file_path
 from treeselect.errors import FormulaError, ModelFileError, quoted, reason, said_by
-from treeselect.modelfile.coding import read_record
+from treeselect.modelfile.coding import FORMAT, LINEAR_FORMAT, read_record
 from treeselect.modelfile.restored import restored
 from treeselect.modelfile.saved import SavedFit
 from treeselect.resampling.fit import Fit
 from treeselect.result import SelectionResult
+from treeselect.results.linear_file import SavedLinear, linear_parts
+from treeselect.results.linear_model import GlmFit
 from treeselect.running.machine import warn
 
 
-def load(path: str | os.PathLike[str], *, trusted: bool = False) -> SelectionResult:
-    """Load a model that was saved with :meth:`SelectionResult.save`.
+def load(path: str | os.PathLike[str], *, trusted: bool = False) -> Any:
+    """Load a model that was saved with :meth:`SelectionResult.save` or ``GlmFit.save``.
 
     Parameters
     ----------
@@ -27,9 +30,10 @@ def load(path: str | os.PathLike[str], *, trusted: bool = False) -> SelectionRes
 
     Returns
     -------
-    SelectionResult
-        Its predictions are identical to those of the saved result. If the file does not hold the
-        data, methods that need them work after :meth:`SelectionResult.with_data`.
+    SelectionResult or GlmFit
+        What was saved; its predictions are identical. If the file does not hold the data, methods
+        of a selection that need them work after :meth:`SelectionResult.with_data`; a linear model
+        predicts and has its tables, but no tests of its terms.
 
     Raises
     ------
@@ -53,15 +57,23 @@ def load(path: str | os.PathLike[str], *, trusted: bool = False) -> SelectionRes
     """
     trusted = check_flag("trusted", trusted)
     found = _read(file_path(path, error=ModelFileError), trusted=trusted)
+    if isinstance(found, GlmFit):
+        return found
     lost = found.chosen_method.missing
     if lost is not None:
         warn(lost)
     return SelectionResult(found)
 
 
-def _read(path: Path, *, trusted: bool) -> Fit:
+_KINDS: dict[str, type[Any]] = {FORMAT: SavedFit, LINEAR_FORMAT: SavedLinear}
+
+
+def _read(path: Path, *, trusted: bool) -> Fit | GlmFit:
     try:
-        return restored(read_record(path, SavedFit), trusted=trusted)
+        found: Any = read_record(path, _KINDS)
+        if isinstance(found, SavedLinear):
+            return GlmFit(**linear_parts(found, trusted=trusted))
+        return restored(found, trusted=trusted)
     except ModelFileError:
         raise
     except FormulaError as error:

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 import pytest
 from quick import WITH_GAPS
@@ -220,6 +221,23 @@ def test_csv_and_parquet_give_the_same_answer(run):
         for kind in ("csv", "parquet")
     ]
     assert outputs[0].replace("data.csv", "data.parquet") == outputs[1]
+
+
+def test_predict_reads_a_linear_model_and_others_want_a_selection(run, folder, mixed):
+    fit = treeselect.select("died ~ signal + dose", mixed, method="mrmr", k=2, seed=1)
+    glm = fit.refit("glm")
+    glm.save(folder / "glm")
+    mixed.head(4).to_csv(folder / "four.csv", index=False)
+    done = run("predict", "glm", "four.csv", "--type", "link")
+    np.testing.assert_allclose(
+        [float(line) for line in done.stdout.split()[1:]], glm.predict(mixed.head(4), "link")
+    )
+    assert (
+        "A linear model has no `quantiles`"
+        in run("predict", "glm", "four.csv", "--quantiles", "0.5").stderr
+    )
+    for command in ("report glm", "update glm four.csv"):
+        assert "must hold a selection" in run(*command.split()).stderr
 
 
 def test_select_saves_what_predict_reads(run, folder, mixed):

@@ -358,7 +358,7 @@ def model_matrix(
     """What formulaic builds of these terms, of rows without missing values: the definition of our
     columns. Full rank drops a reference level of each factor, as for a linear model with an
     intercept."""
-    made, _ = _matrix(text, frame, terms, Recoded(), full_rank=full_rank)
+    made = _matrix(text, frame, terms, Recoded(), {}, full_rank=full_rank)
     return made.matrix.drop(columns="Intercept") if full_rank else made.matrix
 
 
@@ -435,32 +435,42 @@ class TermColumns:
 
 
 def term_matrix(
-    text: str, frame: pd.DataFrame, terms: Sequence[Term], recoded: Recoded | None = None
+    text: str,
+    frame: pd.DataFrame,
+    terms: Sequence[Term],
+    recoded: Recoded | None = None,
+    state: Mapping[str, Any] | None = None,
 ) -> tuple[pd.DataFrame, list[int], TermColumns]:
     """The matrix of a linear model of these terms, the term of each of its columns (-1 for the
     intercept, which comes first), and how to make the columns of other rows. It is of full rank as
-    far as formulaic can tell from the formula."""
+    far as formulaic can tell from the formula. With a `state`, transforms learn nothing more."""
     recoded = Recoded() if recoded is None else recoded
     if not terms:
         matrix = pd.DataFrame({"Intercept": np.ones(len(frame))}, index=frame.index)
         return matrix, [-1], TermColumns(text, (), recoded, {}, None)
-    made, state = _matrix(text, frame, terms, recoded, full_rank=True)
+    learned = deepcopy(dict(state or {}))
+    made = _matrix(text, frame, terms, recoded, learned, full_rank=True)
     with _making(terms, frame):
         values = np.asarray(made.matrix, np.float64)
-    columns = TermColumns(text, tuple(terms), recoded, state, made.without_rows)
+    columns = TermColumns(text, tuple(terms), recoded, learned, made.without_rows)
     return pd.DataFrame(values, frame.index, list(made.matrix.columns)), made.term_of, columns
 
 
 def _matrix(
-    text: str, frame: pd.DataFrame, terms: Sequence[Term], recoded: Recoded, *, full_rank: bool
-) -> tuple[FormulaicMatrix, dict[str, Any]]:
+    text: str,
+    frame: pd.DataFrame,
+    terms: Sequence[Term],
+    recoded: Recoded,
+    state: dict[str, Any],
+    *,
+    full_rank: bool,
+) -> FormulaicMatrix:
     frame = _variables(frame, terms)
-    state: dict[str, Any] = {}
     with _making(terms, frame):
         values = recoded.values(frame, _given(terms, frame, state))
         _check_matrix(terms, frame, values, full_rank=full_rank)
         plain = frame.drop(columns=_replaced(frame, values))
-        return formulaic_matrix(text, plain, values, terms, full_rank=full_rank), state
+        return formulaic_matrix(text, plain, values, terms, full_rank=full_rank)
 
 
 def _variables(frame: pd.DataFrame, terms: Sequence[Term]) -> pd.DataFrame:

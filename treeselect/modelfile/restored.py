@@ -82,7 +82,7 @@ _LARGEST = 1e72
 _NEAR = 1e-6
 """Largest deviation of a sum of shares from 1."""
 
-_MOST_LEARNED = 2**15
+MOST_LEARNED = 2**15
 """Most bytes of what a factor's transforms learned: a million knots would exhaust the memory."""
 
 _MOST_BYTES = 2**22
@@ -112,7 +112,7 @@ def _are_shares(values: FloatArray) -> bool:
 
 def restored(saved: SavedFit, *, trusted: bool) -> Fit:
     """The fit of a record; a FormulaError if `trusted` is needed, many if it is damaged."""
-    data = _data(saved.design, trusted)
+    data = data_of(saved.design, trusted)
     coded, family, units = data.arrays, data.response.family, data.spec.units
     steps, follow_up = _steps(saved.path, len(units.names)), data.response.follow_up
     subforest = None if saved.subforest is None else _forest(saved.subforest, coded, family)
@@ -134,7 +134,7 @@ def restored(saved: SavedFit, *, trusted: bool) -> Fit:
     check("the held-out score", saved.held_out is None or saved.held_out.n_rows > 0)
     check("the baseline hazard", (saved.baseline is None) == (follow_up is None))
     if saved.baseline is not None and follow_up is not None:
-        _check_baseline(saved.baseline, follow_up)
+        check_baseline(saved.baseline, follow_up)
     found = alike(
         Fit,
         saved,
@@ -158,7 +158,8 @@ def restored(saved: SavedFit, *, trusted: bool) -> Fit:
 # --- the data and how they were encoded ----------------------------------------------------------
 
 
-def _data(saved: SavedDesign, trusted: bool) -> ModelData:
+def data_of(saved: SavedDesign, trusted: bool) -> ModelData:
+    """The encoded data, or how they were encoded."""
     import pandas as pd
 
     spec, sample, labels = _spec(saved, trusted), saved.sample, saved.labels.values()
@@ -193,10 +194,10 @@ def _spec(saved: SavedDesign, trusted: bool) -> DesignSpec:
         _check_term(terms[-1])
     used = {factor.name: factor for term in parsed.terms for factor in term.factors}
     variables = {name for term in parsed.terms for name in term.variables}
-    state = {name: plain(learned, _MOST_LEARNED) for name, learned in saved.state.items()}
+    state = {name: plain(learned, MOST_LEARNED) for name, learned in saved.state.items()}
     check("formula and schema", variables == set(saved.schema))
     check("formula and transforms", set(state) == set(used))
-    check("formula and transforms", *(_fits(own, state[name]) for name, own in used.items()))
+    check("formula and transforms", *(fits(own, state[name]) for name, own in used.items()))
     codes = [code for own in (saved.na.everywhere, *saved.na.by_column.values()) for code in own]
     check("missing values", *(isinstance(code, str) or math.isfinite(code) for code in codes))
     _check_units(saved.units, names)
@@ -215,7 +216,7 @@ def _check_term(spec: TermSpec) -> None:
     check("missing values", (spec.n_missing or 0) >= 0)
 
 
-def _fits(factor: Factor, learned: Any) -> bool:
+def fits(factor: Factor, learned: Any) -> bool:
     """Whether each transform has a state, without which new data would define it."""
     if not isinstance(learned, dict):
         return False
@@ -290,7 +291,7 @@ def _with_rows(data: ModelData, saved: SavedRows) -> ModelData:
 
     y, weight, groups, offset, n = saved.y, saved.weight, saved.groups, saved.offset, len(saved.y)
     are_copies, response = weight.dtype == np.int64, data.response
-    frame = pd.DataFrame({name: _column(own, n) for name, own in saved.columns.items()})
+    frame = pd.DataFrame({name: column_of(own, n) for name, own in saved.columns.items()})
     check("data and schema", list(frame) == list(data.spec.schema), n > 0)
     check(
         "data", are_copies or weight.dtype == np.float64, saved.rows.shape == weight.shape == (n,)
@@ -320,7 +321,8 @@ def _with_rows(data: ModelData, saved: SavedRows) -> ModelData:
     )
 
 
-def _column(saved: SavedColumn, n_rows: int) -> pd.Series[Any]:
+def column_of(saved: SavedColumn, n_rows: int) -> pd.Series[Any]:
+    """A column of so many rows."""
     values, levels = saved.values, saved.levels
     check("data", values.shape == (n_rows,))
     if levels is None:
@@ -519,7 +521,8 @@ def _asked(saved: SavedArguments) -> Asked:
     return Asked(given, None, saved.lost)
 
 
-def _check_baseline(found: Baseline, known: FollowUp) -> None:
+def check_baseline(found: Baseline, known: FollowUp) -> None:
+    """Raise a ValueError unless it can be the baseline of such times."""
     what, time, begin, hazard = "the baseline hazard", found.time, found.begin, found.hazard
     n, own = len(known.levels), (time, hazard, found.level)
     check(what, begin.shape == (n + 1,), time.shape == hazard.shape == (len(time),))

@@ -261,7 +261,7 @@ def saved_fit(fit: Fit, *, include_data: bool) -> SavedFit:
     return alike(
         SavedFit,
         fit,
-        design=_design(fit.design, fit.choice, include_data),
+        design=saved_design(fit.design, fit.choice if include_data else None),
         method=raw(method_record(fit.chosen_method)),
         path=_path((*fit.steps, fit.step)),
         model=_model(fit.model),
@@ -272,7 +272,8 @@ def saved_fit(fit: Fit, *, include_data: bool) -> SavedFit:
     )
 
 
-def _design(data: ModelData, choice: Choice, include_data: bool) -> SavedDesign:
+def saved_design(data: ModelData, choice: Choice | None = None) -> SavedDesign:
+    """How data are encoded, with the data themselves where the choice of size is given."""
     spec, arrays, response, model = data.spec, data.arrays, data.response, data.model
     if isinstance(model, Estimator):
         raise ModelFileError(
@@ -313,7 +314,7 @@ def _design(data: ModelData, choice: Choice, include_data: bool) -> SavedDesign:
         library=data.library,  # type: ignore[arg-type]
         labels=dict(data.labels),
         sample=data.sample,
-        data=_rows(data, choice) if include_data else None,
+        data=None if choice is None else _rows(data, choice),
     )
 
 

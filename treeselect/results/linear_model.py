@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from treeselect.arguments.checks import check_flag, read_seed
+from treeselect.arguments.checks import check_flag, file_path, read_seed
 from treeselect.designs.linear import (
     LinearCoding,
     knots_words,
@@ -14,13 +17,15 @@ from treeselect.designs.linear import (
 )
 from treeselect.designs.modeldata import ModelData, data_fingerprint
 from treeselect.designs.preparing import shown_names
-from treeselect.errors import OptionError
+from treeselect.errors import ModelFileError, OptionError
 from treeselect.figures.marks import Figure, Rows
 from treeselect.figures.plotting import need_matplotlib, plotted
 from treeselect.frames.tables import in_library
+from treeselect.modelfile.coding import LINEAR_FORMAT, write_record
 from treeselect.models.linear.coefficients import (
     SAME_ROWS,
     ModelColumn,
+    Reference,
     Tabled,
     changed_labels,
     coefficient_frame,
@@ -44,6 +49,7 @@ from treeselect.models.linear.tests import FittedTerms, fit_terms, fitted_terms
 from treeselect.printing import Summarised, Summary, SummaryContent
 from treeselect.results.diagnostics import Diagnostics, diagnose
 from treeselect.results.linear_figures import coefficient_figure, spline_figures, term_figure
+from treeselect.results.linear_file import saved_linear
 from treeselect.results.linear_notes import (
     QUASI,
     coding_notes,
@@ -113,6 +119,10 @@ class GlmFit(Summarised, Tabled, Predicting, TermTested, InPapers):
         Of the data.
     seed : int
         Of the fit.
+    references : dict of str to Reference
+        Reference levels of factors, by term.
+    shown : pandas.DataFrame or None
+        The table as it is printed, with differences between quartiles for splines.
 
     Notes
     -----
@@ -147,6 +157,8 @@ class GlmFit(Summarised, Tabled, Predicting, TermTested, InPapers):
     predictor: LinearPredictor | None = None
     fingerprint: str | None = None
     seed: int = 0
+    references: Mapping[str, Reference] = field(default_factory=dict)
+    shown: pd.DataFrame | None = field(default=None, repr=False)
 
     @property
     def coef(self) -> pd.Series:
@@ -194,7 +206,7 @@ class GlmFit(Summarised, Tabled, Predicting, TermTested, InPapers):
         check_flag("reference", reference)
         table = self._readable() if exponentiate else self.table
         if reference:
-            table = with_references(table, self._terms().references)
+            table = with_references(table, self.references)
         table = exponentiated(table, self.ratio) if exponentiate else table
         return in_library(table, self.library)
 
@@ -219,6 +231,40 @@ class GlmFit(Summarised, Tabled, Predicting, TermTested, InPapers):
         assert self.predictor is not None
         found = self._terms()
         return found, self.predictor.design, found.terms, self._caution
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the model to a file of its own, for :func:`treeselect.load`, without the data.
+
+        Parameters
+        ----------
+        path : path
+            File to write, with any suffix. An existing file is replaced atomically.
+
+        Returns
+        -------
+        pathlib.Path
+            The file: coefficients, their covariance, tables, and how terms are coded (levels, knots
+            and quartiles of numbers). The loaded model predicts and prints; tests of its terms need
+            the data. Nothing in the file is code, as of :meth:`SelectionResult.save`.
+
+        Raises
+        ------
+        ModelFileError
+            If the file can't be written, or the columns can't be made again without the data.
+
+        Examples
+        --------
+        >>> import tempfile, treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=1, seed=1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     glm = treeselect.load(fit.refit("glm").save(f"{folder}/glm.treeselect"))
+        >>> glm.coef.index.to_list()
+        ['Intercept', 'sex']
+        """
+        target = file_path(path, error=ModelFileError)
+        write_record(target, lambda: saved_linear(self), LINEAR_FORMAT)
+        return target
 
     def plot(self, term: str | None = None, *, ax: Axes | None = None) -> Axes:
         """Draw the coefficients, or the effect of a term.
@@ -316,7 +362,7 @@ class GlmFit(Summarised, Tabled, Predicting, TermTested, InPapers):
 
     @property
     def _is_clustered(self) -> bool:
-        return self.fitted is not None and self.fitted.fit.n_groups is not None
+        return "Std. errors" in dict(self.content.facts)
 
     def __repr__(self) -> str:
         return f"<GlmFit of {self.n_used:,} rows, {self.n_dropped:,} dropped>"
@@ -331,8 +377,8 @@ def figure_of_coefficients(found: GlmFit) -> Rows | None:
 
 def figures_of_splines(found: GlmFit) -> tuple[Figure, ...]:
     """The effects of numbers that have splines, as small figures."""
-    assert found.fitted is not None
-    assert found.predictor is not None
+    if found.fitted is None or found.predictor is None:
+        return ()
     return spline_figures(found.fitted, found.predictor.design)
 
 
@@ -401,4 +447,6 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
         predictor=linear_predictor(data, full, fit),
         fingerprint=data_fingerprint(data),
         seed=result.seed,
+        references=references,
+        shown=rows,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,10 +21,9 @@ from treeselect.errors import DataError, OptionError, quoted
 from treeselect.frames.reading import read_data
 from treeselect.frames.tables import as_column, as_frame, in_library
 from treeselect.models.linear.coefficients import (
-    coefficient_table,
+    Reference,
     exponentiated,
     ratio_cells,
-    readable,
     rows_with_references,
 )
 from treeselect.models.linear.data import LinearData
@@ -291,6 +290,8 @@ class TermTested:
     labels: dict[str, str]
     content: SummaryContent
     fitted: FittedTerms | None
+    references: Mapping[str, Reference]
+    shown: pd.DataFrame | None
 
     @property
     def _caution(self) -> str:
@@ -440,7 +441,7 @@ class TermTested:
         shown = [
             (self.labels.get(name, name), *row[1:]) for name, row in zip(names, rows, strict=True)
         ]
-        filled = rows_with_references(table, self._terms().references, shown)
+        filled = rows_with_references(table, self.references, shown)
         filled = tuple(
             (row[0], "1", *row[2:]) if row[0].endswith("(reference)") and not row[1] else row
             for row in filled
@@ -450,11 +451,12 @@ class TermTested:
 
     def _readable(self) -> pd.DataFrame:
         """The table of coefficients, with differences between quartiles for splines."""
-        found = self._terms()
-        if not found.data.splines:
-            return self.table
-        return coefficient_table(readable(found.fit, found.data))
+        return self.table if self.shown is None else self.shown
 
     def _terms(self) -> FittedTerms:
-        assert self.fitted is not None
+        if self.fitted is None:
+            raise DataError(
+                "Can't do this without the data of the fit, which are not in the file of a linear"
+                " model.\n  Save the selection with `include_data=True`, load it and refit."
+            )
         return self.fitted
