@@ -35,6 +35,7 @@ USES = (
     "search.citation(fit.performance(2))", "search.checklist()", "search.history()",
     "search.learning_curve((0.5, 1.0), 2)", "plot()", "plot('path')", "plot('shape', term=TERM)",
     "search.notes", "search.scores", "search.steps", "model.importance", "model.sparse",
+    "model.members()",
     "model.fitted", "data.design", "family", "search.method", "groups", "k", "search.seed",
     "search.held_out", "search.call", "search.step", "search.rule", "search.p_values",
     "with_data(data)", "performance(2).calibration(3)", "performance(2).roc()",

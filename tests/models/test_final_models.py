@@ -271,6 +271,26 @@ def test_an_estimator_goes_with_the_fit_everywhere(frame, tmp_path):
     assert "those of DecisionTreeClassifier(max_depth=1" in str(compared.summary())
 
 
+@pytest.mark.parametrize("model", [None, "glm", DecisionTreeRegressor(max_depth=4)])
+def test_members_share_the_importance_of_their_group(frame, model):
+    groups = {"both": ["a", "site", "c"]}
+    fit = select(frame, "y", ["a", "site", "c", "sex"], model, keep=["both", "sex"], k=2,
+                 groups=groups)  # fmt: skip
+    found = fit.model.members()
+    assert set(found["term"]) == {"a", "site", "c"}
+    assert found["share"].sum() == pytest.approx(1)
+    assert found["share"].is_monotonic_decreasing
+    whole = fit.tidy().set_index("term")["importance"]["site"]
+    assert found["importance"].sum() == pytest.approx(whole)
+    assert found["term"].iloc[0] != "site"
+    if model == "glm":
+        coef, expected = fit.refit("glm", missing="indicator").coef, {}
+        expected = {name: abs(coef[name]) * frame[name].std() for name in ("a", "c")}
+        ratio = found.set_index("term")["share"]
+        assert ratio["a"] / ratio["c"] == pytest.approx(expected["a"] / expected["c"], rel=0.1)
+    assert select(frame, "y", ["a"], model).model.members().empty
+
+
 def test_missing_numbers_are_passed_to_estimators_that_take_them(frame):
     fit = select(frame, "y", ["b", "site"], DecisionTreeRegressor(max_leaf_nodes=4))
     coding = fit._fit.model.codings[0]

@@ -20,18 +20,14 @@ from treeselect.designs.problem import CodedColumns, Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from treeselect.engine.columns import BinnedData
-from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import weighted_median
 from treeselect.engine.threads import one_thread
 from treeselect.models.forest import null_response
 from treeselect.models.linear.model import by_code_of, own_columns
-from treeselect.models.model import TreeModel
+from treeselect.models.model import TreeModel, permuted_changes
 
 _LEAST_COUNT = 1e-6
 """Least predicted count, of which the logarithm is a number."""
-
-_MOST_ROWS = 10_000
-"""Rows whose values are exchanged for importances."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +155,10 @@ def refit_estimator(
         order=order,
     )  # fmt: skip
     if wants_importance:
-        unit = np.repeat(coded.groups.ids[own[order]], [block.shape[1] for block in blocks])
-        _add_importance(model, x, unit, share, seed)
+        units = own[order], coded.groups.ids[own[order]]
+        names = list(dict.fromkeys(units[1].tolist()))
+        parts = [units[0][units[1] == name] for name in names]
+        model.importance[names] = permuted_changes(model, coded, weights.values, parts, seed)
     return model
 
 
@@ -183,19 +181,3 @@ def _coding(
     if is_number and passes:
         table[0] = np.nan
     return ColumnCoding(table, is_number)
-
-
-def _add_importance(
-    model: EstimatorModel, x: FloatArray, unit: IntArray, share: FloatArray, seed: int
-) -> None:
-    """Write how much predictions change when the values of a unit are permuted over the rows."""
-    rng = np.random.default_rng(stream_seed(seed, "importance"))
-    rows = rng.permutation(len(x))[:_MOST_ROWS]
-    x, share = x[rows], share[rows] / share[rows].sum()
-    known = model.mean_of(x)
-    for own in dict.fromkeys(unit.tolist()):
-        there = unit == own
-        other = x.copy()
-        other[:, there] = x[rng.permutation(len(x))][:, there]
-        change = ((model.mean_of(other) - known) ** 2).sum(axis=1)
-        model.importance[own] = np.sqrt(share @ change)

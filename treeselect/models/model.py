@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,6 +16,7 @@ from treeselect.designs.problem import CodedColumns, Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.columns import BinnedData, select_groups
 from treeselect.engine.forest.walk import predict_sum
+from treeselect.engine.random import stream_seed
 from treeselect.engine.survival.curves import Baseline, breslow
 from treeselect.engine.tree.nodes import LEAF, Trees, join_trees
 from treeselect.models.importing import ImportedBins
@@ -250,6 +252,36 @@ class WeightedForest(TreeModel):
         scale = np.repeat(self.weights, np.diff(trees.start))[:, np.newaxis]
         scaled = trees._replace(nodes=trees.nodes._replace(value=trees.nodes.value * scale))
         return predict_sum(scaled, data, n_threads)
+
+
+_MOST_PERMUTED = 10_000
+"""Rows over which values are permuted."""
+
+
+def permuted_changes(
+    model: TreeModel, coded: CodedColumns, weight: WeightArray, parts: Sequence[IntArray], seed: int
+) -> FloatArray:
+    """How much predictions, or log hazards, change (root mean square) when the columns of a part,
+    by their numbers among all, are permuted together over the rows; shape (n_parts,)."""
+    if not parts:
+        return np.zeros(0)
+    rng = np.random.default_rng(stream_seed(seed, "permuted"))
+    rows = rng.permutation(np.flatnonzero(weight > 0))[:_MOST_PERMUTED]
+    share = weight[rows] / weight[rows].sum()
+    own = np.flatnonzero(model.groups[coded.groups.ids])
+    columns = [coded.columns[j][rows] for j in own]
+
+    def predict(x: Sequence[NDArray[Any]]) -> FloatArray:
+        mean = model.predict_columns(coded, tuple(x))
+        return (np.log(mean) if model.family.has_times else mean).reshape(len(rows), -1)
+
+    known = predict(columns)
+    found = np.zeros(len(parts))
+    for i, part in enumerate(parts):
+        order = rng.permutation(len(rows))
+        other = [x[order] if j in part else x for j, x in zip(own, columns, strict=True)]
+        found[i] = np.sqrt(share @ ((predict(other) - known) ** 2).sum(axis=1))
+    return found
 
 
 def no_trees(problem: Problem, weight: WeightArray) -> WeightedForest:

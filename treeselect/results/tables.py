@@ -10,6 +10,7 @@ import numpy as np
 from treeselect.algorithms.task import Trace
 from treeselect.engine.rounding import falling
 from treeselect.errors import OptionError, quoted
+from treeselect.models.model import permuted_changes
 from treeselect.printing import SmallTable, count_text, signed
 from treeselect.resampling.fit import noun
 from treeselect.results.effects import effect_columns
@@ -151,6 +152,26 @@ def importances_of(result: Fit, units: Sequence[str]) -> list[float]:
     """Importances of some units in the final model."""
     found = dict(zip(result.design.arrays.groups.names, result.importance, strict=True))
     return [float(found[unit]) for unit in units]
+
+
+def member_table(result: Fit) -> pd.DataFrame:
+    """One row per term of a selected group of several, with its part of the group's importance."""
+    import pandas as pd
+
+    design, arrays = result.design, result.design.arrays
+    design.check_data()
+    names, rows = np.array(arrays.column_names, dtype=object), []
+    for group in result.groups:
+        terms = design.terms_of([group])
+        if len(terms) == 1:
+            continue
+        parts = [np.flatnonzero(names == term) for term in terms]
+        found = permuted_changes(result.model, arrays, design.weight, parts, result.seed)
+        share = found / max(found.sum(), 1e-300)
+        (whole,) = importances_of(result, [group])
+        order = np.argsort(-share, kind="stable")
+        rows += [(group, terms[i], whole * share[i], share[i]) for i in order]
+    return pd.DataFrame(rows, columns=["group", "term", "importance", "share"])
 
 
 def _entry(result: Fit, group: int) -> float:

@@ -27,7 +27,7 @@ from treeselect.results.calls import check_found, step_text, with_step
 from treeselect.results.describing import describe_table, neighbour_table
 from treeselect.results.effects import effect_table, warn_of_few
 from treeselect.results.shapes import interaction_table, shape_table
-from treeselect.results.tables import alternative_table, exchange_table, history_table
+from treeselect.results.tables import alternative_table, exchange_table, history_table, member_table
 from treeselect.results.trees import importance_path_table, node_table, rules, tree_table
 from treeselect.running.parallel import workers_for
 
@@ -77,6 +77,34 @@ class ModelView:
         share of the out-of-bag gain of a forest, of the gain of boosted trees, or of the weighted
         standard deviations of the trees of a sparse forest (each divided by gain)."""
         return self._fit.importance
+
+    def members(self) -> Any:
+        """The importance of each term in a selected group.
+
+        Returns
+        -------
+        frame, in the library of the data
+            One row per term of a group of several, most important first: ``group``, ``term``,
+            ``importance``, its part of that of the group, and ``share``, in proportion to how much
+            the predictions change (root mean square) when its values are permuted over the rows.
+            Terms that carry the same information share it.
+
+        Raises
+        ------
+        DataError
+            If the data of the fit are not here.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select(
+        ...     "survived ~ .", data, method="mrmr", k=1, seed=1, groups={"who": ["sex", "age"]}
+        ... )
+        >>> fit.model.members()["term"].to_list()
+        ['sex', 'age']
+        """
+        return in_library(member_table(self._fit), self._fit.design.library)
 
     def trees(self) -> Any:
         """The trees of the selection: for ControlBurn the sparse forest, for other methods those of
