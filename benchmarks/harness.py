@@ -18,13 +18,17 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import multiprocessing
 import os
 import re
+import resource
+import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -334,6 +338,46 @@ def in_process(function: Callable[..., Any], *arguments: Any, **environment: str
     if done.returncode:
         raise SystemExit(f"{function.__name__}{arguments}: {done.stderr}")
     return json.loads(done.stdout.splitlines()[-1])
+
+
+def _cpu() -> float:
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + ended.ru_utime + ended.ru_stime
+
+
+def _forked(pipe: Any, call: Callable[[], Any], most: int) -> None:
+    os.setsid()
+    spent = int(time.process_time())
+    resource.setrlimit(resource.RLIMIT_CPU, (spent + most, spent + most))
+    begin = _cpu()
+    try:
+        pipe.send((call(), _cpu() - begin, ""))
+    except Exception as error:
+        text = f"{type(error).__name__}: {' '.join(str(error).split())[-120:]}"
+        pipe.send((None, _cpu() - begin, text))
+    pipe.close()
+
+
+def limited(call: Callable[[], Any], most: int) -> tuple[Any, float, str]:
+    """What a call gives in a process forked from this one, its CPU seconds and those of what it
+    starts, and what went wrong; ended after `most` seconds."""
+    context = multiprocessing.get_context("fork")
+    mine, its = context.Pipe()
+    process = context.Process(target=_forked, args=(its, call, most))
+    process.start()
+    its.close()
+    try:
+        with suppress(EOFError):
+            if mine.poll(10 * most):
+                return mine.recv()
+        return None, float(most), f"more than {most} s"
+    finally:
+        if process.is_alive():
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                process.kill()
+        process.join()
 
 
 def _family() -> set[int]:

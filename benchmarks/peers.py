@@ -77,7 +77,7 @@ def filled(columns):
 
 def coded_y(y, kind):
     """The response as numbers, or as class codes from 0."""
-    if kind == "gaussian":
+    if kind in ("gaussian", "poisson"):
         return y.to_numpy(dtype=float)
     return pd.factorize(y, sort=True)[0]
 
@@ -98,7 +98,8 @@ def coded(frame, response, kind, scaled=False):
         X = X - X.mean(axis=0)
         deviation = X.std(axis=0)
         X /= np.where(deviation > 0, deviation, 1.0)
-    return Coded(X, np.array(unit), list(columns), coded_y(frame[response], kind))
+    y = np.empty(0) if kind == "survival" else coded_y(frame[response], kind)
+    return Coded(X, np.array(unit), list(columns), y)
 
 
 def quiet():

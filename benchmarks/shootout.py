@@ -31,11 +31,6 @@ of shootout_tables.py are written; ``--methods`` without a name only does that.
 from __future__ import annotations
 
 import json
-import multiprocessing
-import os
-import resource
-import signal
-import time
 import zlib
 from contextlib import suppress
 from functools import lru_cache, partial
@@ -44,7 +39,7 @@ import numpy as np
 import pandas as pd
 import peers
 import shootout_tables
-from harness import REDUCED, Run, stored
+from harness import REDUCED, Run, limited, stored
 from peers import coded_y, filled, is_number, quiet
 
 import treeselect
@@ -216,11 +211,6 @@ class Judges:
 # --- one case, in a process of its own ---------------------------------------------------------
 
 
-def _cpu():
-    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.process_time() + ended.ru_utime + ended.ru_stime
-
-
 @lru_cache
 def _warm(method, kind):
     """Load what a method needs before processes are started from this one."""
@@ -231,44 +221,16 @@ def _warm(method, kind):
         selected(method, frame, response, kind, 0, {"1": 1, "2": 2})
 
 
-def _worker(pipe, method, train, response, kind, seed, sizes, most):
-    os.setsid()
-    spent = int(time.process_time())
-    resource.setrlimit(resource.RLIMIT_CPU, (spent + most, spent + most))
-    begin = _cpu()
-    try:
-        with quiet():
-            found = selected(method, train, response, kind, seed, sizes)
-        pipe.send((found, _cpu() - begin, ""))
-    except Exception as error:
-        pipe.send(
-            ({}, _cpu() - begin, f"{type(error).__name__}: {' '.join(str(error).split())[-120:]}")
-        )
-    pipe.close()
-
-
 def timed(method, train, response, kind, seed, sizes, most):
     """What a method selects, its CPU seconds, and what went wrong; ended after `most` seconds."""
     _warm(method, kind)
-    context = multiprocessing.get_context("fork")
-    mine, its = context.Pipe()
-    process = context.Process(
-        target=_worker, args=(its, method, train, response, kind, seed, sizes, most)
-    )
-    process.start()
-    its.close()
-    try:
-        with suppress(EOFError):
-            if mine.poll(10 * most):
-                return mine.recv()
-        return {}, float(most), f"more than {most} s"
-    finally:
-        if process.is_alive():
-            try:
-                os.killpg(process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                process.kill()
-        process.join()
+
+    def quietly():
+        with quiet():
+            return selected(method, train, response, kind, seed, sizes)
+
+    found, spent, problem = limited(quietly, most)
+    return found or {}, spent, problem
 
 
 def one_case(name, method, split, most, cache):

@@ -1,0 +1,607 @@
+"""The whole answer: what a user gets who names no size, from treeselect and from others.
+
+    python benchmarks/answers.py [--quick] [--jobs 2] [--parts truth tables] [--methods ...]
+                                 [--cases xor ...] [--seeds 5] [--seconds 120]
+
+Each program selects on the rows it is given, and chooses the number of columns by its own rule;
+nothing else is asked of it. `glmnet` (lasso, ten folds; one standard error, minimum, relaxed),
+`step` by AIC, and `projpred` (horseshoe prior, projection, suggested size) run in R, `answers.R`;
+Boruta takes the confirmed columns, RFECV the set of LightGBM's elimination in five folds, ipss
+those of an expected number of false ones of at most 1, abess the size of its criterion, DART the
+columns in more than half of the posterior's ensembles of trees, permutation those whose
+importance on a quarter of the rows is above 0 in a one-sided t test at .05. VSURF is in neither
+index of packages, and the weights of TabPFN cannot be had without an account: they are left out.
+
+truth   the simulations of cases.py, seeds that were never used before (from 1000 on). Exact: one
+        column of each true group and no other. New rows are 4,000 of the same simulation.
+tables  sixty sets of real data, of 100 to 54,000 rows: two thirds of the rows, at most 1,000, are
+        drawn to select on, the others, at most 2,000, are new. On half of them treeselect was
+        developed; the others (``FRESH``) were named before any program had seen them.
+        A random forest or a linear model with a ridge penalty, whichever predicts better in three
+        folds of the first part, is fitted to the selected columns there and judged on the new
+        rows: AUC, R2, deviance explained, or Harrell's C.
+
+Of treeselect it is also told what it says of itself: the score that it prints with its standard
+error and that of its final model on the new rows; the mean selection frequency of the selected
+terms on half-samples, and the share of them that another sample's selection has, too.
+
+A case is a process of its own, ended after ``--seconds`` of CPU time. Rows are written at once;
+what stands is not run again.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import json
+import os
+import subprocess
+import tempfile
+import zlib
+from functools import lru_cache, partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from answers_data import DEVELOPMENT, FRESH, table
+from cases import CASES, SEEDS
+from harness import Run, limited, mean_and_error, shown, shown_mean, signed
+from peers import coded, coded_y, filled, is_number, quiet
+from shootout import drawn, simulated
+from truth import judged
+
+import treeselect
+from treeselect.engine.threads import one_thread
+
+FIRST_SEED = 1000
+N_NEW = 4000
+DEFAULT = "treeselect"
+NOTABLE = 0.01
+"""Difference in score from which a table counts as won or lost."""
+
+# --- answers -----------------------------------------------------------------------------------
+
+
+def ours(train, new, kind, seed, **options):
+    """The set of ``select``, what it says of it, and what is found on the new rows."""
+    formula = "Surv(time, status) ~ ." if kind == "survival" else "y ~ ."
+    with one_thread():
+        fit = treeselect.select(
+            formula, train, family="poisson" if kind == "poisson" else "auto", seed=seed, n_jobs=1,
+            progress=False, **options,
+        )  # fmt: skip
+        said = fit.glance().iloc[0]
+        terms = fit.tidy().reindex(columns=["selected", "frequency"])
+        predicted = np.asarray(fit.predict(new), dtype=float)
+    found = score(truth_of(new, kind), predicted, kind, truth_of(train, kind))
+    return [name.strip("`") for name in fit.variables], {
+        "said": said["cv_score"], "said s.e.": said["cv_se"], "found": found,
+        "frequency": terms.loc[terms["selected"], "frequency"].astype(float).mean(),
+    }  # fmt: skip
+
+
+def in_r(name, train, new, kind, seed):
+    """A method of answers.R, on indicators in place of text."""
+    data = coded(train, responses(kind), kind)
+    columns = pd.DataFrame(data.X, columns=[f"c{j}" for j in range(data.X.shape[1])])
+    y = train[responses(kind)] if kind == "survival" else pd.DataFrame({"y": data.y})
+    script = Path(__file__).parent / "answers.R"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "frame.csv"
+        pd.concat([columns, y.reset_index(drop=True)], axis=1).to_csv(path, index=False)
+        command = ["Rscript", script, name, path, kind, str(seed)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip()[-200:])
+    taken = [data.names[data.unit[int(word.removeprefix("c"))]] for word in done.stdout.split()]
+    return list(dict.fromkeys(taken)), {}
+
+
+def rfecv(train, new, kind, seed):
+    """Recursive elimination by LightGBM in five folds; text as codes."""
+    import lightgbm
+    from sklearn.feature_selection import RFECV
+
+    columns = filled(train.drop(columns=responses(kind)))
+    X = columns.apply(lambda c: c if is_number(c) else pd.factorize(c)[0]).to_numpy(dtype=float)
+    options = {"verbose": -1, "n_jobs": 1, "random_state": seed}
+    model = {"gaussian": lightgbm.LGBMRegressor, "poisson": partial(
+        lightgbm.LGBMRegressor, objective="poisson")}.get(kind, lightgbm.LGBMClassifier)(**options)  # fmt: skip
+    scoring = {"gaussian": "r2", "poisson": "neg_mean_poisson_deviance", "binomial": "roc_auc"}
+    step = 1 if X.shape[1] <= 60 else 0.1
+    found = RFECV(model, step=step, cv=5, scoring=scoring.get(kind, "neg_log_loss"))
+    found.fit(X, coded_y(train["y"], kind))
+    return columns.columns[found.support_].tolist(), {}
+
+
+def boruta(train, new, kind, seed):
+    """Confirmed columns of BorutaPy, one level of a factor being enough."""
+    from boruta import BorutaPy
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+    data = coded(train, "y", kind)
+    regression = kind in ("gaussian", "poisson")
+    forest = (RandomForestRegressor if regression else RandomForestClassifier)(
+        max_depth=7, n_jobs=1, random_state=seed
+    )
+    found = BorutaPy(forest, n_estimators="auto", max_iter=100, random_state=seed)
+    found.fit(data.X, data.y)
+    return [data.names[j] for j in np.unique(data.unit[found.support_])], {}
+
+
+def ipss(train, new, kind, seed):
+    """Columns before which at most one false one is expected, with boosted trees."""
+    from ipss import ipss as run
+
+    data = coded(train, "y", kind)
+    np.random.seed(seed)
+    found = run(data.X, data.y.astype(float), selector="gb", n_jobs=1,
+                force_regression=kind in ("multinomial", "poisson"))  # fmt: skip
+    taken = [j for j, expected in found["efp_scores"].items() if expected <= 1]
+    return [data.names[j] for j in np.unique(data.unit[taken])] if taken else [], {}
+
+
+def abess(train, new, kind, seed):
+    """Best subset of groups, its size by the generalised information criterion."""
+    import abess as package
+
+    data = coded(train, "y", kind, scaled=True)
+    which = {
+        "gaussian": package.LinearRegression, "binomial": package.LogisticRegression,
+        "multinomial": package.MultinomialRegression, "poisson": package.PoissonRegression,
+    }[kind]  # fmt: skip
+    varies = np.flatnonzero(data.X.std(axis=0) > 0)  # it refuses constant columns
+    groups = np.unique(data.unit[varies], return_inverse=True)[1]
+    sizes = range(min(groups.max() + 2, 31))
+    model = which(support_size=sizes, ic_type="gic", group=groups.tolist(), thread=1)
+    model.fit(data.X[:, varies], data.y)
+    size = np.abs(np.asarray(model.coef_, dtype=float))
+    if size.ndim > 1:
+        size = size.sum(axis=1 - size.shape.index(len(varies)))
+    return [data.names[j] for j in np.unique(data.unit[varies[size > 0]])], {}
+
+
+def dart(train, new, kind, seed):
+    """Columns of which more than half of the draws of sparse BART have a split (bartz)."""
+    from bartz.BART import gbart
+
+    data = coded(train, "y", kind)
+    options = {"type": "pbart"} if kind == "binomial" else {}
+    fit = gbart(data.X, data.y, sparse=True, ntree=50, nskip=1000, ndpost=1000, seed=seed,
+                printevery=None, **options)  # fmt: skip
+    used = np.asarray(fit.varcount) > 0
+    chance = [used[:, data.unit == j].any(axis=1).mean() for j in range(len(data.names))]
+    return [name for name, p in zip(data.names, chance, strict=True) if p > 0.5], {}
+
+
+def permutation(train, new, kind, seed):
+    """Columns whose permutation in a quarter of the rows costs a forest of the others something."""
+    from scipy.stats import ttest_1samp
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+    from sklearn.inspection import permutation_importance
+    from sklearn.model_selection import train_test_split
+
+    columns = filled(train.drop(columns="y"))
+    X = columns.apply(lambda c: c if is_number(c) else pd.factorize(c)[0]).to_numpy(dtype=float)
+    regression = kind in ("gaussian", "poisson")
+    fit, test, y_fit, y_test = train_test_split(X, coded_y(train["y"], kind), random_state=seed)
+    model = (RandomForestRegressor if regression else RandomForestClassifier)(
+        200, min_samples_leaf=3, n_jobs=1, random_state=seed
+    ).fit(fit, y_fit)
+    scoring = "r2" if regression else "neg_log_loss"
+    if not regression and len(np.unique(y_fit)) > len(np.unique(y_test)):
+        scoring = "accuracy"
+    found = permutation_importance(
+        model, test, y_test, scoring=scoring, n_repeats=10, random_state=seed
+    )
+    p = ttest_1samp(found.importances, 0, axis=1, alternative="greater").pvalue
+    return columns.columns[p < 0.05].tolist(), {}
+
+
+def everything(train, new, kind, seed):
+    """All columns."""
+    return [c for c in train if c not in responses(kind)], {}
+
+
+ALL_KINDS = ("binomial", "gaussian", "multinomial", "poisson", "survival")
+NUMBERS = ("binomial", "gaussian")
+ANSWERS = {
+    DEFAULT: (ours, ALL_KINDS, ""),
+    'treeselect, k="1se"': (partial(ours, k="1se"), ALL_KINDS, ""),
+    "glmnet, 1se": (partial(in_r, "glmnet 1se"), ALL_KINDS, "R"),
+    "glmnet, min": (partial(in_r, "glmnet min"), ALL_KINDS, "R"),
+    "glmnet, relaxed": (partial(in_r, "glmnet relaxed 1se"), ALL_KINDS, "R"),
+    "step, AIC": (partial(in_r, "step AIC"), (*NUMBERS, "poisson", "survival"), "R"),
+    "projpred": (partial(in_r, "projpred"), NUMBERS, "R"),
+    "abess": (abess, ALL_KINDS[:4], "abess"),
+    "DART": (dart, NUMBERS, "bartz"),
+    "Boruta": (boruta, ALL_KINDS[:4], "boruta"),
+    "RFECV": (rfecv, ALL_KINDS[:4], "lightgbm"),
+    "ipss": (ipss, ALL_KINDS[:4], "ipss"),
+    "permutation": (permutation, ALL_KINDS[:4], "sklearn"),
+    "all columns": (everything, ALL_KINDS, ""),
+}
+"""Program, kinds of response that it takes, and what must be installed."""
+
+
+def is_here(needs):
+    """Whether the package or R is installed."""
+    if needs == "R":
+        return subprocess.run(
+            ["Rscript", "-e", "library(glmnet); library(projpred); library(rstanarm)"],
+            capture_output=True,
+        ).returncode == 0  # fmt: skip
+    return not needs or importlib.util.find_spec(needs) is not None
+
+
+# --- scores ------------------------------------------------------------------------------------
+
+
+def responses(kind):
+    """Columns of the response."""
+    return ["time", "status"] if kind == "survival" else "y"
+
+
+def truth_of(frame, kind):
+    """The response as numbers, codes of classes, or times and events."""
+    if kind == "survival":
+        return frame[["time", "status"]].to_numpy(dtype=float)
+    return coded_y(frame["y"], kind)
+
+
+def score(y, predicted, kind, y_train):
+    """As treeselect defines it: AUC, R2, deviance explained, Harrell's C."""
+    from sklearn.metrics import d2_tweedie_score, r2_score, roc_auc_score
+
+    if kind == "survival":
+        return harrell(y, predicted)
+    if kind == "gaussian":
+        return r2_score(y, predicted)
+    if kind == "poisson":
+        return d2_tweedie_score(y, np.maximum(predicted, 1e-9), power=1)
+    if kind == "binomial":
+        return roc_auc_score(y, predicted)
+    own = np.maximum(predicted[np.arange(len(y)), y], 1e-3)
+    share = np.bincount(y_train, minlength=predicted.shape[1]) / len(y_train)
+    return 1 - np.log(own).mean() / np.log(share[y]).mean()
+
+
+def harrell(y, risk):
+    """Share of the pairs of rows whose order is known in which the earlier event has the larger
+    risk; ties half."""
+    time, event = y.T
+    known = (time[:, None] < time[None, :]) & (event[:, None] > 0)
+    larger = (risk[:, None] > risk[None, :]) + 0.5 * (risk[:, None] == risk[None, :])
+    return float(larger[known].mean())
+
+
+class Judge:
+    """The score on new rows of a random forest or a linear model with a ridge penalty of some
+    columns, whichever predicts better in three folds of the first rows; each set is judged once.
+    Of times to an event both learn the martingale residuals of the null model."""
+
+    def __init__(self, frame, kind, train, new):
+        self._y = truth_of(frame, kind)
+        self._kind, self._train, self._new, self._known = kind, train, new, {}
+        self._columns = filled(frame.drop(columns=responses(kind)))
+
+    def score(self, names):
+        """Nothing selected tells nothing."""
+        key = tuple(sorted(names))
+        if not key:
+            return 0.5 if self._kind in ("binomial", "survival") else 0.0
+        if key not in self._known:
+            parts = [self._columns[name] for name in key]
+            codes = [c if is_number(c) else pd.factorize(c)[0] for c in parts]
+            wide = [c if is_number(c) else pd.get_dummies(c).to_numpy(float) for c in parts]
+            models = ((True, np.column_stack(codes)), (False, np.column_stack(wide)))
+            folds = np.arange(len(self._train)) % 3
+            inside = [
+                np.mean([self._of(*m, self._train[folds != f], self._train[folds == f])
+                         for f in range(3)])
+                for m in models
+            ]  # fmt: skip
+            self._known[key] = self._of(*models[int(np.argmax(inside))], self._train, self._new)
+        return round(self._known[key], 5)
+
+    def _of(self, is_forest, X, train, new):
+        y = target = self._y
+        if self._kind == "survival":
+            target = np.zeros(len(y))
+            target[train] = martingale(y[train])
+        model = (forest if is_forest else linear)(self._kind).fit(X[train], target[train])
+        if self._kind in ("binomial", "multinomial"):
+            chance = np.full((len(new), y.max() + 1), 1e-9)
+            chance[:, model.classes_] = model.predict_proba(X[new])
+            predicted = chance[:, 1] if self._kind == "binomial" else chance
+        else:
+            predicted = model.predict(X[new])
+        return score(y[new], predicted, self._kind, y[train])
+
+
+def forest(kind):
+    """A random forest with leaves of ten rows."""
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+    is_class = kind in ("binomial", "multinomial")
+    return (RandomForestClassifier if is_class else RandomForestRegressor)(
+        100, min_samples_leaf=10, max_features=0.5, random_state=0, n_jobs=1
+    )
+
+
+def linear(kind):
+    """A linear model of standardised columns with a small ridge penalty."""
+    from sklearn.linear_model import LogisticRegression, PoissonRegressor, RidgeCV
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    model = {
+        "binomial": LogisticRegression(max_iter=1000),
+        "multinomial": LogisticRegression(max_iter=1000),
+        "poisson": PoissonRegressor(alpha=0.01, max_iter=1000),
+    }.get(kind, RidgeCV(np.geomspace(0.01, 1000, 11)))
+    return make_pipeline(StandardScaler(), model)
+
+
+def martingale(times):
+    """Event less the cumulative hazard (Nelson and Aalen) until the time of the row."""
+    order = np.argsort(times[:, 0], kind="stable")
+    at_risk = len(times) - np.searchsorted(times[order, 0], times[order, 0])
+    hazard = np.concatenate([[0.0], np.cumsum(times[order, 1] / at_risk)])
+    return times[:, 1] - hazard[np.searchsorted(times[order, 0], times[:, 0], side="right")]
+
+
+# --- one case ----------------------------------------------------------------------------------
+
+
+@lru_cache
+def warm():
+    """Load the kernels before processes are forked from this one."""
+    with quiet():
+        ours(*[simulated()[0]] * 2, "binomial", 1)
+
+
+def answered(method, train, new, kind, seed, seconds):
+    """What a program selects and says, its CPU seconds, and what went wrong."""
+    call, kinds, _ = ANSWERS[method]
+    if kind not in kinds:
+        return None, {}, np.nan, f"not for {kind}"
+    warm()
+
+    def quietly():
+        with quiet():
+            return call(train, new, kind, seed)
+
+    answer, spent, problem = limited(quietly, seconds)
+    return *(answer or (None, {})), round(spent, 2), problem
+
+
+def one_truth(method, case, seed, seconds, quick):
+    """The row of a simulation."""
+    make = partial(CASES[case], **({"n_noise": 2} if quick else {}))
+    train, truth = make(seed, 80) if quick else make(seed)
+    new = make(seed + 50_000, 200 if quick else N_NEW)[0] if case != "madelon" else train
+    kind = "binomial" if train["y"].nunique() == 2 else "gaussian"
+    found, claims, spent, problem = answered(method, train, new, kind, seed, seconds)
+    line = {"case": case, "method": method, "seed": seed, "seconds": spent, "problem": problem}
+    if found is None:
+        return line
+    recall, false = judged(found, truth)
+    exact = float(not false and (not truth or recall == 1))
+    return line | claims | {
+        "k": len(found), "recall": recall, "false": false, "exact": exact,
+        "columns": json.dumps(sorted(found)),
+    }  # fmt: skip
+
+
+def one_table(name, methods, seconds):
+    """The rows of a set: all programs, judged by the same models."""
+    frame, kind = table(name)
+    if kind == "survival":
+        train, new = drawn(frame.assign(y=frame["status"].astype(str)), "y", "binomial", 0)
+    else:
+        train, new = drawn(frame, "y", "gaussian" if kind == "poisson" else kind, 0)
+    judge = Judge(frame, kind, train, new)
+    seed = zlib.crc32(name.encode()) % 10_000
+    given = [frame.iloc[part].reset_index(drop=True) for part in (train, new)]
+    for method in methods:
+        found, claims, spent, problem = answered(method, *given, kind, seed, seconds)
+        line = {
+            "case": name, "method": method, "kind": kind, "n": len(train),
+            "p": frame.shape[1] - len(np.atleast_1d(responses(kind))), "seconds": spent,
+            "problem": problem,
+        }  # fmt: skip
+        if found is not None:
+            line |= claims | {
+                "k": len(found), "score": judge.score(found),
+                "columns": json.dumps(sorted(map(str, found))),
+            }  # fmt: skip
+        yield line
+
+
+# --- tables ------------------------------------------------------------------------------------
+
+
+def overall_truth(rows):
+    """A line per program, means over the simulations that all lines of it have."""
+    rows = rows[rows["k"].notna()]
+    told = rows[rows["case"] != "noise"]
+    by_case = told.groupby(["method", "case"])[["exact", "recall", "false", "seconds"]].mean()
+    lines = []
+    for method in ANSWERS:
+        if method not in by_case.index:
+            continue
+        own = by_case.loc[method]
+        there = by_case.loc[DEFAULT].reindex(own.index)
+        noise = rows[(rows["method"] == method) & (rows["case"] == "noise")]
+        lines.append({
+            "program": method, "simulations": len(own),
+            "fewest seeds": told[told["method"] == method].groupby("case").size().min(),
+            "exact": f"{own['exact'].mean():.2f}", "default's there": f"{there['exact'].mean():.2f}",
+            "recall": f"{own['recall'].mean():.2f}", "false": f"{own['false'].mean():.2f}",
+            "nothing of noise": shown(noise["exact"].mean()), "CPU s": f"{own['seconds'].mean():.1f}",
+        })  # fmt: skip
+    return lines
+
+
+def truth_by_case(rows):
+    """Share of exact sets, a line per simulation."""
+    rows = rows[rows["k"].notna()]
+    names = [m for m in ANSWERS if m in set(rows["method"]) and m != "all columns"]
+    lines = []
+    for case in CASES:
+        own = rows[rows["case"] == case]
+        if len(own):
+            found = own.groupby("method")["exact"].mean()
+            lines.append(
+                {"simulation": case, "seeds": own["seed"].nunique()}
+                | {m: shown(found.get(m, np.nan)) for m in names}
+            )
+    return lines
+
+
+def claims(truths):
+    """What treeselect says of its answer, and what is found."""
+    lines = []
+    own = truths[(truths["method"] == DEFAULT) & truths["k"].notna()]
+    for case, rows in own.groupby("case"):
+        sets = [set(json.loads(text)) for text in rows["columns"]]
+        again = [
+            len(one & other) / len(one) for one, other in itertools.permutations(sets, 2) if one
+        ]
+        covers = (rows["said"] - rows["found"]).abs() <= 1.96 * rows["said s.e."]
+        lines.append({
+            "simulation": case, "seeds": len(rows), "score, printed": shown_mean(rows["said"], 3),
+            "its s.e.": shown(rows["said s.e."].mean(), None, 3),
+            "score on new rows": shown_mean(rows["found"], 3),
+            "within 1.96 s.e.": f"{covers.sum()} of {len(rows)}",
+            "frequency, printed": shown(rows["frequency"].mean()),
+            "again in another sample": shown(np.mean(again)) if again else "",
+        })  # fmt: skip
+    order = list(CASES)
+    return sorted(lines, key=lambda line: order.index(line["simulation"]))
+
+
+def overall_tables(rows):
+    """A line per program and half, differences from treeselect's default on the same sets."""
+    rows = rows[rows["k"].notna()]
+    default = rows[rows["method"] == DEFAULT].set_index("case")
+    lines = []
+    known = rows["case"].isin(DEVELOPMENT)
+    for half, there in (("fresh", ~known), ("development", known)):
+        for method in ANSWERS:
+            own = rows[(rows["method"] == method) & there].set_index("case")
+            own = own[own.index.isin(default.index)]
+            if not len(own):
+                continue
+            beside = default.loc[own.index]
+            gap = own["score"] - beside["score"]
+            lines.append({
+                "half": half, "program": method, "sets": len(own),
+                "columns": f"{own['k'].mean():.1f}", "default's": f"{beside['k'].mean():.1f}",
+                "of": f"{own['p'].mean():.0f}",
+                "score less the default's": "" if method == DEFAULT
+                else signed(*mean_and_error(gap), 3),
+                "better": int((gap > NOTABLE).sum()), "worse": int((gap < -NOTABLE).sum()),
+                "CPU s": f"{own['seconds'].mean():.1f}",
+            })  # fmt: skip
+    return lines
+
+
+def losses(rows):
+    """Sets on which a program with at most as many columns, or all columns, predicts better."""
+    rows = rows[rows["k"].notna()]
+    lines = []
+    for name, own in rows.groupby("case", sort=False):
+        own = own.set_index("method")
+        if DEFAULT not in own.index:
+            continue
+        best = own["score"].idxmax()
+        smaller = own[own["k"] <= own.loc[DEFAULT, "k"]]["score"].idxmax()
+        if own.loc[best, "score"] - own.loc[DEFAULT, "score"] <= NOTABLE:
+            continue
+        lines.append({
+            "set": name, "half": "development" if name in DEVELOPMENT else "fresh",
+            "default": f"{own.loc[DEFAULT, 'score']:.3f} ({own.loc[DEFAULT, 'k']:.0f})",
+            "best": f"{best} {own.loc[best, 'score']:.3f} ({own.loc[best, 'k']:.0f})",
+            "best of no more columns": f"{smaller} {own.loc[smaller, 'score']:.3f}"
+            f" ({own.loc[smaller, 'k']:.0f})",
+            "printed": shown(own.loc[DEFAULT, "said"], own.loc[DEFAULT, "said s.e."], 3),
+        })  # fmt: skip
+    return lines
+
+
+def write(run):
+    """All tables."""
+    truths = run.kept("answers_truth", text=("problem", "columns"))
+    if len(truths):
+        run.table(
+            "answers_truth", overall_truth(truths),
+            "The whole answer on simulated truth, the number of columns chosen by each program:"
+            " means over simulations. Exact: one column of each true group and no other; recall:"
+            " share of the groups; false: other columns. Nothing of noise: share of the sets of"
+            " noise of which nothing was selected.",
+        )  # fmt: skip
+        run.table(
+            "answers_cases",
+            truth_by_case(truths),
+            "Share of the samples in which exactly the true columns are selected (of noise: none).",
+        )
+        run.table(
+            "answers_claims",
+            claims(truths),
+            "What treeselect's default says of its answer, and what is found: score on 4,000 new"
+            " rows (of madelon on its own rows), and the share of the selected terms that the"
+            " selection on another sample of the same size has, too; means over seeds.",
+        )
+    tables = run.kept("answers_tables", text=("problem", "columns", "kind"))
+    if len(tables):
+        run.table(
+            "answers_tables", overall_tables(tables),
+            "The whole answer on real data: a forest or a linear model of the selected columns, on"
+            " new rows. Score less the default's: mean over sets (s.e.); better and worse: sets"
+            f" with a difference above {NOTABLE}.",
+        )  # fmt: skip
+        run.table(
+            "answers_losses",
+            losses(tables),
+            f"Sets on which another program's columns predict better by more than {NOTABLE}:"
+            " score (columns) of the default, of the best, and of the best with no more columns;"
+            " and what treeselect had printed (s.e.).",
+        )
+
+
+def main():
+    """Run what is missing, then write the tables."""
+    run = Run(
+        __doc__, parts=("truth", "tables"), methods=ANSWERS, cases=CASES,
+        sets=(*FRESH, *DEVELOPMENT), seeds=10, seconds=120,
+        quick={"parts": ("truth", "tables"), "methods": (DEFAULT, "permutation", "all columns"),
+               "cases": ("few", "noise"), "sets": ("simulated",), "seeds": 2},
+    )  # fmt: skip
+    os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+    methods = [m for m in run.methods if is_here(ANSWERS[m][2])]
+    if "truth" in run.parts:
+        done = run.stands("answers_truth")
+        for step in range(run.seeds):
+            calls = [
+                (method, case, FIRST_SEED + step, run.seconds, run.quick)
+                for case in run.cases for method in methods
+                if step < SEEDS[CASES[case]] and f"{case}, {method}, {FIRST_SEED + step}" not in done
+            ]  # fmt: skip
+            for start in range(0, len(calls), 8):
+                for line in run.map(one_truth, calls[start : start + 8]):
+                    key = f"{line['case']}, {line['method']}, {line['seed']}"
+                    run.keep("answers_truth", {"run": key, **line})
+    if "tables" in run.parts:
+        done = run.stands("answers_tables")
+        for name in run.sets:
+            lacking = [m for m in methods if f"{name}, {m}" not in done]
+            for line in one_table(name, lacking, run.seconds) if lacking else ():
+                key = f"{line['case']}, {line['method']}"
+                run.keep("answers_tables", {"run": key, **line})
+    write(run)
+
+
+if __name__ == "__main__":
+    main()
