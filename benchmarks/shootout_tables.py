@@ -308,42 +308,32 @@ def cliques(mean, distance):
     return runs
 
 
-def critical_difference(blocks):
-    """Figure: mean ranks as dots, a bar over methods that do not differ; one panel per size.
+def critical_difference(block, distance):
+    """Figure: mean ranks as dots, a bar over methods that do not differ, over all sizes.
 
-    `blocks` has for each size the ranks, sets by methods, and the critical difference.
+    `block` has the ranks, sets by methods; `distance` is the critical difference.
     """
-    n_across = min(3, len(blocks))
-    n_down = -(-len(blocks) // n_across)
-    height = 1.2 + 0.21 * max(block.shape[1] for block, _ in blocks.values())
-    fig = Figure(figsize=(4.2 * n_across, height * n_down))
-    axes = fig.subplots(n_down, n_across, squeeze=False)
-    for axis in axes.flat[len(blocks) :]:
-        axis.set_visible(False)
-    for axis, (k, (block, distance)) in zip(axes.flat, blocks.items(), strict=False):
-        mean = block.mean().sort_values()
-        y = np.arange(len(mean))
-        colours = ["#c0392b" if name == DEFAULT else "#2c3e50" for name in mean.index]
-        axis.scatter(mean, y, c=colours, s=18, zorder=3)
-        for place, (name, value) in enumerate(mean.items()):
-            axis.annotate(
-                name, (value, place), (5, 0), textcoords="offset points", va="center",
-                fontsize=7, color=colours[place],
-            )  # fmt: skip
-        left = mean.iloc[0] - 0.6
-        for i, (start, end) in enumerate(cliques(mean, distance)):
-            axis.plot([left - 0.35 * i] * 2, [start - 0.2, end + 0.2], lw=2, color="#7f8c8d")
-        axis.set_title(
-            f"{'all k' if k == 'all' else 'k = ' + k}: {len(block)} sets, CD {distance:.1f}",
-            fontsize=9,
-        )
-        axis.set_xlabel("mean rank", fontsize=8)
-        axis.set_xlim(right=mean.iloc[-1] + 0.45 * (mean.iloc[-1] - left))
-        axis.set_yticks([])
-        axis.invert_yaxis()
-        axis.tick_params(labelsize=7)
-        for side in ("top", "right", "left"):
-            axis.spines[side].set_visible(False)
+    fig = Figure(figsize=(4.2, 1.2 + 0.21 * block.shape[1]))
+    axis = fig.subplots()
+    mean = block.mean().sort_values()
+    colours = ["#c0392b" if name == DEFAULT else "#2c3e50" for name in mean.index]
+    axis.scatter(mean, np.arange(len(mean)), c=colours, s=18, zorder=3)
+    for place, (name, value) in enumerate(mean.items()):
+        axis.annotate(
+            name, (value, place), (5, 0), textcoords="offset points", va="center", fontsize=7,
+            color=colours[place],
+        )  # fmt: skip
+    left = mean.iloc[0] - 0.6
+    for i, (start, end) in enumerate(cliques(mean, distance)):
+        axis.plot([left - 0.35 * i] * 2, [start - 0.2, end + 0.2], lw=2, color="#7f8c8d")
+    axis.set_title(f"all k: {len(block)} sets, CD {distance:.1f}", fontsize=9)
+    axis.set_xlabel("mean rank", fontsize=8)
+    axis.set_xlim(right=mean.iloc[-1] + 0.45 * (mean.iloc[-1] - left))
+    axis.set_yticks([])
+    axis.invert_yaxis()
+    axis.tick_params(labelsize=7)
+    for side in ("top", "right", "left"):
+        axis.spines[side].set_visible(False)
     fig.tight_layout()
     return fig
 
@@ -449,8 +439,6 @@ def write(run, rows, lacking):
         " where one split was run, more than 0.01): against forest importance, the other method"
         " with the best mean rank, and the outside one with the best mean rank.",
     )
-    found = {k: blocks(ranks, ranked, k) for k in (*sizes_of(ranks), "all")}
-    found = {k: (block, friedman_and_nemenyi(block)[1]) for k, block in found.items()}
-    run.figure("shootout_overall", critical_difference({"all": found.pop("all")}))
-    run.figure("shootout_ranks", critical_difference(found))
+    block = blocks(ranks, ranked, "all")
+    run.figure("shootout_overall", critical_difference(block, friedman_and_nemenyi(block)[1]))
     run.figure("shootout_fronts", pareto(table, front))

@@ -1,10 +1,9 @@
 """Simulated truth: how much of it each method finds, and what it takes for it by mistake.
 
     python benchmarks/truth.py [--quick] [--jobs 1] [--methods lasso ...] [--cases xor ...]
-                               [--fixed] [--seeds 5] [--missing] [--peers [NAME ...]] [--rank]
+                               [--seeds 5] [--missing] [--peers [NAME ...]] [--rank]
 
-Every method at the true number of units, and at ``k="1se"`` by five folds (with ``--fixed`` at the
-true number alone, a twentieth of the work: results/truth_fixed), on
+Every method at the true number of units (results/truth_fixed; answers.py has it chosen), on
 
 friedman    400 rows: Friedman's function of x1 to x5, each of which has a near copy (correlation
             0.98), and 20 columns of noise; numeric response; 5 groups of two are the truth
@@ -29,8 +28,6 @@ missing_random  600 rows: y = x1 + x2 + 0.7 x3 + noise; of each of the three 60 
 missing_told  the same, but missing where the value itself is positive: not at random
 binary      460 rows: log-odds 1.2 - 0.9 x - b, where b is 0 or 1, and 7 columns of normal noise
 binary_long the same with 4600 rows
-noise       460 rows, 8 columns of normal noise and a binary one, none of which tells anything: no
-            number of units is the true one, and all that is selected is false
 madelon     1000 of its 2600 rows, drawn anew for each seed; 20 of 500 columns are the truth, 5 of
             which and 15 combinations of them, so that fewer can tell all
 
@@ -78,24 +75,15 @@ def simulated(case, seed, quick):
     return CASES[case](seed, 80, n_noise=2) if quick else CASES[case](seed)
 
 
-def one_seed(case, form, seed, quick, sizes=(None, "1se")):
-    """Recall, false picks and CPU seconds at the true number, then by the rule, and its k."""
+def one_seed(case, form, seed, quick):
+    """Recall, false picks and CPU seconds at the true number."""
     frame, truth = simulated(case, seed, quick)
-    results, selected = [], np.nan
+    begin = time.process_time()
     with one_thread():
-        for size in sizes:
-            k = len(truth) if size is None else size
-            if k == 0:
-                results += [np.nan] * 3
-                continue
-            begin = time.process_time()
-            fit = treeselect.select(
-                "y ~ .", frame, method=FORMS[form], k=k, seed=seed, n_jobs=1, progress=False
-            )
-            seconds = time.process_time() - begin
-            results += [*judged(fit.selected, truth), seconds]
-            selected = fit.k
-    return *results, selected
+        fit = treeselect.select(
+            "y ~ .", frame, method=FORMS[form], k=len(truth), seed=seed, n_jobs=1, progress=False
+        )
+    return *judged(fit.selected, truth), time.process_time() - begin
 
 
 def one_ranking(case, peer, seed, quick):
@@ -105,7 +93,7 @@ def one_ranking(case, peer, seed, quick):
     begin = os.times()
     order = peers.RANKS[peer](frame, "y", kind, seed)
     seconds = sum(np.subtract(os.times(), begin)[:4])  # processes of R included
-    return *judged(order[: len(truth)], truth), seconds, len(order)
+    return *judged(order[: len(truth)], truth), seconds
 
 
 def table_of(summary):
@@ -113,13 +101,9 @@ def table_of(summary):
     lines = []
     for row in sorted_rows(summary, case=CASES, method=(*FORMS, *peers.RANKS)).to_dict("records"):
         line = {name: row[name] for name in ("case", "method", "options", "seeds")}
-        for rule, text in (("", ", true k"), (", 1se", ", 1se")):
-            if f"recall{rule}" in row:
-                line[f"recall{text}"] = cell(row, f"recall{rule}")
-                line[f"false{text}"] = cell(row, f"false{rule}")
-                line[f"CPU s{text}"] = shown(row[f"CPU s{rule}"], None, 1)
-        if "recall, 1se" in row:
-            line["k, 1se"] = f"{row['k, 1se']:.1f}"
+        line["recall, true k"] = cell(row, "recall")
+        line["false, true k"] = cell(row, "false")
+        line["CPU s, true k"] = shown(row["CPU s"], None, 1)
         lines.append(line)
     return lines
 
@@ -221,7 +205,7 @@ def write_ranks(run):
 # --- runs --------------------------------------------------------------------------------------
 
 
-def run_cases(run, name, work, methods, cases, extra=()):
+def run_cases(run, name, work, methods, cases):
     """A row of each case and method; other software that fails on a case has no figures there."""
     stands = run.stands(name) if run.missing else set()
     for method in methods:
@@ -230,25 +214,25 @@ def run_cases(run, name, work, methods, cases, extra=()):
                 continue
             seeds = range(min(run.seeds, SEEDS[CASES[case]]))
             try:
-                results = run.map(work, [(case, method, seed, run.quick, *extra) for seed in seeds])
+                results = run.map(work, [(case, method, seed, run.quick) for seed in seeds])
             except Exception as error:
                 if work is one_seed:
                     raise
                 print(f"{method} fails on {case}: {type(error).__name__}: {str(error)[:200]}")
-                results = [(np.nan,) * 4]
-            names = (*NAMES, *(f"{n}, 1se" for n in NAMES)) if len(results[0]) > 4 else NAMES
+                results = [(np.nan,) * 3]
             line = {"case": case, "method": method, "options": told(method), "seeds": len(results)}
-            line |= means((*names, "k, 1se"), results)
+            line |= means(NAMES, results)
             run.keep(name, {"run": f"{case}, {method}", **line})
 
 
 def main():
     """Write the table."""
     run = Run(
-        __doc__, methods=FORMS, cases=CASES, fixed=False, seeds=max(SEEDS.values()), missing=False,
+        __doc__, methods=FORMS, cases=CASES, seeds=max(SEEDS.values()), missing=False,
         peers=(), rank=False,
-        quick={"methods": ("importance", "mrmr"), "cases": ("factors", "noise"), "seeds": 1},
+        quick={"methods": ("importance", "mrmr"), "cases": ("factors", "few"), "seeds": 1},
     )  # fmt: skip
+    cases = [case for case in run.cases if case != "noise"]
     if run.rank:
         write_ranks(run)
     elif run.peers is not None:
@@ -256,28 +240,24 @@ def main():
         for name, why in absent.items():
             print(f"{name} is left out: {why} is not installed")
         names = [name for name in run.peers or peers.RANKS if name not in absent]
-        cases = [case for case in run.cases if case != "noise"]
         run_cases(run, "truth_peers", one_ranking, names if run.methods else (), cases)
         run.table(
             "truth_peers",
             table_of(run.kept("truth_peers")),
             "Other software on simulated truth, beside treeselect in truth_fixed: the first columns"
-            " of its ranking, as many as are true; means over seeds with their standard errors. Of"
-            " noise, where none is true, there is nothing to take; a row without figures failed."
-            " CPU seconds include the start of R.",
+            " of its ranking, as many as are true; means over seeds with their standard errors. A"
+            " row without figures failed. CPU seconds include the start of R.",
         )
     else:
-        name, sizes = ("truth_fixed", (None,)) if run.fixed else ("truth", (None, "1se"))
-        run_cases(run, name, one_seed, run.methods, run.cases, (sizes,))
+        run_cases(run, "truth_fixed", one_seed, run.methods, cases)
         run.table(
-            name,
-            table_of(run.kept(name)),
+            "truth_fixed",
+            table_of(run.kept("truth_fixed")),
             "treeselect on simulated truth, means over seeds with their standard errors. Recall:"
             " share of the true groups of which a unit is selected. False: units selected beside"
             " these, a second one of a group among them. At the true number of units (friedman 5,"
-            ' factors 3, xor 2, madelon 20) and at `k="1se"` by five folds.'
-            " Of madelon's 20 columns 15 are combinations of the other 5: fewer than 20 can tell"
-            " all.",
+            " factors 3, xor 2, madelon 20). Of madelon's 20 columns 15 are combinations of the"
+            " other 5: fewer than 20 can tell all.",
         )
 
 
