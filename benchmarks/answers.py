@@ -567,8 +567,8 @@ def write(run):
             overall_tables(tables),
             "The whole answer on real data: a forest or a linear model of the selected columns, on"
             " new rows. Score less the default's: mean over sets (s.e.); better and worse: sets"
-            f" with a difference above {NOTABLE}. The score that treeselect prints, less that of its"
-            f" final model on the new rows: {shown_mean(gap, 3)}, mean over {len(gap)} sets (s.e.).",
+            f" with a difference above {NOTABLE}. The score that treeselect prints is above that of"
+            f" its final model on the new rows by {shown_mean(gap, 3)} (s.e.) on average.",
         )
         run.table(
             "answers_losses",

@@ -5,7 +5,7 @@
     python benchmarks/invariance.py --case 123 [--seed 1]    # one again, in this process
 
 A case is drawn from the seed and its number alone: a table with factors, ties, copies and missing
-values, a response of one of five families, a method and its arguments; it is asked in all ways of
+values, a response of one of six families, a method and its arguments; it is asked in all ways of
 `PROPERTIES` that its method allows. The answer is all that a fit has to say: selected terms, steps,
 scores, resamples, predictions, and (but `UNSAID`) the printed summary. It must be the same to the
 last bit or, where sums are taken in another order, but for rounding (`CLOSE`).
@@ -44,7 +44,7 @@ FEW: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 """Methods, with options that keep a case short."""
 
-FAMILIES = ("gaussian", "binomial", "multinomial", "poisson", "cox")
+FAMILIES = ("gaussian", "binomial", "multinomial", "ordinal", "poisson", "cox")
 
 FIXED = ("lasso", "mrmr", "cfs", "fcbf", "hsic_lasso", "svm_rfe", "stepwise")
 """Methods that draw nothing: neither the order of rows nor names have an influence."""
@@ -124,7 +124,7 @@ def draw(seed: int, number: int, methods: Iterable[str] = FEW) -> tuple[Case, An
         arguments["weights"] = rng.random(n).round(2)
     if rng.random() < 0.15 and right == ".":
         arguments["keep"] = ["b"]
-    if rng.random() < 0.15 and family != "multinomial":
+    if rng.random() < 0.15 and family not in ("multinomial", "ordinal"):
         arguments["offset"] = rng.normal(scale=0.1, size=n)
     if rng.random() < 0.15 and right == ".":
         arguments["groups"] = {"both": ["c", "yes"]}
@@ -152,7 +152,9 @@ def _table(rng: np.random.Generator, family: str) -> pd.DataFrame:
         data["died"] = (rng.random(n) < 0.7).astype(int)
     else:
         cuts = [0.0] if family == "binomial" else [-0.8, 0.8]
-        data["y"] = np.array(["k", "l", "m"])[np.digitize(eta + rng.logistic(size=n), cuts)]
+        data["y"] = np.digitize(eta + rng.logistic(size=n), cuts)
+        if family != "ordinal":
+            data["y"] = np.array(["k", "l", "m"])[data["y"]]
     for name in ("b", "c", "group"):
         if rng.random() < 0.3:
             data[name] = data[name].where(rng.random(n) > 0.1)
@@ -228,6 +230,9 @@ def response(case: Case, rng: Any) -> tuple[Case, Case]:
     """Classes by other names that sort as the old ones; events as truth values."""
     if case.family == "cox":
         return case, case.but(case.data.assign(died=case.data["died"].astype(bool)))
+    if case.family == "ordinal":
+        ordered = pd.Categorical.from_codes(case.data["y"], ["never", "at times", "most"], True)
+        return case, case.but(case.data.assign(y=ordered))
     new: list[dict[str, Any]] = [{"k": "1 low", "l": "2 mid", "m": "3 high"}]
     if case.family == "binomial":
         new += [{"k": 0, "l": 1}, {"k": False, "l": True}, {"k": "no", "l": "yes"}]

@@ -278,8 +278,12 @@ def test_the_positive_class_must_be_one_of_two(formula, positive, found):
     ("values", "family", "note"),
     [
         ([0, 1, 2, 5, 9, 12, 30, 3, 2, 1] * 6, "auto", "whole numbers from 0 to 30"),
-        ([0, 1, 2] * 20, "auto", r'`family="multinomial"`, for counts `family="poisson"`'),
-        ([1, 2, 3] * 20, "auto", r'`family="multinomial"`\.'),
+        (
+            [0, 1, 2] * 20,
+            "auto",
+            r'`family="multinomial"` or `"ordinal"`, for counts `family="poisson"`',
+        ),
+        ([1, 2, 3] * 20, "auto", r'`family="multinomial"` or `"ordinal"`\.'),
         ([0, 1, 2, 5, 9, 12, 30, 3, 2, 1] * 6, "poisson", None),
         ([20, 31, 40, 50, 61, 72] * 10, "auto", None),
     ],

@@ -99,7 +99,8 @@ class SelectionResult(Rounded):
 
     @property
     def family(self) -> str:
-        """``"gaussian"``, ``"binomial"``, ``"multinomial"``, ``"poisson"`` or ``"cox"``."""
+        """``"gaussian"``, ``"binomial"``, ``"multinomial"``, ``"ordinal"``, ``"poisson"`` or
+        ``"cox"``."""
         return self._fit.family
 
     @property

@@ -88,14 +88,16 @@ def select(
         no set on the path has the size, the next larger one is cut to it. Methods that determine
         the set themselves (``"boruta"`` and some scikit-learn selectors) do so by default; an
         integer `k` cuts it.
-    family : {"auto", "gaussian", "binomial", "multinomial", "poisson", "cox"}
+    family : {"auto", "gaussian", "binomial", "multinomial", "ordinal", "poisson", "cox"}
         ``"auto"`` treats text, logical values, categories and numbers that are all 0 or 1 as
         classes, two (binomial) or more (multinomial), and other numbers as gaussian; counts need
-        ``"poisson"``. The positive class of two is `positive`, by default 1, True, the last
-        category, or otherwise the second in sorted order. A ``Surv()`` response is cox, with
-        proportional hazards: methods use the partial likelihood (Efron's method for ties, weights
-        as in R's ``coxph``, risk sets within strata) or its gradients, the martingale residuals;
-        forests split these log-rank scores.
+        ``"poisson"``. ``"ordinal"``: more than two classes in their order (numbers, or an ordered
+        categorical); search and score compare the probabilities of at most each class (ranked
+        probability score, Epstein 1969). The positive class of two is `positive`, by default 1,
+        True, the last category, or otherwise the second in sorted order. A ``Surv()`` response is
+        cox, with proportional hazards: methods use the partial likelihood (Efron's method for ties,
+        weights as in R's ``coxph``, risk sets within strata) or its gradients, the martingale
+        residuals; forests split these log-rank scores.
     weights : str or array of float, shape (n_rows,), optional
         Column or array of case weights, at least 0. A row of weight 0 is ignored. The column is
         excluded from ``.``. Weights that are all equal have no effect, unless `weights_kind` is

@@ -78,10 +78,10 @@ class TreeSelector(SelectorMixin, BaseEstimator):
     formula : str, optional
     method_options : dict, optional
         Options of the method, for example ``{"gamma": 0.2}``.
-    family : {"auto", "gaussian", "binomial", "multinomial", "poisson", "cox"}
+    family : {"auto", "gaussian", "binomial", "multinomial", "ordinal", "poisson", "cox"}
         ``"auto"`` treats text, logical values and numbers that are all 0 or 1 as classes. Classes
-        with other numbers need ``"multinomial"`` (or ``"binomial"``). A structured `y` is a
-        survival response (cox).
+        with other numbers need ``"multinomial"`` (or ``"binomial"``, ``"ordinal"``). A
+        structured `y` is a survival response (cox).
     groups : dict of str to list of str or int, optional
         Columns, by name or number, that are selected together; with a formula, terms.
     costs : dict of str or int to float, optional

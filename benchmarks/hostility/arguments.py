@@ -66,7 +66,9 @@ TUNING = (
 
 ARGUMENTS = {
     "k": ["1", "2", "3", "'1se'", "'best'", "None"],
-    "family": ["'auto'", "'gaussian'", "'binomial'", "'multinomial'", "'poisson'", "'cox'"],
+    "family": [
+        "'auto'", "'gaussian'", "'binomial'", "'multinomial'", "'ordinal'", "'poisson'", "'cox'",
+    ],
     "weights": ["np.ones(n)", "np.arange(n)", "list(np.arange(n) % 3)", "np.linspace(0, 1, n)",
     "[1] * n", "(np.arange(n) % 2).astype(float)",
                 "pd.Series(np.ones(n))", "np.full(n, 1e300)", "np.full(n, 5e-324)",

@@ -258,7 +258,11 @@ READING = (ENCODING, SHEET, SQL)
 """How the data are read."""
 
 PROBLEM = (
-    Flag("--family", "auto (default), gaussian, binomial, multinomial, poisson or cox", "NAME"),
+    Flag(
+        "--family",
+        "auto (default), gaussian, binomial, multinomial, ordinal, poisson or cox",
+        "NAME",
+    ),
     Flag("--weights", "column with case weights", "COLUMN"),
     Flag("--weights-kind", "what the weights are: frequency, sampling or precision (default: by"
          " their values)", "KIND"),

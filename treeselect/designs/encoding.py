@@ -424,11 +424,14 @@ def value_notes(formula: ParsedFormula, values: Mapping[str, Values]) -> list[st
 
 def response_notes(response: Response, family: str) -> list[str]:
     """Notes on the response; a family that the user chose needs none."""
+    found = []
+    if family == "auto" and response.ordered and len(response.classes) > 2:
+        found = [f'{quoted(response.name)} is ordered: `family="ordinal"` selects by the order.']
     if response.classes and all(isinstance(level, str) for level in response.classes):
         alike = _alike(response.name, response.classes)
-        return [f"Classes that may be one: {_some(alike)}."] if alike else []
+        return [*found, *([f"Classes that may be one: {_some(alike)}."] if alike else [])]
     if family != "auto" or response.family.name != "gaussian":
-        return []
+        return found
     numbers, counts = np.unique(response.y, return_counts=True)
     if (numbers != np.floor(numbers)).any():
         return []
@@ -439,10 +442,10 @@ def response_notes(response: Response, family: str) -> list[str]:
             ' and is modelled as a measurement; for counts pass `family="poisson"`.'
         )
         return [text] if counted else []
-    found = ", ".join(f"{v:g} ({n:,})" for v, n in zip(numbers, counts, strict=True))
-    way = '`family="binomial"`' if len(numbers) == 2 else '`family="multinomial"`'
+    listed = ", ".join(f"{v:g} ({n:,})" for v, n in zip(numbers, counts, strict=True))
+    way = '`family="binomial"`' if len(numbers) == 2 else '`family="multinomial"` or `"ordinal"`'
     return [
-        f"The response {quoted(response.name)} has only {len(numbers)} values, {found}, and is"
+        f"The response {quoted(response.name)} has only {len(numbers)} values, {listed}, and is"
         f" modelled as a number; for classes pass {way}"
         + (', for counts `family="poisson"`.' if counted else ".")
     ]

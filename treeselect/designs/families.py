@@ -45,8 +45,8 @@ negative."""
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A family of responses: ``"gaussian"``, ``"binomial"``, ``"multinomial"``, ``"poisson"`` or
-    ``"cox"``."""
+    """A family of responses: ``"gaussian"``, ``"binomial"``, ``"multinomial"``, ``"ordinal"``,
+    ``"poisson"`` or ``"cox"``."""
 
     name: str
     loss: Loss  # what boosting and the sparse forest minimise
@@ -61,6 +61,7 @@ class Family:
     score_bounds: tuple[float, float]  # infinite where none is known
     score_words: str = ""  # what the score is, where its name does not say so
     n_classes: int = 0  # 0 if the response has no classes
+    is_ordered: bool = False  # whether the order of more than two classes counts
     has_times: bool = False  # times to an event, whose mean is not modelled
     score_needs_variation: bool = True  # whether it is defined only for a response that varies
     # The same score for held-out rows, if it also uses the training rows, whose weights come last;
@@ -71,6 +72,17 @@ class Family:
     def has_classes(self) -> bool:
         """Whether the response has classes."""
         return self.n_classes > 0
+
+    def indicators(self, y: FloatArray) -> FloatArray:
+        """More than two classes as numbers whose squared errors are those of the shares of the
+        classes, shape (n_rows, n_classes); of ordered ones of the shares up to each class but the
+        last, so that they sum to the ranked probability score (Epstein 1969)."""
+        own = np.eye(self.n_classes)[y.astype(np.int64)]
+        return np.cumsum(own, axis=1)[:, :-1] if self.is_ordered else own
+
+    def shares(self, means: FloatArray, total: float = 1.0) -> FloatArray:
+        """Shares of the classes, which sum to `total`, from means of their indicators."""
+        return np.diff(means, axis=1, prepend=0.0, append=total) if self.is_ordered else means
 
     def held_out_score(
         self, y: FloatArray, prediction: FloatArray, weight: WeightArray, training: WeightArray
@@ -133,6 +145,19 @@ def class_deviance_explained(y: FloatArray, prediction: FloatArray, weight: Weig
     return float(1 - weight @ np.log(own[:, 0]) / (weight @ np.log(null[label])))
 
 
+def ranked_probability_skill(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
+    """One less the ranked probability score over that of the class proportions; `prediction` has a
+    column for each class. NaN if only one class has positive weight."""
+    y, prediction, weight = _with_weight(y, prediction, weight)
+    if _is_constant(y):
+        return float("nan")
+    truth = (y[:, np.newaxis] <= np.arange(prediction.shape[1] - 1)).astype(np.float64)
+    shares = prediction / prediction.sum(axis=1, keepdims=True)
+    left = weight @ (truth - np.cumsum(shares, axis=1)[:, :-1]) ** 2
+    whole = weight @ (truth - np.average(truth, axis=0, weights=weight)) ** 2
+    return float(1 - left.sum() / whole.sum())
+
+
 def poisson_deviance_explained(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
     """Proportion of the Poisson deviance of the mean that is explained; means are above 0. NaN if
     all counts with positive weight are equal."""
@@ -191,6 +216,10 @@ DEVIANCE_WORDS = (
     "D2: proportion of deviance explained, relative to the best constant for the scored rows; 1 is"
     " perfect, below 0 is worse than that constant."
 )
+RANKED_WORDS = (
+    "RPSS: ranked probability skill score, the share of the squared errors of the proportions up to"
+    " each class that is explained; 1 is perfect, below 0 is worse than the proportions."
+)
 HARRELL_WORDS = (
     "C: Harrell's concordance, the share of comparable pairs of rows (within strata, if any) in"
     " which the row with the earlier event has the higher predicted risk; ties in risk count one"
@@ -221,13 +250,22 @@ def multinomial(n_classes: int) -> Family:
         "multinomial", MultinomialLoss(n_classes), _softmax, _log_shares, 10, "D2",
         class_deviance_explained, 0.0, EXPLAINED, DEVIANCE_WORDS, n_classes=n_classes,
     )
+
+
+def ordinal(n_classes: int) -> Family:
+    """The family of more than two ordered classes, numbered from 0."""
+    return Family(
+        "ordinal", MultinomialLoss(n_classes), _softmax, _log_shares, 10, "RPSS",
+        ranked_probability_skill, 0.0, EXPLAINED, RANKED_WORDS, n_classes=n_classes,
+        is_ordered=True,
+    )
 # fmt: on
 
 
 def family_of(name: str, n_classes: int) -> Family:
     """The family of that name, for so many classes (0 for numbers)."""
-    if name == "multinomial" and n_classes > 2:
-        return multinomial(n_classes)
+    if name in ("multinomial", "ordinal") and n_classes > 2:
+        return ordinal(n_classes) if name == "ordinal" else multinomial(n_classes)
     family = {family.name: family for family in (GAUSSIAN, BINOMIAL, POISSON, COX)}[name]
     if family.n_classes != n_classes:
         raise KeyError(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,15 @@ from numpy.typing import NDArray
 
 from treeselect.arguments.checks import check_choice
 from treeselect.designs.evaluation import Basis, evaluate
-from treeselect.designs.families import BINOMIAL, COX, GAUSSIAN, POISSON, Family, multinomial
+from treeselect.designs.families import (
+    BINOMIAL,
+    COX,
+    GAUSSIAN,
+    POISSON,
+    Family,
+    multinomial,
+    ordinal,
+)
 from treeselect.designs.survival import FollowUp, follow_up_of, read_times
 from treeselect.designs.weights import RowWeights, copies_of
 from treeselect.engine.arrays import IntArray, WeightArray
@@ -22,7 +31,7 @@ from treeselect.formulas.terms import ParsedFormula
 from treeselect.frames.values import Labels, Numbers, read_column
 from treeselect.shown import shown
 
-FAMILIES = ("auto", "gaussian", "binomial", "multinomial", "poisson", "cox")
+FAMILIES = ("auto", "gaussian", "binomial", "multinomial", "ordinal", "poisson", "cox")
 
 
 _LARGEST = 1e70
@@ -210,7 +219,20 @@ def _classes(name: str, labels: Labels, family: str) -> Response:
     classes = tuple(labels.levels[c] for c in present)
     reason = f"{quoted(name)} is {kind} with {_COUNTS.get(len(classes), len(classes))} classes"
     found = _class_response(name, classes, y, rows, len(labels.codes), family, reason)
+    if family == "ordinal":
+        check_ordered(name, classes, ordered=labels.ordered, argument='family="ordinal"')
     return dataclasses.replace(found, ordered=labels.ordered)
+
+
+def check_ordered(name: str, classes: Sequence[Any], *, ordered: bool, argument: str) -> None:
+    """Raise an OptionError for text whose alphabetical order says nothing."""
+    classes = list(classes)
+    if not ordered and all(isinstance(c, str) for c in classes) and classes == sorted(classes):
+        raise OptionError(
+            f"`{argument}` needs ordered classes.\n  Found: text, in alphabetical order:"
+            f" {listing(classes, 6)}. Make {quoted(name)} an ordered categorical,"
+            " `pandas.Categorical(values, levels, ordered=True)`, or number the classes."
+        )
 
 
 _COUNTS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
@@ -294,6 +316,13 @@ def _class_response(
             f"The response {quoted(name)} must have at most {MOST_CLASSES} classes.\n"
             f"  Found: {len(classes)}. Is it an identifier, or a number stored as text?"
         )
-    kind = BINOMIAL if len(classes) == 2 else multinomial(len(classes))
+    if len(classes) == 2 and family == "ordinal":
+        raise OptionError(
+            f'`family="ordinal"` needs more than two classes.\n'
+            f"  Found: {quoted(name)} has {listing(classes)}. Leave `family` out, or write"
+            ' `family="binomial"`.'
+        )
+    kind = ordinal(len(classes)) if family == "ordinal" else multinomial(len(classes))
+    kind = BINOMIAL if len(classes) == 2 else kind
     y = y.astype(np.float64, copy=False)
     return Response(name, y, rows, kind, reason, classes, n_rows - len(rows))

@@ -393,7 +393,8 @@ def _check_shapes(
 ) -> None:
     groups, importance, constant = saved.groups, saved.importance, saved.constant
     check(what, groups.shape == importance.shape == (len(coded.groups.names),))
-    check(what, constant.shape == (_n_outputs(family),), _are_plain(constant))
+    has_odds = family.is_ordered and getattr(saved, "stored_as", "") == "linear"
+    check(what, constant.shape == (_n_outputs(family) - has_odds,), _are_plain(constant))
     check(what, ((importance >= 0) & np.isfinite(importance)).all(), not importance[~groups].any())
 
 

@@ -127,6 +127,8 @@ def refit_forest(
     part = grower.data
     grown = best_trees(grower, n_trees=n_trees)
     trees = grown.trees
+    if family.is_ordered:
+        trees = trees._replace(nodes=trees.nodes._replace(value=family.shares(trees.nodes.value)))
     if wants_importance:  # a walk of all rows through all trees, which a fold's score needs not
         importance[selected] = np.maximum(out_of_bag_gains(grown).mean, 0.0)
     if not (on_link or family.has_classes or family.loss.is_squared):
@@ -247,7 +249,7 @@ def truth_of(problem: Problem, weight: WeightArray) -> FloatArray:
     """Target of the trees, shape (n_rows, n_outputs), or minus a gradient."""
     family, y = problem.family, problem.y
     if family.n_classes > 2:
-        return np.eye(family.n_classes)[y.astype(np.int64)]
+        return family.indicators(y)
     if not problem.on_link:
         return y[:, np.newaxis]
     return problem.gradient(weight)[:, np.newaxis]
@@ -302,7 +304,7 @@ class Grower(NamedTuple):
 
     @property
     def _target(self) -> Target:
-        if self.family.n_classes > 2:
+        if self.family.n_classes > 2 and not self.family.is_ordered:
             return target_of_classes(self.truth.argmax(axis=1), self.family.n_classes, self.weight)
         return target_of(self.truth, self.weight)
 

@@ -161,7 +161,7 @@ def read_strengths(model: TreeModel, probes: PairProbes) -> FloatArray:
         )
         cells = np.bincount(first.place * sizes[1] + second.place, share, len(points))
         held = cells > 0  # others do not enter the strength, and prediction takes most of the time
-        mean = np.zeros((len(points), len(model.constant)))
+        mean = np.zeros((len(points), n_outputs_of(model.family)))
         mean[held] = mean_at(
             model.score, averaged, probes.weight, np.concatenate(columns), points[held]
         )

@@ -18,9 +18,10 @@ from treeselect.arguments.checks import AUTO
 from treeselect.designs.problem import FeatureGroups, Problem
 from treeselect.designs.row_sample import labels_of
 from treeselect.designs.weights import RowWeights
-from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.linear.additive import fit_additive, score_test
 from treeselect.engine.linear.additive_search import exchanged
+from treeselect.engine.losses import SquaredLoss
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import at_least, first_largest
 from treeselect.engine.survival.times import STRATUM
@@ -312,8 +313,14 @@ class Sufficiency:
         n_trees = task.n_judge_trees or usual_trees(len(rows.places))
         self._judge = task.once(Judge, n_trees, "sure", sure_rows(task))
         self._family, self._tells = problem.family, problem.wants_scores
-        self._loss = self._family.loss.of(problem.y[rows.places], own.values)
+        y, loss = problem.y[rows.places], self._family.loss
         base = problem.constant(task.weight)[rows.places]
+        self._ridits: FloatArray | None = None
+        if self._family.is_ordered:
+            self._ridits = _ridits(y, own.values, self._family.n_classes)
+            y, loss = self._ridits[y.astype(np.int64)], SquaredLoss()
+            base = np.full(len(y), np.average(y, weights=own.values))
+        self._loss, self._has_constant = loss.of(y, own.values), loss.has_constant
         self._base = base.reshape(len(rows.places), -1)
         self._able = can_split(rows.data, (own.values > 0).astype(np.int64))
         stratum = problem.y[rows.places, STRATUM] if self._family.has_times else np.zeros(1)
@@ -362,16 +369,19 @@ class Sufficiency:
         )
 
     def of_units(self, selected: BoolArray) -> float:
-        """P-value of the score test that no unit adds to a set (``score_test.score_test``)."""
+        """P-value of the score test that no unit adds to a set (``score_test.score_test``); of
+        ordered classes that of their ridits (Bross 1958), the scores of proportional odds."""
         inside = np.flatnonzero(selected).tolist()
         others = np.flatnonzero(~selected & self._able).tolist()
         fit = fit_additive(
             self._judge.columns, inside, self._loss, self._base,
-            has_constant=self._family.loss.has_constant, ridges=[1.0],
+            has_constant=self._has_constant, ridges=[1.0],
         )  # fmt: skip
+        explained = self._judge.of_trees(selected)
+        if self._ridits is not None:
+            explained = self._family.shares(explained, 0.0) @ self._ridits[:, np.newaxis]
         return score_test(
-            self._judge.columns, inside, fit, self._loss, others,
-            explained=self._judge.of_trees(selected),
+            self._judge.columns, inside, fit, self._loss, others, explained=explained,
             strata=self._strata, clusters=self._clusters,
         ).p_value  # fmt: skip
 
@@ -391,6 +401,12 @@ class Sufficiency:
         log_count = log_sets[0] - log_sets[1] - log_sets[2] + (n_more - 1) * np.log(2)
         log_p = scipy.stats.norm.logsf(z / np.sqrt(_WIDER)) + log_count
         return float(np.exp(min(log_p, 0.0)))
+
+
+def _ridits(y: FloatArray, weight: WeightArray, n_classes: int) -> FloatArray:
+    """Share of the rows below each class, plus half of those in it."""
+    share = np.bincount(y.astype(np.int64), weight, n_classes) / weight.sum()
+    return np.asarray(np.cumsum(share) - share / 2)
 
 
 def sufficient_words(p_values: FloatArray) -> str:

@@ -219,7 +219,8 @@ class Fit:
 
     @property
     def family(self) -> str:
-        """``"gaussian"``, ``"binomial"``, ``"multinomial"``, ``"poisson"`` or ``"cox"``."""
+        """``"gaussian"``, ``"binomial"``, ``"multinomial"``, ``"ordinal"``, ``"poisson"`` or
+        ``"cox"``."""
         return self.design.response.family.name
 
     @property

@@ -71,7 +71,7 @@ def higher_class_note(family: str, *, has_aic: bool) -> tuple[str, ...]:
     if family != ORDINAL:
         return ()
     return (
-        'Odds ratios are of a higher class, at each threshold alike. `refit("glm")` has'
+        "Odds ratios are of a higher class, at each threshold alike. A multinomial model has"
         f" coefficients of its own for each class{': compare AIC' if has_aic else ''}.",
     )
 

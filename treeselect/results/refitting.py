@@ -15,6 +15,7 @@ from treeselect.designs.linear import (
 )
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import FinalModel
+from treeselect.designs.response import check_ordered
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, listing, quoted
 from treeselect.models.linear.data import ORDINAL
@@ -90,26 +91,19 @@ def refit(
 
 def _check_family(model: str, data: ModelData) -> None:
     """Raise an OptionError if a model is not for this response."""
-    needed, family = ONLY_FOR.get(model), data.response.family.name
+    needed, response = ONLY_FOR.get(model), data.response
+    family = "multinomial" if response.family.is_ordered else response.family.name
     if needed is not None and family != needed:
         what = {"poisson": "counts", "binomial": "two classes", "gaussian": "numbers"}.get(
             needed, "ordered classes"
         )
         raise OptionError(
-            f'`model="{model}"` needs {what}.\n  Found: the family {quoted(family)}. Select with'
-            f' `family="{needed}"`.'
+            f'`model="{model}"` needs {what}.\n  Found: the family {quoted(response.family.name)}.'
+            f' Select with `family="{needed}"`.'
         )
-    classes = list(data.response.classes)
-    if (
-        model == ORDINAL
-        and not data.response.ordered
-        and all(isinstance(c, str) for c in classes)
-        and classes == sorted(classes)
-    ):
-        raise OptionError(
-            f'`model="{model}"` needs ordered classes.\n  Found: text, in alphabetical order:'
-            f" {listing(classes, 6)}. Make {quoted(data.response.name)} an ordered categorical,"
-            " `pandas.Categorical(values, levels, ordered=True)`, or number the classes."
+    if model == ORDINAL:
+        check_ordered(
+            response.name, response.classes, ordered=response.ordered, argument=f'model="{model}"'
         )
     if model == FIRTH and data.row_weights.error_groups is not None:
         raise OptionError(

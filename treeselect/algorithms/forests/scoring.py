@@ -104,7 +104,7 @@ def score_outside(task: Task, groups: BoolArray, predict: Callable[[], FloatArra
     known = ~np.isnan(found[:, 0])
     if not known.any():
         return float("nan")
-    mean = found if problem.family.n_classes > 2 else found[:, 0]
+    mean = problem.family.shares(found) if problem.family.n_classes > 2 else found[:, 0]
     if problem.on_link:
         mean = problem.mean_beside(task.weight, mean)
     return problem.family.score(problem.y[known], mean[known], task.weight[known])

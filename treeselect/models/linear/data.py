@@ -92,9 +92,10 @@ def linear_data(
 ) -> LinearData:
     """The data of a linear model, for the complete cases among `rows`; `groups` are of all rows."""
     rows = rows[data.row_weights.used[rows]]
+    family = data.response.family
     matrix, term_of, used, columns = linear_matrix(data, terms, rows, coding)
     _check_size(matrix)
-    if data.response.family.has_times or coding.distribution == ORDINAL:
+    if ORDINAL in (family.name, coding.distribution) or family.has_times:
         here = [name != INTERCEPT for name in term_of]
         matrix, term_of = matrix.loc[:, here], [name for name in term_of if name != INTERCEPT]
     return LinearData(

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from treeselect.designs.families import Family
@@ -22,6 +23,7 @@ from treeselect.engine.columns import BinnedData
 from treeselect.engine.linear.glm import Glm
 from treeselect.engine.rounding import weighted_median
 from treeselect.models.linear.data import reduced
+from treeselect.models.linear.ordinal import proportional_odds
 from treeselect.models.model import TreeModel, null_predictor
 
 _N_CODES = 256
@@ -60,7 +62,8 @@ def linear_words(family: Family, bends: bool) -> str:
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class LinearModel(TreeModel):
-    """A constant and a part for each column of the selected units."""
+    """A constant and a part for each column of the selected units; of ordered classes the log odds
+    of at most each class but the last, in proportional odds."""
 
     parts: tuple[LinearPart, ...]
     bends: bool = False  # whether numbers have splines
@@ -96,11 +99,20 @@ class LinearModel(TreeModel):
             eta += part.of(values)
         return self._mean(eta, offset)
 
+    def score(self, data: BinnedData) -> FloatArray:
+        eta = self._add_up(data, 1)
+        return self.family.link(self._mean(eta, None)) if self.family.is_ordered else eta
+
     def _add_up(self, data: BinnedData, n_threads: int) -> FloatArray:
         eta = np.tile(self.constant, (data.n_rows, 1))
         for j, part in enumerate(self.parts):
             eta += part.table[data.column(j)]
         return eta
+
+    def _mean(self, score: FloatArray, offset: FloatArray | None) -> FloatArray:
+        if self.family.is_ordered:
+            return self.family.shares(scipy.special.expit(score))
+        return super(LinearModel, self)._mean(score, offset)
 
 
 def own_columns(coded: CodedColumns, groups: BoolArray) -> tuple[NDArray[Any], ...]:
@@ -157,6 +169,8 @@ def refit_linear(
     coded, family, rows = problem.columns, problem.family, weights.rows
     assert coded is not None
     constant = null_predictor(problem, weights.values)
+    if family.is_ordered:
+        constant = scipy.special.logit(np.cumsum(family.mean(constant[np.newaxis])[0])[:-1])
     share = weights.values[rows].astype(np.float64)
     own = np.flatnonzero(selected[coded.groups.ids])
     single = [name for name in coded.column_names if coded.column_names.count(name) == 1]
@@ -196,13 +210,19 @@ def _estimated(
 ) -> tuple[FloatArray, FloatArray]:
     """Intercepts, shape (n_outputs,), and coefficients, shape (n_columns, n_outputs), the smallest
     ones where columns are linear combinations of others."""
-    rows, loss = weights.rows, problem.family.loss
-    mass = weights.values[rows].astype(np.float64)
+    rows, family = weights.rows, problem.family
+    loss, mass = family.loss, weights.values[rows].astype(np.float64)
     mass /= 1.0 if weights.are_copies else mass.mean()
     centre = np.average(matrix, axis=0, weights=mass)
     spread = np.sqrt(np.average((matrix - centre) ** 2, axis=0, weights=mass))
     scale = np.where(spread > 0, spread, np.inf)
     z, offset = (matrix - centre) / scale, None if problem.offset is None else problem.offset[rows]
+    if family.is_ordered:
+        thresholds, slopes = proportional_odds(
+            z, problem.y[rows].astype(np.int64), mass, family.n_classes
+        )
+        slopes = np.tile(-slopes[:, np.newaxis] / scale[:, np.newaxis], len(thresholds))
+        return thresholds - centre @ slopes, slopes
     glm = Glm(z, np.array([0, z.shape[1]]), problem.y[rows], mass, loss, offset)
     eta = glm.eta(glm.fit(np.array([True])))
     eta = (eta if offset is None else eta - offset).reshape(len(rows), -1)
@@ -219,6 +239,9 @@ def _information(problem: Problem, weights: RowWeights, eta: FloatArray) -> Floa
     the model is certain, as of a level that separates the classes."""
     rows = weights.rows
     own = eta if problem.offset is None else eta + problem.offset[rows][:, np.newaxis]
+    if problem.family.is_ordered:
+        chance = scipy.special.expit(eta)
+        return np.asarray(weights.values[rows][:, np.newaxis] * chance * (1 - chance))
     loss = problem.family.loss.of(problem.y[rows], weights.values[rows])
     curvature = loss.curvature(own if own.shape[1] > 1 else own[:, 0])
     return np.asarray(weights.values[rows][:, np.newaxis] * curvature.reshape(own.shape))

@@ -94,6 +94,25 @@ def fit_ordinal(data: LinearData) -> OrdinalFit:
     )  # fmt: skip
 
 
+def proportional_odds(
+    z: FloatArray, y: IntArray, weight: FloatArray, n_classes: int
+) -> tuple[FloatArray, FloatArray]:
+    """Thresholds and coefficients, 0 for columns that are linear combinations of those before them;
+    standardised columns."""
+    root = np.sqrt(weight)[:, np.newaxis]
+    size = np.abs(np.linalg.qr(np.column_stack([np.ones(len(z)), z]) * root)[1].diagonal())
+    free = size[1:] > 1e-9 * np.maximum(size.max(initial=0.0), 1e-300)
+    count = np.bincount(y, weight, n_classes)
+    place = np.cumsum(count > 0) - 1  # among the classes that are there
+    share = np.cumsum(count[count > 0])[:-1] / count.sum()
+    start = np.append(np.zeros(free.sum()), scipy.special.logit(share))
+    at, _, _ = _maximum(z[:, free], place[y], weight, np.zeros(len(y)), start, 1e-6)
+    found = np.zeros(z.shape[1])
+    found[free] = at[: free.sum()]
+    ends = np.concatenate([[-_FAR], at[free.sum() :], [_FAR]])
+    return ends[place[:-1] + 1], found
+
+
 class _Derivatives(NamedTuple):
     value: float
     scores: FloatArray  # (n_rows, n_coefficients)
@@ -101,13 +120,20 @@ class _Derivatives(NamedTuple):
 
 
 def _maximum(
-    x: FloatArray, y: IntArray, weight: FloatArray, base: FloatArray, at: FloatArray
+    x: FloatArray,
+    y: IntArray,
+    weight: FloatArray,
+    base: FloatArray,
+    at: FloatArray,
+    ridge: float = 0.0,
 ) -> tuple[FloatArray, float, bool]:
-    """Coefficients and thresholds, their log-likelihood, and whether the iteration converged."""
+    """Coefficients and thresholds, their log-likelihood, and whether the iteration converged; a
+    `ridge` shortens steps where the likelihood is nearly flat."""
+    damped = ridge * np.eye(len(at))
     found = _derivatives(x, y, weight, base, at)
     for _ in range(_MOST_STEPS):
         gradient = found.scores.sum(axis=0)
-        step = np.linalg.solve(found.information, gradient)
+        step = np.linalg.solve(found.information + damped, gradient)
         is_last = bool(step @ gradient <= _NEAR)
         for _ in range(_MOST_HALVINGS):
             after = _derivatives(x, y, weight, base, at + step)
