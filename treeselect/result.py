@@ -388,7 +388,8 @@ class SelectionResult(Rounded):
             estimate it anew in each model). ``"firth"``: two classes that terms may separate, by
             Firth's penalised likelihood (R: ``logistf``). ``"ordinal"``: ordered classes, numbers
             or an ordered categorical, in the order that the summary shows, by the proportional odds
-            model (R: ``MASS::polr``). ``"gamma"``: numbers above 0, with the log link.
+            model (R: ``MASS::polr``). ``"gamma"``: numbers above 0, with the log link;
+            ``"tweedie"``: with zeros among them, the power of the variance by maximum likelihood.
             Alternatively, an estimator from scikit-learn (for times to an event, from
             scikit-survival), which is cloned and fitted to formulaic's one-hot columns;
             ``lightgbm.DaskLGBMClassifier`` and ``DaskLGBMRegressor`` are fitted to all rows of

@@ -1,4 +1,4 @@
-"""Gamma regression of the selected terms, beside R."""
+"""Gamma and Tweedie regression of the selected terms, beside R."""
 
 import numpy as np
 import pandas as pd
@@ -8,7 +8,7 @@ import treeselect
 from treeselect.errors import OptionError
 
 SURVEY = pd.read_csv("tests/reference/survey_data.csv")
-EXPECTED = pd.read_csv("tests/reference/gamma.csv").set_index("what")
+SURVEY["spent"] = np.maximum(SURVEY["time"] - 0.5, 0)
 NAMES = {"(Intercept)": "Intercept", "x": "x", "gb": "g[T.b]", "gc": "g[T.c]"}
 
 
@@ -16,21 +16,23 @@ def fitted(left="time", data=SURVEY, **options):
     return treeselect.select(f"{left} ~ x + g", data, method="mrmr", k=2, seed=1, **options)
 
 
-def test_it_is_that_of_r():
-    model = fitted().refit("gamma")
+@pytest.mark.parametrize(("kind", "left"), [("gamma", "time"), ("tweedie", "spent")])
+def test_it_is_that_of_r(kind, left):
+    expected = pd.read_csv(f"tests/reference/{kind}.csv").set_index("what")
+    model = fitted(left).refit(kind)
     own = model.tidy().set_index("column")
     for theirs, ours in NAMES.items():
-        row, columns = EXPECTED.loc[theirs], ["estimate", "std_error", "p_value"]
+        row, columns = expected.loc[theirs], ["estimate", "std_error", "p_value"]
         np.testing.assert_allclose(
             own.loc[ours, columns].astype(float), row[["value", "std_error", "p_value"]], rtol=1e-5
         )
     test = model.drop1().tidy().set_index("term").loc["g"]
     assert [test["statistic"], test["p_value"]] == pytest.approx(
-        EXPECTED.loc["F", ["value", "p_value"]].tolist(), rel=1e-5
+        expected.loc["F", ["value", "p_value"]].tolist(), rel=1e-5
     )
     rows = model.diagnostics(folds=2).tidy()
     for name, what in (("cooks_distance", "cook"), ("standardised", "standardised")):
-        assert rows[name][0] == pytest.approx(EXPECTED.loc[what, "value"], rel=1e-5)
+        assert rows[name][0] == pytest.approx(expected.loc[what, "value"], rel=1e-5)
 
 
 def test_it_predicts_means_and_ratios():
@@ -48,9 +50,30 @@ def test_it_predicts_means_and_ratios():
     assert found.std() == pytest.approx(1, abs=0.05)
 
 
+def test_sums_of_gamma_numbers_have_their_power_and_normal_quantiles():
+    rng = np.random.default_rng(4)
+    data = SURVEY.iloc[np.arange(1500) % len(SURVEY)].reset_index(drop=True)
+    mean, scale, power = np.exp(0.5 * data["x"]), 1.2, 1.6
+    n = rng.poisson(mean ** (2 - power) / (scale * (2 - power)))
+    unit = scale * (power - 1) * mean ** (power - 1)
+    data["spent"] = rng.gamma(np.maximum(n, 1e-9) * (2 - power) / (power - 1)) * unit * (n > 0)
+    model = fitted("spent", data).refit("tweedie")
+    assert model.result.family.var_power == pytest.approx(power, abs=0.05)
+    assert "power 1.6" in str(model.summary())
+    assert model.coef["x"] == pytest.approx(0.5, abs=0.1)
+    found = model.diagnostics(folds=2).tidy()["quantile"]
+    assert abs(found.mean()) < 0.1
+    assert found.std() == pytest.approx(1, abs=0.06)
+    part = model.drop1().tidy().set_index("term")
+    assert part.loc["x", "p_value"] < 1e-6
+    assert model.regression_table().summary().as_text()
+
+
 def test_what_is_refused():
     with pytest.raises(OptionError, match=r'`model="gamma"` needs a response above 0'):
         fitted("y").refit("gamma")
+    with pytest.raises(OptionError, match=r'`model="tweedie"` needs a response of at least 0'):
+        fitted("y").refit("tweedie")
     with pytest.raises(OptionError, match=r'`model="gamma"` needs numbers'):
         fitted("b", family="binomial").refit("gamma")
     with pytest.raises(OptionError, match='`interval="prediction"` needs a numeric response'):

@@ -154,13 +154,17 @@ def fit_quietly(data: LinearData, family: str, name: str) -> Any:
         return _FITS[family](data, name)[0]
 
 
-NEGATIVE_BINOMIAL, FIRTH, GAMMA = "negative-binomial", "firth", "gamma"
+NEGATIVE_BINOMIAL, FIRTH, GAMMA, TWEEDIE = "negative-binomial", "firth", "gamma", "tweedie"
+
+WITH_SCALE = (GAMMA, TWEEDIE)
+"""Models of numbers whose errors grow with the mean: their tests divide by a dispersion."""
 
 ONLY_FOR = {
     NEGATIVE_BINOMIAL: "poisson",
     FIRTH: "binomial",
     ORDINAL: "multinomial",
     GAMMA: "gaussian",
+    TWEEDIE: "gaussian",
 }
 """Models of one family."""
 
@@ -168,6 +172,7 @@ _RATIOS = {
     "binomial": "odds ratio",
     FIRTH: "odds ratio",
     GAMMA: "ratio of means",
+    TWEEDIE: "ratio of means",
     "multinomial": "odds ratio",
     ORDINAL: "odds ratio",
     "poisson": "rate ratio",
@@ -344,6 +349,41 @@ def _fit_gamma(data: LinearData, name: str) -> tuple[Any, str]:
     return fit, "GLM, gamma family, log link (statsmodels)"
 
 
+def _fit_tweedie(data: LinearData, name: str) -> tuple[Any, str]:
+    """The Tweedie GLM with the variance ``phi mu^p``, p between 1 and 2 of greatest likelihood at
+    Pearson's phi (Dunn and Smyth 2005); a part of a model has the p of the whole."""
+    import pandas as pd
+    import statsmodels.api as sm
+    from scipy.optimize import minimize_scalar
+
+    if not ((data.y >= 0).all() and (data.y > 0).any()):
+        raise OptionError(
+            f'`model="{TWEEDIE}"` needs a response of at least 0.\n  Found: {data.y.min():g}.'
+        )
+    by, log = {"use_t": True, **_covariance(data)}, sm.families.links.Log()
+
+    def model(power: float, own: LinearData) -> Any:
+        return _glm(own, name, sm.families.Tweedie(log, var_power=power))
+
+    matrix = data.matrix if data.whole is None else pd.DataFrame(data.whole)
+    whole = dataclasses.replace(data, matrix=matrix)
+
+    def lost(power: float) -> float:
+        fit = model(power, whole).fit()
+        weights = _weights(data)
+        mass = weights.get("freq_weights", weights.get("var_weights", np.ones(len(data.y))))
+        density = fit.model.family.loglike_obs(data.y, np.asarray(fit.mu), scale=fit.scale)
+        return -float(np.asarray(mass, dtype=np.float64) @ density)
+
+    found = minimize_scalar(lost, bounds=_POWERS, method="bounded", options={"xatol": 1e-5})
+    fit = model(float(found.x), data).fit(**by)
+    return fit, f"GLM, Tweedie family, power {found.x:.3g}, log link (statsmodels)"
+
+
+_POWERS = (1.01, 1.99)
+"""Range of the power: from Poisson to gamma."""
+
+
 def _fit_counts(data: LinearData, name: str) -> tuple[Any, str]:
     import statsmodels.api as sm
 
@@ -425,6 +465,7 @@ _FITS = {
     NEGATIVE_BINOMIAL: _fit_dispersed,
     FIRTH: _fit_separated,
     GAMMA: _fit_gamma,
+    TWEEDIE: _fit_tweedie,
     "cox": _fit_times,
     ORDINAL: _fit_ordered,
 }

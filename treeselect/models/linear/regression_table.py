@@ -340,7 +340,8 @@ _KINDS = {
     "gaussian": "linear regression", "binomial": "logistic regression",
     "multinomial": "multinomial logistic regression", "poisson": "Poisson regression",
     "cox": "Cox regression", "negative-binomial": "negative binomial regression",
-    "gamma": "gamma regression", "ordinal": "proportional odds regression",
+    "gamma": "gamma regression", "tweedie": "Tweedie regression",
+    "ordinal": "proportional odds regression",
     "firth": "logistic regression with Firth's penalty",
 }  # fmt: skip
 _LARGEST = 1e6

@@ -11,7 +11,14 @@ import numpy as np
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.models.linear.cox import fit_slope
 from treeselect.models.linear.data import ORDINAL
-from treeselect.models.linear.fit import FIRTH, GAMMA, NEGATIVE_BINOMIAL, LinearFit, overdispersed
+from treeselect.models.linear.fit import (
+    FIRTH,
+    GAMMA,
+    NEGATIVE_BINOMIAL,
+    TWEEDIE,
+    LinearFit,
+    overdispersed,
+)
 from treeselect.quiet import own_filters
 
 Facts = tuple[tuple[str, str], ...]
@@ -125,6 +132,7 @@ _NUMBERS: dict[str, Callable[[Any], dict[str, float]]] = {
     "binomial": _deviance,
     FIRTH: _penalised,
     GAMMA: _penalised,
+    TWEEDIE: _penalised,
     "poisson": _deviance,
     NEGATIVE_BINOMIAL: _dispersed,
     "multinomial": _classes,

@@ -26,8 +26,9 @@ from treeselect.models.linear.coefficients import (
 from treeselect.models.linear.data import ORDINAL, LinearData, linear_data
 from treeselect.models.linear.fit import (
     FIRTH,
-    GAMMA,
     NEGATIVE_BINOMIAL,
+    TWEEDIE,
+    WITH_SCALE,
     LinearFit,
     fit_linear,
     fit_quietly,
@@ -83,7 +84,7 @@ class FittedTerms:
         the dispersion of a quasi-Poisson one; None for likelihood ratio tests."""
         if self.family == "gaussian":
             return self.whole.deviance / self.whole.df_resid
-        if self.family == GAMMA:
+        if self.family in WITH_SCALE:
             return float(self.fit.result.scale)
         return self.fit.dispersion if self.fit.is_quasi else None
 
@@ -150,9 +151,10 @@ class FittedTerms:
     def _nested(self, fit: LinearFit) -> Nested:
         weights = self.data.row_weights
         n = float(weights.values.sum()) if weights.are_copies else float(len(weights))
+        known = weights.are_copies and not self.fit.is_quasi
         return Nested(
             fit, self.family, deviance_of(fit.result, self.family), fit.n_parameters, n,
-            weights.are_copies and not self.fit.is_quasi and self.family not in (FIRTH, GAMMA),
+            known and self.family not in (FIRTH, *WITH_SCALE),
         )  # fmt: skip
 
 
@@ -182,8 +184,8 @@ class Nested:
 
 
 def beside(part: LinearData, whole: LinearData, family: str) -> LinearData:
-    """The data of a nested model; Firth's penalty is that of the whole one."""
-    if family != FIRTH:
+    """The data of a nested model; Firth's penalty and Tweedie's power are those of the whole."""
+    if family not in (FIRTH, TWEEDIE):
         return part
     columns = whole.matrix.to_numpy(dtype=np.float64)[:, whole.is_free]
     return dataclasses.replace(part, whole=columns)
