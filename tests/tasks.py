@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from treeselect.designs.families import POISSON, multinomial
 from treeselect.designs.preparing import Request, prepare
 from treeselect.designs.weights import row_weights
 from treeselect.results.fitting import ARGUMENTS
+
+NO_PROBLEM: Any = SimpleNamespace(ready=lambda weights: (None, weights))
 
 FIELDS = [field.name for field in dataclasses.fields(Request)]
 

@@ -111,16 +111,18 @@ def compare(
     size is refitted and scored on the held-out rows. Folds, seeds and encoded data are the same for
     all methods. The score at k is that of the largest set of at most k terms.
 
-    ``compare([fit_a, fit_b])`` compares two selections instead, as R's ``anova()`` of two models.
+    ``compare([fit_a, fit_b])`` compares selections instead, as R's ``anova()`` of two models.
 
     Parameters
     ----------
-    formula : str, or list of two SelectionResult
-        As in :func:`treeselect.select`; or two fits of the same response to the same rows, with the
-        same case weights, offset and clusters. Then only `folds`, `repeats`, `scoring` (by default
-        that of the fits), `seed` (by default that of the first), `n_jobs` and `progress` apply.
+    formula : str, or list of SelectionResult
+        As in :func:`treeselect.select`; or fits of the same response to the same rows, with the
+        same case weights, offset and clusters: ``[fit.update(missing=rule) for rule in ("level",
+        "impute", "drop")]`` puts treatments of missing values side by side. Then only `folds`,
+        `repeats`, `scoring` (by default that of the fits), `seed` (by default that of the first),
+        `n_jobs` and `progress` apply.
     data : frame or path
-        As in :func:`treeselect.select`; not given for two fits.
+        As in :func:`treeselect.select`; not given for fits.
     methods : list of str, method or selector, or dict of str to these
         Names in ``treeselect.methods()``, objects such as ``RRF(n_trees=50)``, or scikit-learn
         selectors such as ``SelectKBest()``; the keys of a dict name the methods in the comparison.
@@ -155,7 +157,7 @@ def compare(
 
     Other Parameters
     ----------------
-    weights_kind, positive, new_levels, trusted, labels, na, rows, progress
+    weights_kind, positive, new_levels, trusted, labels, na, missing, rows, progress
         As in :func:`treeselect.select`. The rows that were drawn are the same for all methods.
 
     Returns
@@ -164,18 +166,18 @@ def compare(
         ``.summary()``, ``.plot(kind)``, ``.report(path)``; tables ``.glance()``, ``.curves()``,
         ``.differences()``, ``.terms()``, ``.tidy()``.
     FitComparison
-        For two fits: ``.summary()``, ``.tidy()``, ``.glance()``, ``.difference``: the second fit
-        minus the first.
+        For fits: ``.summary()``, ``.tidy()``, ``.glance()``, ``.difference``: the second fit minus
+        the first.
 
     Raises
     ------
     FormulaError
         If the formula can't be read, names unknown columns, or would run code.
     DataError
-        If the data can't be used as they are; for two fits if they have other responses, rows,
+        If the data can't be used as they are; for fits if they have other responses, rows,
         weights, offsets or clusters, or were loaded without their data.
     OptionError, MethodError
-        If an argument, a method, or one of its options is not allowed; for two fits also if their
+        If an argument, a method, or one of its options is not allowed; for fits also if their
         scores differ.
     OutOfMemoryError, WorkerError
         If memory runs out, or a process ends before its work is done or can't be given it.
@@ -185,8 +187,8 @@ def compare(
     If the call is stopped (Ctrl-C), it returns the folds in which all methods are finished,
     provided that there are two or more. ``.partial`` is then True, and summary and report say so.
 
-    In each fold both fits are selected anew on the training rows, each with its formula, method and
-    rule for `k`. Refitting the terms that were selected on all rows would be optimistic for both,
+    In each fold all fits are selected anew on the training rows, each with its formula, method and
+    rule for `k`. Refitting the terms that were selected on all rows would be optimistic for all,
     and more so for the larger search, because held-out rows took part in the selection. The
     difference is paired by fold, with the standard error of Nadeau and Bengio [1]_.
 
@@ -301,7 +303,7 @@ def compare(
 
 OTHERS: dict[str, Any] = {
     "weights_kind": None, "positive": None, "new_levels": "error", "trusted": False,
-    "labels": None, "na": None, "rows": None, "progress": None,
+    "labels": None, "na": None, "missing": "level", "rows": None, "progress": None,
 }  # fmt: skip
 """Arguments that are rarely needed."""
 
@@ -326,21 +328,21 @@ def _other_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
 def _compare_fits(
     fits: Sequence[Any], given: Mapping[str, Any], n_jobs: int | None, options: Mapping[str, Any]
 ) -> FitComparison:
-    """Two selections, after a check that nothing was given that would be ignored."""
+    """Selections, after a check that nothing was given that would be ignored."""
     from treeselect.result import SelectionResult
 
-    if len(fits) != 2 or not all(isinstance(fit, SelectionResult) for fit in fits):
+    if len(fits) < 2 or not all(isinstance(fit, SelectionResult) for fit in fits):
         found = ", ".join(map(described, fits[:3]))
         raise OptionError(
-            "`compare()` needs a formula, data and methods, or a list of two results of"
-            f" `select()`.\n  Found: a list of {len(fits)}: {found}."
+            "`compare()` needs a formula, data and methods, or a list of results of"
+            f" `select()`, two or more.\n  Found: a list of {len(fits)}: {found}."
         )
     defaults, others = _defaults(), _other_arguments(options)
     for name, value in {**given, **others}.items():
         apart = name in ("formula", "folds", "repeats", "scoring", "seed", "progress")
         if not apart and value is not defaults[name]:
             raise OptionError(
-                f"`{name}` must be left out where two fits are compared, which have their own.\n"
+                f"`{name}` must be left out where fits are compared, which have their own.\n"
                 f"  Found: {described(value)}."
             )
     workers = workers_for(check_n_jobs(n_jobs))

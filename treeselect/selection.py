@@ -225,6 +225,13 @@ def select(
         ``na={"income": [8, 9], "smoker": "unknown"}``. Text is compared with text, without the
         blanks around it, and numbers with numbers. A column of text that holds nothing but numbers
         without its codes becomes numeric. The codes hold for new data, too.
+    missing : {"level", "impute", "drop"}, optional
+        What becomes of missing values of the candidate terms. ``"level"``: a missing label is a
+        level, and a missing number may go to either side of a split. ``"impute"``: a missing value
+        is the one expected from the other terms, see the notes. ``"drop"``: a row with a missing
+        value has no part in any training, but is predicted and scored.
+        ``compare([fit.update(missing=rule) for rule in ("level", "impute", "drop")])`` puts them
+        side by side.
     rows : int, optional
         Most rows to select on, at least 20. Of more rows a sample of that size is drawn with
         `seed`, without replacement and in proportion to strata of the response: its classes, ten
@@ -261,14 +268,27 @@ def select(
 
     Notes
     -----
-    *Imputations.* Missing values need no imputation here. If a study is analysed on several imputed
-    copies of its data, its selection should not depend on one of them. Each frame is searched with
-    the same seed, and the terms that at least half of the imputations select are selected: rule S2
-    of [1]_; :meth:`treeselect.imputing.ImputedSelection.with_share` gives the others. All frames
-    must have the same columns, and a response that is missing in one must be missing in all. Arrays
-    with one value per row apply to all frames. With `resamples`, which are none by default, rows
-    are imputed first and resampled afterwards, independently in each frame. From mice's long
-    format, without its rows with ``.imp`` 0, the frames are
+    *Imputation inside.* ``missing="impute"`` is regression imputation: numbers, as normal scores,
+    and indicators of levels have a joint normal distribution, estimated by the EM algorithm ([3]_,
+    section 11.2), and a missing value is the one expected from the known ones of its row. It is
+    learned anew from the training rows of each fold, resample and bootstrap sample, and from no
+    others. The response has no part in it, so that rows are treated in training as they are in
+    prediction: where values may also be missing in new data, [4]_ found this preferable. The search
+    uses all candidate terms; the final model, and ``predict``, the other selected terms alone. Each
+    term counts as a variable of its own: ``log(x)`` is not computed from an imputed ``x``. Factors
+    of more than 254 levels stay as they are, and all but the 20 most frequent levels count as one.
+    It is not multiple imputation: tests and intervals take imputed values for known ones, and
+    values that are missing because of the response, or of themselves, leave a bias.
+    ``refit("glm")`` and ``inference()`` have their own argument `missing`.
+
+    *Imputed frames.* Missing values need no imputation here. If a study is analysed on several
+    imputed copies of its data, its selection should not depend on one of them. Each frame is
+    searched with the same seed, and the terms that at least half of the imputations select are
+    selected: rule S2 of [1]_; :meth:`treeselect.imputing.ImputedSelection.with_share` gives the
+    others. All frames must have the same columns, and a response that is missing in one must be
+    missing in all. Arrays with one value per row apply to all frames. With `resamples`, which are
+    none by default, rows are imputed first and resampled afterwards, independently in each frame.
+    From mice's long format, without its rows with ``.imp`` 0, the frames are
     ``[part.drop(columns=[".imp", ".id"]) for _, part in long.groupby(".imp")]``.
 
     References
@@ -276,6 +296,11 @@ def select(
     .. [1] A. M. Wood, I. R. White, P. Royston (2008). How should variable selection be performed
        with multiply imputed data? Statistics in Medicine 27, 3227-3246.
     .. [2] F. E. Harrell (2015). Regression Modeling Strategies, second edition. Springer.
+    .. [3] R. J. A. Little, D. B. Rubin (2019). Statistical Analysis with Missing Data, third
+       edition. Wiley.
+    .. [4] R. Sisk, M. Sperrin, N. Peek, M. van Smeden, G. P. Martin (2023). Imputation and missing
+       indicators for handling missing data in the development and deployment of clinical prediction
+       models: A simulation study. Statistical Methods in Medical Research 32, 1461-1477.
 
     Examples
     --------

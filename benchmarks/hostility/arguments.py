@@ -108,6 +108,7 @@ ARGUMENTS = {
     "rows": ["None", "20", "25", "10**6", "n", "n - 1", "19", "0", "-1"],
     "positive": ["None", "'no'", "1", "0", "'a'", "True", "NAME", "[1]"],
     "new_levels": ["'error'", "'missing'", "'other'"],
+    "missing": ["'level'", "'impute'", "'drop'", "'mice'", "None"],
     "progress": ["False", "None"],
     "trusted": ["False"],
 }  # fmt: skip
@@ -116,7 +117,7 @@ ARGUMENTS = {
 TAME = {
     "family": 1, "weights": 6, "offset": 2, "groups": 3, "costs": 1, "folds": 3, "fold_groups": 3,
     "scoring": 1, "seed": 3, "monotone": 5, "model": 6, "positive": 1, "labels": 8, "na": 5,
-    "rows": 4,
+    "rows": 4, "missing": 3,
 }  # fmt: skip
 """How many of them are usual, where not all are."""
 

@@ -19,7 +19,8 @@ from treeselect.algorithms.method import Method
 from treeselect.algorithms.task import Task, step_of_size
 from treeselect.designs.encoding import build_design
 from treeselect.designs.families import BINOMIAL, multinomial
-from treeselect.designs.problem import FeatureGroups, Problem, make_units
+from treeselect.designs.problem import FeatureGroups, Problem
+from treeselect.designs.units import make_units
 from treeselect.designs.weights import row_weights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.columns import MAX_BINS, BinnedData, bin_columns, bin_edges

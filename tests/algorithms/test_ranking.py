@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from tasks import names_of, sizes_of, task_of, with_problem
+from tasks import NO_PROBLEM, names_of, sizes_of, task_of, with_problem
 
 import treeselect
 from treeselect import ForestImportance, RecursiveElimination, VarSelRF
@@ -85,7 +85,7 @@ def test_scores_of_long_data_are_those_of_a_sample(data, monkeypatch):
 @pytest.mark.parametrize(("n_rows", "n_trees"), [(1_000, 500), (40_000, 250), (10**6, 50)])
 def test_long_data_are_ranked_by_fewer_trees(n_rows, n_trees):
     weights = row_weights(np.ones(n_rows, dtype=np.int64))
-    assert _usual_trees(Task(None, weights, max_size=1, seed=1)) == n_trees
+    assert _usual_trees(Task(NO_PROBLEM, weights, max_size=1, seed=1)) == n_trees
 
 
 # --- recursive elimination ---

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from tasks import names_of, sizes_of, task_of, with_problem
+from tasks import NO_PROBLEM, names_of, sizes_of, task_of, with_problem
 
 import treeselect
 from treeselect import GRRF, RRF, RBoost
@@ -157,7 +157,7 @@ def test_entropy_finds_the_signal_of_classes(mixed):
 )
 def test_long_data_have_fewer_trees_of_fewer_rows_unless_told(n_rows, options, n_trees, in_bag):
     weights = row_weights(np.ones(n_rows, dtype=np.int64))
-    found, share = RRF(**options)._sizes(Task(None, weights, max_size=1, seed=1))
+    found, share = RRF(**options)._sizes(Task(NO_PROBLEM, weights, max_size=1, seed=1))
     assert found == n_trees
     assert share * n_rows == pytest.approx(in_bag)
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from treeselect.designs.encoding import build_design
 from treeselect.designs.evaluation import model_matrix, term_matrix
 from treeselect.designs.modeldata import ModelData, RowCounts
-from treeselect.designs.problem import make_units
 from treeselect.designs.response import read_response
+from treeselect.designs.units import make_units
 from treeselect.designs.weights import no_weights
 from treeselect.engine.columns import OTHER
 from treeselect.errors import DataError, NewDataError

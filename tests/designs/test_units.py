@@ -15,7 +15,7 @@ from treeselect.designs.preparing import (
     shown_names,
     term_label,
 )
-from treeselect.designs.problem import make_units
+from treeselect.designs.units import make_units
 from treeselect.errors import OptionError
 from treeselect.formula import parse_formula
 

@@ -82,6 +82,7 @@ def file_of(data, tmp_path_factory):
         "decided": lambda: treeselect.select("died ~ signal + noise + dose", data, **tuned),
         "boosted": lambda: treeselect.select("died ~ signal + site", data, **few).refit("boosting"),
         "stacked": lambda: treeselect.select("dose ~ signal + site", data, **few).refit("stack"),
+        "imputed": lambda: treeselect.select("died ~ signal + site", data, missing="impute", **few),
         "chosen": lambda: treeselect.select(
             "died ~ signal + site", data, method="fcbf", k="1se", folds=2, seed=1
         ),
@@ -381,6 +382,16 @@ EDITS = {
         ("design.data.columns.site.values", lambda a: a + 99),
         ("design.data.columns.site.levels", None), ("design.data.offset", np.zeros(3)),
         ("design.data.groups", np.zeros(3, dtype=int)), ("design.data.folds", np.zeros(3, int)),
+    ],
+    "imputed": [
+        ("imputer", None), ("design.missing", "level"), ("design.missing", "evil"),
+        *((f"imputer.{place}", value) for place, value in (
+            ("margins", lambda m: m[:1]), ("margins", lambda m: m[::-1]), ("margins.0.0", swapped),
+            ("margins.0.1", lambda a: a[:-1]), ("margins.0.1", lambda a: a * np.nan),
+            ("margins.1.0", lambda a: a + 99), ("mean", lambda a: a[1:]), ("mean", to("int64")),
+            ("mean", lambda a: a + np.inf), ("covariance", lambda a: a[:1]),
+            ("covariance", lambda a: -a), ("covariance", first(9.0)),
+        )),
     ],
     "searched": [
         ("path.trace.exchanges.0.0", 99), ("path.trace.exchanges.0.0", -99),

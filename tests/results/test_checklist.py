@@ -30,7 +30,7 @@ def test_all_items_and_what_is_known():
     said = table["reported"]
     assert said["8a"] == f"survived: {fit._fit.design.response.family_text}."
     assert said["9a"] == "3 candidate terms: `sex`, `age`, `pclass`."
-    assert said["11"] == "263 rows with missing values: age (263)."
+    assert said["11"] == "263 rows with missing values: age (263). They were retained."
     assert said["22"].startswith("2 of 3 terms: sex and pclass. The final model is a random forest")
     assert said["23a"] == f"AUC {performance.words}, nested cross-validation."
     assert fit.search.citation(performance).methods.startswith(said["12c"])

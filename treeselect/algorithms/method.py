@@ -22,7 +22,8 @@ from treeselect.algorithms.task import Step, Task, ranked_step
 from treeselect.arguments.checks import NotGiven, described
 from treeselect.designs.estimators import Estimator
 from treeselect.designs.families import Family
-from treeselect.designs.problem import FinalModel
+from treeselect.designs.problem import FinalModel, Problem
+from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.errors import MethodError, OptionError, quoted
 from treeselect.models.boosting import refit_boosting
@@ -354,7 +355,7 @@ REFITS: dict[str, Callable[..., TreeModel]] = {
     "glm": refit_linear,
     "gam": partial(refit_linear, bends=True),
 }
-"""Final models by name: of a problem, weights and selected units."""
+"""Final models by name: of a problem that is ready, weights and selected units."""
 
 
 def refit_by(model: FinalModel | Estimator) -> Callable[..., TreeModel]:
@@ -386,15 +387,38 @@ def check_final(method: Method, model: object) -> None:
         )
 
 
-def final_model(method: Method, task: Task, step: Step) -> TreeModel:
-    """The final model that the problem names, or the method's own."""
+def final_model(method: Method, task: Task, step: Step, *, usual: bool = False) -> TreeModel:
+    """The final model that the problem names, or the method's own; or the `usual` forest."""
+    problem, weights = task.problem.ready(task.weights, step.selected)
+    if problem is not task.problem:
+        task = dataclasses.replace(task, problem=problem, weights=weights)
     named = task.problem.model
-    if named is None:
-        return method.final_model(task, step)
-    return refit_by(named)(
-        task.problem, task.weights, step.selected, seed=task.seed, n_threads=task.n_threads,
+    if usual or named is None:
+        own = Method.final_model(method, task, step) if usual else method.final_model(task, step)
+        return _with_imputer(own, problem)
+    return _with_imputer(refit_by(named)(
+        problem, weights, step.selected, seed=task.seed, n_threads=task.n_threads,
         n_trees=task.n_final_trees or REFITTED_TREES, wants_importance=task.wants_importance,
-    )  # fmt: skip
+    ), problem)  # fmt: skip
+
+
+def named_model(
+    name: FinalModel | Estimator,
+    problem: Problem,
+    weights: RowWeights,
+    units: BoolArray,
+    **options: Any,
+) -> TreeModel:
+    """A final model that is asked for."""
+    problem, weights = problem.ready(weights, units)
+    return _with_imputer(refit_by(name)(problem, weights, units, **options), problem)
+
+
+def _with_imputer(model: TreeModel, problem: Problem) -> TreeModel:
+    if problem.imputer is None:
+        return model
+    own = problem.imputer.only(model.groups[problem.groups.ids])
+    return dataclasses.replace(model, imputer=own)
 
 
 def steps_of(method: Method, task: Task) -> tuple[Step, ...]:

@@ -58,6 +58,11 @@ class Task:
 
     __repr__ = brief
 
+    def __post_init__(self) -> None:
+        problem, weights = self.problem.ready(self.weights)
+        object.__setattr__(self, "problem", problem)
+        object.__setattr__(self, "weights", weights)
+
     def once(self, make: Callable[..., Any], *given: Hashable) -> Any:
         """``make(self, *given)``, made at the first call and then kept with this task."""
         key = (make, *given)

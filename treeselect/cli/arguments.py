@@ -285,6 +285,7 @@ PROBLEM = (
          " (default), missing or other", "RULE"),
     Flag("--na", "codes for missing values, in all columns or in one; may be repeated",
          "CODE|NAME=CODE", read_codes, True),
+    Flag("--missing", "missing values of terms: level (default), impute or drop", "RULE"),
     Flag("--rows", "most rows to select on, drawn in proportion to strata of the response (default:"
          " all rows of a file, 200000 of a folder or pattern of Parquet files)", "N", read_whole),
 )  # fmt: skip

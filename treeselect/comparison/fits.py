@@ -1,4 +1,4 @@
-"""Two fits on the same rows, by the same folds: what ``compare([a, b])`` does and returns."""
+"""Fits on the same rows, by the same folds: what ``compare([a, b])`` does and returns."""
 
 from __future__ import annotations
 
@@ -44,23 +44,23 @@ from treeselect.running.pieces import Course
 
 @dataclass(frozen=True, slots=True)
 class FitComparison(Rounded):
-    """Two fits compared on held-out rows of the same folds.
+    """Fits compared on held-out rows of the same folds.
 
-    Returned by :func:`treeselect.compare` for two fits.
+    Returned by :func:`treeselect.compare` for a list of fits.
 
     Attributes
     ----------
-    scores : ndarray of float, shape (2, n_folds)
+    scores : ndarray of float, shape (n_fits, n_folds)
         On the held-out rows; greater is better.
-    selected : (tuple of str, tuple of str)
+    selected : tuple of tuple of str
         Terms that each fit selected on all rows.
-    k : ndarray of int64, shape (2, n_folds)
+    k : ndarray of int64, shape (n_fits, n_folds)
         Number of units selected in each fold.
     n_train, n_test : ndarray of int64, shape (n_folds,)
     repeats : float
         How often a row is held out, on average.
     score_name, score_words, scheme : str
-    calls : (str, str)
+    calls : tuple of str
         The calls of the fits.
     seed : int
     library : str
@@ -79,7 +79,7 @@ class FitComparison(Rounded):
     """
 
     scores: FloatArray
-    selected: tuple[tuple[str, ...], tuple[str, ...]]
+    selected: tuple[tuple[str, ...], ...]
     k: IntArray
     n_train: IntArray
     n_test: IntArray
@@ -87,7 +87,7 @@ class FitComparison(Rounded):
     score_name: str
     score_words: str
     scheme: str
-    calls: tuple[str, str]
+    calls: tuple[str, ...]
     seed: int
     library: str = "pandas"
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -96,8 +96,21 @@ class FitComparison(Rounded):
     def difference(self) -> PairedDifference:
         """Score of the second fit minus that of the first, with a 95% interval and a p-value by the
         corrected resampled t test: ``treeselect.resampling.cross_validation.paired_difference``."""
+        return self.differences[0]
+
+    @property
+    def differences(self) -> tuple[PairedDifference, ...]:
+        """The same of each fit but the first."""
         share = test_share(self.n_train, self.n_test)
-        return paired_difference(differences(self.scores[1], self.scores[0]), share)
+        return tuple(
+            paired_difference(differences(own, self.scores[0]), share) for own in self.scores[1:]
+        )
+
+    @property
+    def _ends(self) -> list[str]:
+        """What stands behind the names of columns of differences."""
+        n = len(self.scores)
+        return [""] if n == 2 else [f"_{i}" for i in range(2, n + 1)]
 
     def tidy(self) -> Any:
         """One row per fold.
@@ -105,22 +118,20 @@ class FitComparison(Rounded):
         Returns
         -------
         frame, in the library of the data
-            ``fold``, numbered from 1 through all repeats; ``score_1`` and ``score_2`` on the
-            held-out rows; ``difference``, the second minus the first; ``k_1`` and ``k_2``, numbers
-            of units selected; ``n_train`` and ``n_test``.
+            ``fold``, numbered from 1 through all repeats; ``score_1``, ``score_2`` and so on, on
+            the held-out rows; ``difference``, the second minus the first, of more than two fits
+            ``difference_2``, ``difference_3``, each minus the first; ``k_1``, ``k_2``, numbers of
+            units selected; ``n_train`` and ``n_test``.
         """
-        frame = pd.DataFrame(
-            {
-                "fold": np.arange(1, self.scores.shape[1] + 1),
-                "score_1": self.scores[0],
-                "score_2": self.scores[1],
-                "difference": differences(self.scores[1], self.scores[0]),
-                "k_1": self.k[0],
-                "k_2": self.k[1],
-                "n_train": self.n_train,
-                "n_test": self.n_test,
-            }
-        )
+        first, *others = self.scores
+        found: dict[str, Any] = {"fold": np.arange(1, len(first) + 1)}
+        found |= {f"score_{i}": own for i, own in enumerate(self.scores, 1)}
+        found |= {
+            f"difference{end}": differences(own, first)
+            for end, own in zip(self._ends, others, strict=True)
+        }
+        found |= {f"k_{i}": own for i, own in enumerate(self.k, 1)}
+        frame = pd.DataFrame(found | {"n_train": self.n_train, "n_test": self.n_test})
         return in_library(frame, self.library)
 
     def glance(self) -> Any:
@@ -130,17 +141,16 @@ class FitComparison(Rounded):
         -------
         frame, in the library of the data
             ``score`` (its name), ``mean_1``, ``mean_2``, ``difference``, ``ci_low``, ``ci_high``
-            (95%), ``p_value``, ``folds`` (in all repeats), ``repeats``, ``seed``.
+            (95%), ``p_value``, ``folds`` (in all repeats), ``repeats``, ``seed``; of more than two
+            fits the differences end in ``_2``, ``_3``, as in :meth:`tidy`.
         """
-        found = self.difference
-        row = {
-            "score": self.score_name,
-            "mean_1": float(self.scores[0].mean()),
-            "mean_2": float(self.scores[1].mean()),
-            "difference": found.mean,
-            "ci_low": found.low,
-            "ci_high": found.high,
-            "p_value": found.p_value,
+        row: dict[str, Any] = {"score": self.score_name}
+        row |= {f"mean_{i}": float(own.mean()) for i, own in enumerate(self.scores, 1)}
+        for end, own in zip(self._ends, self.differences, strict=True):
+            names = ("difference", "ci_low", "ci_high", "p_value")
+            values = (own.mean, own.low, own.high, own.p_value)
+            row |= {f"{name}{end}": value for name, value in zip(names, values, strict=True)}
+        row |= {
             "folds": self.scores.shape[1],
             "repeats": self.repeats,
             "seed": self.seed,
@@ -151,12 +161,9 @@ class FitComparison(Rounded):
         return _content(self)
 
     def __repr__(self) -> str:
-        found = self.difference
-        return (
-            f"<FitComparison: {self.score_name} {plain_score(self.scores[0].mean())} and"
-            f" {plain_score(self.scores[1].mean())}, difference"
-            f" {decimal_text(found.mean, 3, '+')}>"
-        )
+        means = " and ".join(plain_score(own.mean()) for own in self.scores)
+        gaps = ", ".join(decimal_text(own.mean, 3, "+") for own in self.differences)
+        return f"<FitComparison: {self.score_name} {means}, difference {gaps}>"
 
 
 _MOST_SHOWN = 12
@@ -164,28 +171,27 @@ _MOST_SHOWN = 12
 
 def _content(found: FitComparison) -> SummaryContent:
     errors = [float(standard_error(scores, found.repeats)) for scores in found.scores]
-    paired = found.difference
-    gap = (
-        decimal_text(paired.mean, 3, "+"),
-        interval_text(paired.low, paired.high, decimal_form(3, "+")),
-        p_text(paired.p_value),
-    )
-    rows = tuple(
+    gaps = [
         (
-            f"Model {i + 1}",
-            span(found.k[i]),
-            score_text(found.scores[i].mean(), errors[i]),
-            *(gap if i else ("", "", "")),
+            decimal_text(paired.mean, 3, "+"),
+            interval_text(paired.low, paired.high, decimal_form(3, "+")),
+            p_text(paired.p_value),
         )
-        for i in range(2)
+        for paired in found.differences
+    ]
+    rows = tuple(
+        (f"Model {i + 1}", span(k), score_text(scores.mean(), errors[i]), *gap)
+        for i, (k, scores, gap) in enumerate(
+            zip(found.k, found.scores, [("", "", ""), *gaps], strict=True)
+        )
     )
+    both, two = ("both", "two") if len(rows) == 2 else ("all", f"{len(rows)}")
     return SummaryContent(
-        title="Comparison of two selections: repeated inside each fold",
+        title=f"Comparison of {two} selections: repeated inside each fold",
         facts=(
-            ("Model 1", found.calls[0]),
-            ("Model 2", found.calls[1]),
+            *((f"Model {i}", call) for i, call in enumerate(found.calls, 1)),
             *_terms(found),
-            ("Folds", f"{found.scheme}, the same for both"),
+            ("Folds", f"{found.scheme}, the same for {both}"),
             ("Score", f"{found.score_name} on held-out rows"),
             ("Seed", str(found.seed)),
         ),
@@ -197,12 +203,13 @@ def _content(found: FitComparison) -> SummaryContent:
 
 def _terms(found: FitComparison) -> tuple[tuple[str, str], ...]:
     """Which terms the fits on all rows share, and which not."""
-    one, two = found.selected
-    parts = (
-        ("In both", [name for name in one if name in two]),
-        ("Only in model 1", [name for name in one if name not in two]),
-        ("Only in model 2", [name for name in two if name not in one]),
-    )
+    first = found.selected[0]
+    shared = [name for name in first if all(name in own for own in found.selected)]
+    both, only = ("both", "Only") if len(found.selected) == 2 else ("all", "Also")
+    parts = [(f"In {both}", shared)] + [
+        (f"{only} in model {i}", [name for name in own if name not in shared])
+        for i, own in enumerate(found.selected, 1)
+    ]
     shown = found.labels
     return tuple(
         (head, enumeration([shown.get(n, n) for n in names], _MOST_SHOWN) if names else "no term")
@@ -211,21 +218,23 @@ def _terms(found: FitComparison) -> tuple[tuple[str, str], ...]:
 
 
 def _notes(found: FitComparison) -> tuple[str, ...]:
-    notes = [found.score_words] if found.score_words else []
+    notes, both = [found.score_words] if found.score_words else [], "both"
+    difference = "The difference is model 2 minus model 1"
+    if len(found.scores) > 2:
+        both, difference = "all", "Differences are from model 1, not adjusted for their number"
     notes += [
-        "The difference is model 2 minus model 1, paired by fold: corrected resampled t (Nadeau and"
-        " Bengio 2003).",
-        "In each fold both selections are repeated on the training rows, with the choice of k and"
-        " the final model. The procedures are compared, not the terms selected on all rows: scored"
-        " with fixed terms, held-out rows would have taken part in the selection, and the larger"
-        " search would be favoured.",
+        f"{difference}, paired by fold: corrected resampled t (Nadeau and Bengio 2003).",
+        f"In each fold {both} selections are repeated on the training rows, with the choice of k"
+        " and the final model. The procedures are compared, not the terms selected on all rows:"
+        " scored with fixed terms, held-out rows would have taken part in the selection, and the"
+        " larger search would be favoured.",
         "An interval that covers 0 is not evidence that the models predict equally well.",
     ]
-    notes += [NO_VARIANCE] if np.isnan(found.difference.p_value) else []
+    notes += [NO_VARIANCE] if any(np.isnan(own.p_value) for own in found.differences) else []
     return tuple(notes)
 
 
-# --- how two fits are compared -------------------------------------------------------------------
+# --- how fits are compared -------------------------------------------------------------------
 
 
 def compare_fits(
@@ -237,41 +246,43 @@ def compare_fits(
     seed: int | None,
     course: Course,
 ) -> FitComparison:
-    """Two fits on the same folds: see :func:`treeselect.compare`."""
-    a, b = fits
+    """Fits on the same folds: see :func:`treeselect.compare`."""
+    a, *others = fits
     for fit in fits:
         fit.design.check_data()
-    _check_same(a.design, b.design)
-    names = [fit.design.response.family.score_name for fit in fits]
-    if scoring is None and names[0] != names[1]:
+    for other in others:
+        _check_same(a.design, other.design)
+    names = dict.fromkeys(fit.design.response.family.score_name for fit in fits)
+    if scoring is None and len(names) > 1:
         raise OptionError(
             "`scoring` must be given: the fits have different scores.\n"
-            f"  Found: {names[0]} and {names[1]}."
+            f"  Found: {' and '.join(names)}."
         )
     seed = a.seed if seed is None else read_seed(seed)
-    one, two = (
+    done = [
         measure(
             fit, folds, repeats=repeats, fold_groups=None, inner_folds=None, scoring=scoring,
             seed=seed, course=course,
         )
         for fit in fits
-    )  # fmt: skip
-    if one.partial or two.partial:  # other folds may be finished of each
+    ]  # fmt: skip
+    one = done[0]
+    if any(own.partial for own in done):  # other folds may be finished of each
         raise KeyboardInterrupt
     return FitComparison(
-        scores=np.stack([one.scores, two.scores]),
-        selected=(a.selected, b.selected),
-        k=np.stack([one.k, two.k]),
+        scores=np.stack([own.scores for own in done]),
+        selected=tuple(fit.selected for fit in fits),
+        k=np.stack([own.k for own in done]),
         n_train=one.n_train,
         n_test=one.n_test,
         repeats=one.repeats,
         score_name=one.score_name,
         score_words=one.score_words,
         scheme=one.scheme,
-        calls=(a.call.text, b.call.text),
+        calls=tuple(fit.call.text for fit in fits),
         seed=seed,
         library=a.design.library,
-        labels=shown_names(b.design) | shown_names(a.design),
+        labels={k: v for fit in reversed(fits) for k, v in shown_names(fit.design).items()},
     )
 
 

@@ -30,8 +30,9 @@ from treeselect.designs.columns import (
     read_learned,
 )
 from treeselect.designs.evaluation import Values, as_factor, evaluate, has_learned, missing_rows
-from treeselect.designs.problem import CodedColumns, Units
+from treeselect.designs.problem import CodedColumns
 from treeselect.designs.response import Response
+from treeselect.designs.units import Units
 from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.columns import FREE, bin_columns, edges_of_columns
 from treeselect.errors import (

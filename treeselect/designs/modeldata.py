@@ -23,6 +23,7 @@ from treeselect.designs.evaluation import model_matrix
 from treeselect.designs.problem import (
     CodedColumns,
     FinalModel,
+    Missing,
     Problem,
     Wants,
     reads_columns,
@@ -127,6 +128,7 @@ class ModelData:
     sample: RowSample | None = None  # None if all rows with a response and a weight are here
     # what predicts; None for the method's own final model
     model: FinalModel | Estimator | None = None
+    missing: Missing = "level"
 
     __repr__ = brief
 
@@ -281,8 +283,9 @@ class ModelData:
             self.response.y,
             self.response.family,
             self.offset,
-            columns=self.arrays if reads_columns(self.model) else None,
+            columns=self.arrays if reads_columns(self.model) or self.missing == "impute" else None,
             model=self.model,
+            missing=self.missing,
         )
 
     def problem_for(self, method: Wants) -> Problem:

@@ -6,7 +6,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -23,10 +23,11 @@ from treeselect.designs.columns import FactorSpec, TermSpec
 from treeselect.designs.encoding import NewLevels, build_design, read_terms, response_notes
 from treeselect.designs.families import Family
 from treeselect.designs.modeldata import ModelData, row_counts
-from treeselect.designs.problem import make_units
+from treeselect.designs.problem import Missing
 from treeselect.designs.response import Response, with_positive
 from treeselect.designs.row_sample import draw
 from treeselect.designs.scoring import Scoring, check_scoring, with_scoring
+from treeselect.designs.units import make_units
 from treeselect.designs.weights import (
     WeightsKind,
     check_kind,
@@ -213,7 +214,7 @@ def prepare(
     )
     directions = read_monotone(request.monotone, spec.terms, response.family)
     design = design.constrained(directions)
-    notes += monotone_notes(directions, parsed.terms)
+    notes += [*monotone_notes(directions, parsed.terms), *_MISSING_NOTES[request.missing]]
     spec = dataclasses.replace(spec, na=codes)
     notes += response_notes(response, request.family)
     if not parsed.has_intercept:
@@ -240,7 +241,23 @@ def prepare(
         sources=sources,
         labels=labels,
         sample=drawn.sample,
+        missing=request.missing,
     ).with_model(request.model)
+
+
+_MISSING_NOTES: dict[str, tuple[str, ...]] = {
+    "level": (),
+    "impute": (
+        "Missing values are imputed by the other candidate terms, in the final model by the other"
+        " selected terms, without the response; each fold and resample learns this from its own"
+        " training rows. It is regression imputation, not multiple: intervals and tests take"
+        " imputed values for known ones.",
+    ),
+    "drop": (
+        "Rows with a missing value in a candidate term have no part in the selection or in the"
+        " final model; they are predicted and scored, but for `refit()`.",
+    ),
+}
 
 
 # --- The user's request: all arguments except the data, the method and how rows are held out -----
@@ -268,9 +285,11 @@ class Request:
     model: Any = None
     weights_kind: WeightsKind | None = None
     na: Any = None
+    missing: Missing = "level"
 
     def __post_init__(self) -> None:
         check_choice("new_levels", self.new_levels, ("error", "missing", "other"))
+        check_choice("missing", self.missing, get_args(Missing))
         check_kind(self.weights_kind, self.weights)
         object.__setattr__(self, "trusted", check_flag("trusted", self.trusted))
         read_codes(self.na)

@@ -1,9 +1,8 @@
-"""What every method receives: columns, units and their costs; arrays only. And the units of
-selection as users ask for them: terms, with ``groups``, ``costs`` and ``keep``."""
+"""What every method receives: columns, units and their costs; arrays only."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal, Protocol
@@ -14,15 +13,12 @@ from numpy.typing import NDArray
 from treeselect.arguments.checks import (
     check_count,
     described,
-    finite,
-    members,
-    not_found,
-    read_mapping,
-    read_names,
 )
 from treeselect.brief import brief
 from treeselect.designs.estimators import Estimator
 from treeselect.designs.families import Family
+from treeselect.designs.imputer import Imputer, learn_imputer
+from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import (
     BoolArray,
     FloatArray,
@@ -42,9 +38,7 @@ from treeselect.engine.columns import (
 from treeselect.engine.losses import RowLoss
 from treeselect.engine.random import stream_seed
 from treeselect.engine.survival.times import EVENT
-from treeselect.errors import OptionError, listing, quoted
-from treeselect.formulas.terms import Term
-from treeselect.shown import is_broken
+from treeselect.errors import OptionError
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,12 +198,19 @@ FinalModel = Literal["stack", "forest", "boosting", "glm", "gam"]
 """Final models by name."""
 
 
+Missing = Literal["level", "impute", "drop"]
+"""What becomes of missing values of the terms: a level, or a bin that may go to either side of a
+split; what is expected from the other terms; or the row has no part in the training."""
+
+
 def reads_columns(model: FinalModel | Estimator | None) -> bool:
     """Whether it needs the columns before they are binned (``Problem.columns``)."""
     return isinstance(model, Estimator) or model in ("glm", "gam")
 
 
 # --- What a method sees: encoded data, units and response ----------------------------------------
+
+_FEWEST_COMPLETE = 10
 
 _LEAST_EXPECTED = 1e-6
 """Lower bound of the mean number of expected events per row."""
@@ -235,8 +236,51 @@ class Problem:
     wants_scores: bool = True
     # the final model, if it is not the method's own
     model: FinalModel | Estimator | None = None
+    missing: Missing = "level"
+    # imputer, given: what filled in the columns of training rows, and the columns as they were
+    imputer: Imputer | None = None
+    given: CodedColumns | None = None
 
     __repr__ = brief
+
+    def ready(
+        self, weights: RowWeights, units: BoolArray | None = None
+    ) -> tuple[Problem, RowWeights]:
+        """The problem and the weights on which a model is trained. The imputer is learned from the
+        rows with a weight, which alone it fills in: from all units, or those of a final model."""
+        if self.missing == "drop":
+            gaps = [self.data.column(j) == 0 for j in range(len(self.data.n_codes))]
+            return self, _complete(weights, ~np.logical_or.reduce(gaps))
+        if self.missing == "level" or (self.imputer is not None and units is None):
+            return self, weights
+        coded = self.columns if self.given is None else self.given
+        assert coded is not None
+        imputer = self.imputer
+        if imputer is None:
+            names = coded.column_names
+            imputer = learn_imputer(coded.columns, coded.n_levels, names, weights.values)
+        own = np.ones(len(coded.columns), dtype=bool) if units is None else units[coded.groups.ids]
+        return self._filled(coded, imputer, own, weights.rows, weights.values), weights
+
+    def _filled(
+        self,
+        coded: CodedColumns,
+        imputer: Imputer,
+        own: BoolArray,
+        rows: IntArray,
+        weight: WeightArray,
+    ) -> Problem:
+        """The problem with some columns filled in, in some rows."""
+        columns, at = list(coded.columns), np.flatnonzero(own)
+        found = imputer.only(own).fill([columns[j][rows] for j in at])
+        for j, values in zip(at.tolist(), found, strict=True):
+            columns[j] = columns[j].copy()
+            columns[j][rows] = values
+        here = replace(coded, columns=tuple(columns), binned=coded.bin(tuple(columns)))
+        exact = None if self.exact is None else here.exact(weight)
+        return replace(
+            self, data=here.binned, exact=exact, columns=here, given=coded, imputer=imputer
+        )
 
     def constant(self, weight: WeightArray) -> FloatArray:
         """Linear predictor of the constant model, the offset included; shape (n_rows,), or
@@ -301,6 +345,18 @@ class Problem:
         return self.family.mean(eta + gradient / max(expected, _LEAST_EXPECTED))
 
 
+def _complete(weights: RowWeights, complete: BoolArray) -> RowWeights:
+    found = weights.only(np.flatnonzero(complete))
+    if len(found.rows) < _FEWEST_COMPLETE:
+        raise OptionError(
+            f'`missing="drop"` must leave at least {_FEWEST_COMPLETE} rows.\n'
+            f"  Found: {len(found.rows):,} of {len(weights.rows):,} without a missing value in the"
+            " candidate terms. Leave terms out of the formula, or select with"
+            ' `missing="impute"`.'
+        )
+    return found
+
+
 class Wants(Protocol):
     """What a method needs beyond the binned columns: one bin per value (``Problem.exact``), and the
     columns before they are binned (``Problem.columns``)."""
@@ -324,252 +380,3 @@ def noun_of(terms_of_units: Sequence[Sequence[str]], n: float = 2) -> str:
     """ "term" or "unit", in the plural unless `n` is 1."""
     word = "unit" if is_grouped(terms_of_units) else "term"
     return word if n == 1 else f"{word}s"
-
-
-# --- What users ask for ---------------------------------------------------------------------------
-
-_LOWEST_PRICE, _HIGHEST_PRICE = 1e-100, 1e100
-"""Sums, products and quotients of a few prices must be finite."""
-
-
-@dataclass(frozen=True, slots=True)
-class Units:
-    """The units before there are columns, in alphabetical order of their keys, as are the terms of
-    each; items are tuples of unit numbers. See
-    :class:`~treeselect.designs.problem.FeatureGroups`."""
-
-    names: tuple[str, ...]
-    terms: tuple[tuple[str, ...], ...]
-    items: tuple[tuple[int, ...], ...]
-    item_costs: tuple[float, ...]
-    keep: tuple[bool, ...]
-    keys: tuple[str, ...]
-
-    @property
-    def term_order(self) -> tuple[str, ...]:
-        """All terms, unit after unit."""
-        return tuple(term for unit in self.terms for term in unit)
-
-    def feature_groups(self, column_terms: Sequence[str]) -> FeatureGroups:
-        """The units for a design whose columns belong to these terms, in :attr:`term_order`."""
-        unit_of = {term: number for number, unit in enumerate(self.terms) for term in unit}
-        return FeatureGroups(
-            names=self.names,
-            terms=self.terms,
-            ids=np.array([unit_of[term] for term in column_terms], dtype=np.int64),
-            items=tuple(np.array(units, dtype=np.int64) for units in self.items),
-            item_costs=np.array(self.item_costs, dtype=float),
-            keep=np.array(self.keep, dtype=bool),
-            keys=self.keys,
-        )
-
-
-def make_units(
-    terms: Sequence[Term],
-    groups: Mapping[str, Sequence[str]] | None,
-    costs: Mapping[str, float] | None,
-    keep: Iterable[str] | str | None,
-) -> Units:
-    """Resolve the user's groups, costs and forced-in terms. A name means the term of that name,
-    else every main-effect term of the variable of that name; in `costs` and `keep` the name of a
-    group comes first. An interaction joins a group if all its variables are in it. A cost is
-    counted once, however many selected units need it. The cost of a variable is needed by its
-    main-effect terms and by interactions with the variable, the cost of a term that is no variable
-    by that term, and the cost of a group by the group and by interactions with its variables. A
-    unit without any cost costs 1."""
-    groups = read_mapping("groups", groups, "from the group's name to the terms in it")
-    costs = read_mapping("costs", costs, "from names to costs")
-    membership = _membership(terms, groups)
-    unit_name = {term.name: membership.get(term.name, term.name) for term in terms}
-    key_of = {unit_name[term.name]: term.key for term in terms} | {g: g for g in groups}
-    names = sorted(key_of, key=lambda name: (key_of[name], name))
-    number = {name: k for k, name in enumerate(names)}
-    parts: list[list[Term]] = [[] for _ in names]
-    for term in terms:
-        parts[number[unit_name[term.name]]].append(term)
-    lookup = _Lookup(terms, {t: number[u] for t, u in unit_name.items()}, number)
-    items, item_costs = _items(lookup, parts, groups, costs)
-    keep_units = {unit for name in read_names("keep", keep) for unit in lookup.units(name, "keep")}
-    return Units(
-        names=tuple(names),
-        terms=tuple(
-            tuple(term.name for term in sorted(unit, key=lambda t: t.key)) for unit in parts
-        ),
-        items=items,
-        item_costs=item_costs,
-        keep=tuple(k in keep_units for k in range(len(names))),
-        keys=tuple(key_of[name] for name in names),
-    )
-
-
-class _Lookup:
-    """What a name in `groups`, `costs` and `keep` stands for."""
-
-    def __init__(
-        self,
-        terms: Sequence[Term],
-        unit_of: Mapping[str, int] | None = None,
-        number: Mapping[str, int] | None = None,
-    ) -> None:
-        self.named = {term.name: term.name for term in terms}
-        for term in terms:
-            if term.is_interaction:
-                self.named.setdefault(term.key, term.name)
-        self.main: dict[str, list[str]] = {}
-        self.any: dict[str, list[str]] = {}
-        for term in terms:
-            for variable in term.variables:
-                self.any.setdefault(variable, []).append(term.name)
-                if not term.is_interaction:
-                    self.main.setdefault(variable, []).append(term.name)
-        self.unit_of, self.number = unit_of or {}, number or {}
-
-    def term(self, name: str) -> str | None:
-        """The term of that name; ``b:a`` is ``a:b``."""
-        return self.named.get(name) or self.named.get(":".join(sorted(name.split(":"))))
-
-    def terms(self, name: str, argument: str) -> list[str]:
-        """The term of that name, else the main-effect terms of that variable."""
-        term = self.term(name)
-        found = [term] if term else self.main.get(name, [])
-        if found:
-            return found
-        if name in self.any:
-            raise OptionError(
-                f"Can't find {quoted(name)}, named in `{argument}`, among the main effects.\n"
-                f"  It occurs only in interactions: {listing(self.any[name])}. Name one of these."
-            )
-        raise self.unknown(name, argument)
-
-    def units(self, name: str, argument: str) -> list[int]:
-        """The unit of that name, else those of :meth:`terms`."""
-        if name in self.number:
-            return [self.number[name]]
-        return sorted({self.unit_of[term] for term in self.terms(name, argument)})
-
-    def unknown(self, name: object, argument: str) -> OptionError:
-        """Build the error for a name that is none."""
-        return not_found(name, argument, [*self.named.values(), *self.number, *self.any], "terms")
-
-
-def _membership(terms: Sequence[Term], groups: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Group of each term that is in one."""
-    lookup = _Lookup(terms)
-    membership: dict[str, str] = {}
-    for group, listed in groups.items():
-        if not isinstance(group, str):
-            found = f"  Found: {described(group)}."
-            raise OptionError(f"The name of a group in `groups` must be text.\n{found}")
-        if is_broken(group):
-            raise OptionError(
-                "The name of a group in `groups` must be valid text.\n"
-                f"  Found: {quoted(group)}, which contains an incomplete character (a lone"
-                " surrogate)."
-            )
-        names = members(listed) or []
-        if not names or not all(isinstance(n, str) for n in names):
-            raise OptionError(
-                f"Group {quoted(group)} in `groups` must list at least one term.\n"
-                f"  Found: {described(listed)}. Write a list, for example"
-                f" `{{{described(group)}: [{described(terms[0].name)}]}}`."
-            )
-        for name in names:
-            for term in lookup.terms(name, f"groups[{group!r}]"):
-                if membership.setdefault(term, group) != group:
-                    raise OptionError(
-                        f"Term {quoted(term)} must be in one group only.\n"
-                        f"  Found: in {quoted(membership[term])} and {quoted(group)}. Remove it"
-                        " from one of them."
-                    )
-    _join_interactions(terms, membership)
-    for group in groups:
-        if any(t.name == group for t in terms) and membership.get(group) != group:
-            raise OptionError(
-                f"Group {quoted(group)} must not have the same name as a term that is not in it.\n"
-                "  Choose another name for the group."
-            )
-    return membership
-
-
-def _join_interactions(terms: Sequence[Term], membership: dict[str, str]) -> None:
-    """An interaction whose variables are all in one group is in it, too."""
-    inside: dict[str, set[str]] = {}
-    for term in terms:
-        if term.name in membership:
-            inside.setdefault(membership[term.name], set()).update(term.variables)
-    for term in terms:
-        if not term.is_interaction or term.name in membership:
-            continue
-        joins = [group for group, variables in inside.items() if variables >= set(term.variables)]
-        if len(joins) > 1:
-            raise OptionError(
-                f"Term {quoted(term.name)} must be in one group only.\n"
-                f"  Found: {listing(joins)} each contain all its variables. List the term in"
-                " one of them."
-            )
-        if joins:
-            membership[term.name] = joins[0]
-
-
-def _items(
-    lookup: _Lookup,
-    members: Sequence[Sequence[Term]],
-    groups: Mapping[str, Sequence[str]],
-    costs: Mapping[str, float],
-) -> tuple[tuple[tuple[int, ...], ...], tuple[float, ...]]:
-    """The costs: one item per name in `costs`, and 1 for every unit without one."""
-    names = list(lookup.number)
-    priced_as: dict[int, str] = {}
-    items: list[tuple[int, ...]] = []
-    item_costs: list[float] = []
-    for name, cost in costs.items():
-        text = name if isinstance(name, str) else described(name)
-        price = finite(cost)
-        if price is None or not (price == 0 or _LOWEST_PRICE <= price <= _HIGHEST_PRICE):
-            raise OptionError(
-                f"The cost of {quoted(text)} in `costs` must be 0, or a number from"
-                f" {_LOWEST_PRICE:g} to {_HIGHEST_PRICE:g}.\n"
-                f"  Found: {described(cost)}."
-            )
-        if not isinstance(name, str):
-            raise lookup.unknown(name, "costs")
-        # A variable that is in interactions only means no unit by itself.
-        is_main = name in lookup.number or name in lookup.main or name not in lookup.any
-        meant = set(lookup.units(name, "costs")) if is_main else set()
-        for unit in meant:
-            if names[unit] in groups and name != names[unit]:
-                raise OptionError(
-                    f"{quoted(name)} in `costs` must not belong to a group: a group has a single"
-                    f" cost.\n  Found: in group {quoted(names[unit])}. Give the cost of"
-                    f" {quoted(names[unit])} instead."
-                )
-            if priced_as.setdefault(unit, name) != name:
-                raise OptionError(
-                    f"{quoted(names[unit])} must have only one cost in `costs`.\n"
-                    f"  Found: one for {quoted(priced_as[unit])} and one for {quoted(name)}. Remove"
-                    " one of them."
-                )
-        items.append(tuple(sorted(meant | _users(name, meant, members, groups, names))))
-        item_costs.append(float(price))
-    priced = {unit for units in items for unit in units}
-    free = [(unit,) for unit in range(len(members)) if unit not in priced]
-    return (*items, *free), (*item_costs, *[1.0] * len(free))
-
-
-def _users(
-    name: str,
-    meant: set[int],
-    members: Sequence[Sequence[Term]],
-    groups: Mapping[str, Sequence[str]],
-    names: Sequence[str],
-) -> set[int]:
-    """Interactions that need the cost of a variable or of a group."""
-    variables = {name}
-    if name in groups:
-        variables = {v for unit in meant for term in members[unit] for v in term.variables}
-    return {
-        unit
-        for unit, terms in enumerate(members)
-        if names[unit] not in groups
-        and any(term.is_interaction and variables & set(term.variables) for term in terms)
-    }

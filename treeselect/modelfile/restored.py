@@ -1,7 +1,5 @@
-"""From a record of a fit to the fit again.
-
-The types of its values are known; that they fit together is checked here, as a file may be hostile.
-"""
+"""From a record of a fit to the fit again. The types of its values are known; that they fit
+together is checked here, as a file may be hostile."""
 
 from __future__ import annotations
 
@@ -22,11 +20,12 @@ from treeselect.designs.encoding import DesignSpec
 from treeselect.designs.families import Family, family_of
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import read_labels
-from treeselect.designs.problem import CodedColumns, Units
+from treeselect.designs.problem import CodedColumns
 from treeselect.designs.response import Response
 from treeselect.designs.row_sample import LEAST_ROWS
 from treeselect.designs.scoring import with_lost_scoring, with_scoring
 from treeselect.designs.survival import FollowUp, are_times, described_follow_up
+from treeselect.designs.units import Units
 from treeselect.designs.weights import LARGEST_WEIGHT, RowWeights, no_weights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.columns import FREE, MAX_BINS, bin_columns
@@ -122,6 +121,10 @@ def restored(saved: SavedFit, *, trusted: bool) -> Fit:
         model = _model(saved.model, coded, family, on_link)
     if model is None:
         raise ValueError("there is no model")
+    own = np.flatnonzero(model.groups[coded.groups.ids])
+    known = saved.imputer is None or saved.imputer.holds([coded.n_levels[j] for j in own])
+    check("the imputer", known, (saved.imputer is None) == (data.missing != "impute"))
+    model = dataclasses.replace(model, imputer=saved.imputer)
     check("the model and the path", np.array_equal(model.groups, steps[-1].selected))
     what, k, p_values = "the choice of size", saved.choice.k, saved.p_values
     told = saved.scores is not None and not saved.scores.of_halves
@@ -293,9 +296,8 @@ def _with_rows(data: ModelData, saved: SavedRows) -> ModelData:
     are_copies, response = weight.dtype == np.int64, data.response
     frame = pd.DataFrame({name: column_of(own, n) for name, own in saved.columns.items()})
     check("data and schema", list(frame) == list(data.spec.schema), n > 0)
-    check(
-        "data", are_copies or weight.dtype == np.float64, saved.rows.shape == weight.shape == (n,)
-    )
+    check("data", are_copies or weight.dtype == np.float64)
+    check("data", saved.rows.shape == weight.shape == (n,))
     check("data", y.shape == (n, *response.y.shape[1:]), _are_plain(y), weight.any())
     check("data", not are_copies or weight.sum(dtype=np.float64) <= LARGEST_WEIGHT)
     check("data", ((weight >= 0) & (weight < np.inf)).all())
@@ -304,8 +306,7 @@ def _with_rows(data: ModelData, saved: SavedRows) -> ModelData:
     elif most := response.family.n_classes:
         check("response and classes", ((y >= 0) & (y < most) & (y == np.floor(y))).all())
     check("offset", (offset is None) == (data.offset is None))
-    if offset is not None:
-        check("offset", offset.shape == (n,) and np.isfinite(offset).all())
+    check("offset", offset is None or (offset.shape == (n,) and np.isfinite(offset).all()))
     if groups is not None:
         check("groups", groups.shape == (n,))
         check("groups", ((groups >= 0) & (groups < data.rows.total)).all())

@@ -18,10 +18,12 @@ from treeselect.arguments.checks import NotGiven
 from treeselect.designs.columns import TermSpec
 from treeselect.designs.encoding import NewLevels
 from treeselect.designs.estimators import Estimator
+from treeselect.designs.imputer import Imputer
 from treeselect.designs.modeldata import ModelData, RowCounts
-from treeselect.designs.problem import FinalModel, Units
+from treeselect.designs.problem import FinalModel, Missing
 from treeselect.designs.row_sample import RowSample
 from treeselect.designs.scoring import scoring_record
+from treeselect.designs.units import Units
 from treeselect.designs.weights import WeightsKind
 from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from treeselect.engine.survival.curves import Baseline
@@ -149,6 +151,7 @@ class SavedDesign(Struct, frozen=True):
     labels: dict[str, str]
     sample: RowSample | None
     data: SavedRows | None
+    missing: Missing = "level"
 
 
 # --- the models ----------------------------------------------------------------------------------
@@ -251,6 +254,7 @@ class SavedFit(Struct, frozen=True):
     baseline: Baseline | None
     asked: SavedArguments | None
     held_out: HeldOutScore | None
+    imputer: Imputer | None = None
 
 
 # --- from a fit to its record --------------------------------------------------------------------
@@ -266,6 +270,7 @@ def saved_fit(fit: Fit, *, include_data: bool) -> SavedFit:
         path=_path((*fit.steps, fit.step)),
         model=_model(fit.model),
         subforest=_forest(fit.subforest),
+        imputer=fit.model.imputer,
         resampled=_stability(fit),
         choice=_choice(fit.choice),
         asked=_arguments(fit.asked),
@@ -315,6 +320,7 @@ def saved_design(data: ModelData, choice: Choice | None = None) -> SavedDesign:
         labels=dict(data.labels),
         sample=data.sample,
         data=None if choice is None else _rows(data, choice),
+        missing=data.missing,
     )
 
 

@@ -23,8 +23,8 @@ from treeselect.engine.columns import BinnedData
 from treeselect.engine.rounding import weighted_median
 from treeselect.engine.threads import one_thread
 from treeselect.models.forest import null_response
-from treeselect.models.linear.model import by_code_of, own_columns
-from treeselect.models.model import TreeModel, permuted_changes
+from treeselect.models.linear.model import by_code_of
+from treeselect.models.model import TreeModel, own_columns, permuted_changes
 
 _LEAST_COUNT = 1e-6
 """Least predicted count, of which the logarithm is a number."""
@@ -90,6 +90,7 @@ class EstimatorModel(TreeModel):
         n_threads: int = 1,
     ) -> FloatArray:
         """See :meth:`TreeModel.predict_columns`; numbers are not binned."""
+        columns = self.filled(columns)
         made = [self.codings[j].of(columns[j]) for j in self.order]
         n_rows = coded.n_rows if not columns else len(columns[0])
         return self._mean(self.mean_of(np.hstack([np.empty((n_rows, 0)), *made])), offset)

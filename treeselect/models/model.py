@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from treeselect.brief import brief
 from treeselect.designs.families import Family
+from treeselect.designs.imputer import Imputer
 from treeselect.designs.problem import CodedColumns, Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.columns import BinnedData, select_groups
@@ -33,6 +34,8 @@ class TreeModel:
     constant: FloatArray
     importance: FloatArray
     family: Family
+    # of the columns of the units, for models of data whose missing values were imputed
+    imputer: Imputer | None = field(default=None, kw_only=True)
 
     __repr__ = brief
 
@@ -85,6 +88,7 @@ class TreeModel:
 
     def bin(self, coded: CodedColumns, columns: tuple[NDArray[Any], ...]) -> BinnedData:
         """Bin the columns of :attr:`groups` for some rows."""
+        columns = self.filled(columns)
         bins = self.own_bins(coded)
         if bins is None:
             return coded.bin(columns, self.groups)
@@ -94,6 +98,10 @@ class TreeModel:
         """Mean response of each row of a problem, see :meth:`predict_binned`."""
         if not self.n_trees:
             return self.without_trees(len(problem.y), problem.offset)
+        if self.imputer is not None:
+            coded = _coded(problem)
+            columns = own_columns(coded, self.groups)
+            return self.predict_columns(coded, columns, problem.offset, n_threads)
         return self.predict_binned(self._binned(problem), problem.offset, n_threads)
 
     def predict_columns(
@@ -120,6 +128,10 @@ class TreeModel:
         """Predictions of the null model for a number of rows."""
         return self._mean(np.tile(self.constant, (n_rows, 1)), offset)
 
+    def filled(self, columns: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:
+        """The columns of :attr:`groups`, with missing values imputed if the model does that."""
+        return columns if self.imputer is None else self.imputer.fill(columns)
+
     def _binned(self, problem: Problem) -> BinnedData:
         return select_groups(problem.data, self.groups)
 
@@ -137,6 +149,16 @@ class TreeModel:
         if not self.is_link:
             return score
         return self.family.mean(score if offset is None else score + offset)
+
+
+def _coded(problem: Problem) -> CodedColumns:
+    assert problem.columns is not None
+    return problem.columns
+
+
+def own_columns(coded: CodedColumns, groups: BoolArray) -> tuple[NDArray[Any], ...]:
+    """The columns of some groups, before they are binned."""
+    return tuple(coded.columns[j] for j in np.flatnonzero(groups[coded.groups.ids]))
 
 
 def _shares(trees: Trees) -> FloatArray:
@@ -243,10 +265,8 @@ class WeightedForest(TreeModel):
     def _binned(self, problem: Problem) -> BinnedData:
         if self.bins is None:
             return select_groups(problem.data, self.groups)
-        coded = problem.columns
-        assert coded is not None
-        own = np.flatnonzero(self.groups[coded.groups.ids])
-        return self.bin(coded, tuple(coded.columns[j] for j in own))
+        coded = _coded(problem)
+        return self.bin(coded, own_columns(coded, self.groups))
 
     def _total(self, trees: Trees, data: BinnedData, n_threads: int) -> FloatArray:
         scale = np.repeat(self.weights, np.diff(trees.start))[:, np.newaxis]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
+from treeselect.algorithms.method import named_model
 from treeselect.arguments.checks import (
     check_choice,
     found_near,
@@ -25,7 +26,6 @@ from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import falling
 from treeselect.errors import OptionError, listing
 from treeselect.frames.tables import in_library
-from treeselect.models.forest import refit_forest
 from treeselect.printing import (
     Rounded,
     SummaryContent,
@@ -251,9 +251,10 @@ def leave_out(
     ]
     scores = np.array(run_all(_scores, calls, workers, "Folds", result.progress))
     scores = scores.reshape(-1, 1 + len(units))
-    free = dataclasses.replace(problem, exact=None, columns=None)
+    filled, weights = problem.ready(outer.weights)
+    free = dataclasses.replace(filled, exact=None, columns=None, given=None)
     tests = [
-        (free, outer.weights, base & others, unit, stream_seed(seed, "conditional"))
+        (free, weights, base & others, unit, stream_seed(seed, "conditional"))
         for others, unit in zip(sets, units, strict=True)
     ]
     tested = run_all(dependence_given, tests, workers, "Tests", result.progress)
@@ -317,5 +318,7 @@ def _scores(
 ) -> FloatArray:
     """Held-out score of a forest on each set, grown on the training rows."""
     train, test = split.weights(weights)
-    models = (refit_forest(problem, train, one, seed=seed, n_threads=n_threads) for one in sets)
+    models = (
+        named_model("forest", problem, train, s, seed=seed, n_threads=n_threads) for s in sets
+    )
     return np.array([held_out_score(problem, model, train, test, n_threads) for model in models])

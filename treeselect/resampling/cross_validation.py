@@ -290,9 +290,7 @@ def score_path(
 def full_model(method: Method, task: Task) -> TreeModel:
     """The final model with all units; of methods that can't predict from any set, a forest."""
     step = full_step(task.problem.data.n_groups)
-    if method.predicts_any_set:
-        return final_model(method, task, step)
-    return Method.final_model(method, task, step)
+    return final_model(method, task, step, usual=not method.predicts_any_set)
 
 
 def _by_size(task: Task, method: Method, steps: Sequence[Step], sizes: Sequence[int]) -> list[Step]:

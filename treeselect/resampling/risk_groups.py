@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from treeselect.algorithms.method import refit_by
+from treeselect.algorithms.method import named_model
 from treeselect.arguments.checks import check_count, described, numbers_in
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
@@ -337,8 +337,8 @@ def _held_out(
     """Held-out rows, their relative risks, and their survival at the horizon if it is known."""
     train, test = split.weights(weights)
     training = dataclasses.replace(problem, wants_scores=False)
-    grow = refit_by(problem.model or "forest")
-    model = grow(training, train, selected, seed=seed, n_threads=n_threads)
+    name = problem.model or "forest"
+    model = named_model(name, training, train, selected, seed=seed, n_threads=n_threads)
     risk = model.predict(problem, n_threads)
     survival = survival_at(problem, train.values, risk, horizon)
     return test.rows, risk[test.rows], survival[test.rows]

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from treeselect.designs.estimators import Estimator
+from treeselect.designs.problem import reads_columns
 from treeselect.errors import listing
 from treeselect.frames.tables import PrintedTable, in_library
 from treeselect.printing import SummaryContent, enumeration
 from treeselect.resampling.fit import as_shown
-from treeselect.results.citation import Citation, limitations, methods_text, versions_text
+from treeselect.results.citation import TREATED, Citation, limitations, methods_text, versions_text
 from treeselect.results.summary import few_rows_note, summarise
 from treeselect.results.tables import missing_counts
 
@@ -167,17 +168,23 @@ def _balance(fit: Fit) -> str:
 
 
 def _columns(fit: Fit) -> str:
-    gaps = "a missing number is the median with an indicator, a missing level a level."
-    if fit.design.model == "glm":
-        return f"Numbers as straight lines, levels of factors as indicators; {gaps}"
-    if fit.design.model == "gam":
-        return f"Numbers as restricted cubic splines, levels of factors as indicators; {gaps}"
+    gaps, model = "a missing number is the median with an indicator, a missing level a level", ""
+    trees = "numbers and levels of factors as trees divide them"
+    if fit.design.model is not None:
+        model = "" if isinstance(fit.design.model, Estimator) else fit.design.model
+    said = {
+        "glm": "Numbers as straight lines, levels of factors as indicators",
+        "gam": "Numbers as restricted cubic splines, levels of factors as indicators",
+        "stack": "Splines of numbers and indicators of levels, and, in a forest of the rest, "
+        + trees,
+    }.get(model, f"{trees[0].upper()}{trees[1:]}")
     if isinstance(fit.design.model, Estimator):
-        return f"Numbers as they are, levels of factors as indicators; {gaps}"
-    trees = "numbers and levels of factors as trees divide them; a missing value is one of its own."
-    if fit.design.model == "stack":
-        return f"Splines of numbers and indicators of levels, and, in a forest of the rest, {trees}"
-    return f"{trees[0].upper()}{trees[1:]}"
+        said = "Numbers as they are, levels of factors as indicators"
+    if fit.design.missing == "impute":
+        gaps = "missing values are imputed"
+    elif not reads_columns(fit.design.model):
+        gaps = "a missing value is one of its own"
+    return f"{said}; {gaps}."
 
 
 def _clusters(fit: Fit) -> str:
@@ -196,7 +203,8 @@ def _missing(fit: Fit) -> str:
         return "No missing values in the candidate terms."
     said = ", ".join(f"{name} ({n:,})" for name, n in named[:10])
     more = f" and {len(named) - 10} more" if len(named) > 10 else ""
-    return f"{incomplete:,} rows with missing values: {said}{more}."
+    treated = TREATED[fit.design.missing]
+    return f"{incomplete:,} rows with missing values: {said}{more}. They were {treated}."
 
 
 def _weights(fit: Fit) -> str:

@@ -395,6 +395,15 @@ def _which_sample(fit: Fit) -> list[str]:
     return said
 
 
+TREATED = {
+    "level": "retained",
+    "impute": "imputed by regression on the other terms, without the response, learned from the"
+    " training rows of each fold and resample",
+    "drop": "left out of all training",
+}
+"""What became of rows with missing values."""
+
+
 def _which_rows(fit: Fit) -> list[str]:
     design, rows, said = fit.design, fit.design.rows, _which_sample(fit)
     if rows.no_response:
@@ -411,7 +420,7 @@ def _which_rows(fit: Fit) -> list[str]:
         one = incomplete == 1
         said.append(
             f"{incomplete:,} row{'' if one else 's'} with missing values in candidate terms"
-            f" {'was' if one else 'were'} retained."
+            f" {'was' if one else 'were'} {TREATED[design.missing]}."
         )
     if design.weights is not False and design.weights_kind:  # equal ones have no effect
         kind = f"{design.weights_kind.capitalize()} weights"

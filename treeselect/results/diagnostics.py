@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from treeselect.algorithms.method import REFITS
+from treeselect.algorithms.method import named_model
 from treeselect.arguments.checks import check_choice, check_count
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import shown_names
@@ -318,8 +318,8 @@ def _held_out(
         shape = (len(data.weight), *predicted[-1].shape[1:])
         here = np.zeros(shape)
         here[split.test] = predicted[-1]
-        forest = REFITS["forest"](
-            problem, train, selected, seed=stream_seed(seed, "diagnostics", number),
+        forest = named_model(
+            "forest", problem, train, selected, seed=stream_seed(seed, "diagnostics", number),
             n_threads=workers_for(None).n_threads, wants_importance=False,
         ).predict(problem)  # fmt: skip
         scores.append([

@@ -66,8 +66,8 @@ ARGUMENTS: dict[str, Any] = {
     "groups": None, "costs": None, "keep": None, "monotone": None, "model": None,
     "resamples": None, "folds": None, "fold_groups": None, "scoring": None, "seed": None,
     "n_jobs": None, "weights_kind": None, "repeats": None, "positive": None,
-    "new_levels": "error", "trusted": False, "labels": None, "na": None, "rows": None,
-    "progress": None,
+    "new_levels": "error", "trusted": False, "labels": None, "na": None, "missing": "level",
+    "rows": None, "progress": None,
 }  # fmt: skip
 """Arguments of ``select()`` and their defaults."""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from treeselect.algorithms.method import named_model
 from treeselect.arguments.checks import (
     as_floats,
     check_choice,
@@ -29,7 +30,7 @@ from treeselect.engine.tree.target import are_copies
 from treeselect.errors import DataError, OptionError, quoted
 from treeselect.frames.reading import Scan, frame_of_arrow, read_data, scan_of
 from treeselect.frames.tables import as_column, as_frame
-from treeselect.models.forest import ForestModel, outside_bags, refit_forest
+from treeselect.models.forest import ForestModel, outside_bags
 from treeselect.models.stacked import StackedModel, outside_stack
 from treeselect.running.machine import memory_errors
 from treeselect.running.parallel import workers_for
@@ -183,17 +184,18 @@ def quantile_columns(
 ) -> dict[str, list[float]]:
     """A column for each share; see :func:`engine.forest.leaf_values.leaf_quantiles`."""
     design, model = fit.design, fit.model
+    problem, weights = design.problem.ready(design.row_weights, model.groups)
     if not isinstance(model, ForestModel):
-        model = refit_forest(
-            design.problem, design.row_weights, model.groups, seed=stream_seed(fit.seed, "fit"),
-            n_threads=workers_for(fit.n_jobs).n_threads, wants_importance=False,
+        model = named_model(
+            "forest", design.problem, design.row_weights, model.groups,
+            seed=stream_seed(fit.seed, "fit"), n_threads=workers_for(fit.n_jobs).n_threads,
+            wants_importance=False,
         )  # fmt: skip
     assert model.trees is not None
     known = 0.0 if design.offset is None else design.offset
     y = design.response.y - known
-    data = select_groups(design.arrays.binned, model.groups)
-    new = design.arrays.bin(columns, model.groups)
-    found = leaf_quantiles(model.trees, data, y, design.weight, new, shares)
+    data, new = select_groups(problem.data, model.groups), model.bin(design.arrays, columns)
+    found = leaf_quantiles(model.trees, data, y, weights.values, new, shares)
     if offset is not None:
         found = found + offset[:, np.newaxis]
     return {f"{share:g}": found[:, k].tolist() for k, share in enumerate(shares)}
@@ -217,11 +219,12 @@ def interval_columns(fit: Fit, mean: FloatArray, level: float) -> dict[str, list
 def _residuals(fit: Fit) -> tuple[FloatArray, WeightArray]:
     """Out-of-bag residuals of the rows that have one, and their weights."""
     design, seed, model = fit.design, stream_seed(fit.seed, "fit"), fit.model
+    problem, weights = design.problem.ready(design.row_weights, model.groups)
     found = None
     if isinstance(model, StackedModel):
-        found = outside_stack(design.problem, design.row_weights, model, seed)
+        found = outside_stack(problem, weights, model, seed)
     elif isinstance(model, ForestModel):
-        found = outside_bags(design.problem, design.row_weights, model, seed)
+        found = outside_bags(problem, weights, model, seed)
         if found is not None and model.is_link:
             found = found + model.constant[0]
             found = found if design.offset is None else found + design.offset
@@ -231,8 +234,8 @@ def _residuals(fit: Fit) -> tuple[FloatArray, WeightArray]:
             f" {quoted(fit.method)} grew it with a seed of its own.\n"
             '  Use `fit.refit("forest").predict(...)`.'
         )
-    known = ~np.isnan(found)
-    return (design.response.y - found)[known], design.weight[known]
+    known = ~np.isnan(found) & weights.used
+    return (design.response.y - found)[known], weights.values[known]
 
 
 def _bound(residual: FloatArray, weight: WeightArray, share: float) -> float:

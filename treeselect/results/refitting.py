@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from treeselect.algorithms.method import REFITS
+from treeselect.algorithms.method import named_model
 from treeselect.arguments.checks import found_near, read_seed
 from treeselect.designs.linear import (
     read_coding,
@@ -121,8 +121,10 @@ def _refit_trees(result: Fit, model: str, data: ModelData) -> Fit:
             "  Use `fit.with_data(data)` with their column, or save the fit with"
             " `include_data=True`."
         )
-    data = dataclasses.replace(data, model=cast(FinalModel, model))
-    fitted = REFITS[model](
+    named = cast(FinalModel, model)
+    data = dataclasses.replace(data, model=named)
+    fitted = named_model(
+        named,
         data.problem,
         data.row_weights,
         result.step.selected,

@@ -24,7 +24,7 @@ from treeselect.engine.linear.glm import Glm
 from treeselect.engine.rounding import weighted_median
 from treeselect.models.linear.data import reduced
 from treeselect.models.linear.ordinal import proportional_odds
-from treeselect.models.model import TreeModel, null_predictor
+from treeselect.models.model import TreeModel, null_predictor, own_columns
 
 _N_CODES = 256
 """Codes of a binned column, at most."""
@@ -82,9 +82,8 @@ class LinearModel(TreeModel):
     def predict(self, problem: Problem, n_threads: int = 1) -> FloatArray:
         coded = problem.columns
         assert coded is not None
-        return self.predict_columns(
-            coded, own_columns(coded, self.groups), problem.offset, n_threads
-        )
+        columns = own_columns(coded, self.groups)
+        return self.predict_columns(coded, columns, problem.offset, n_threads)
 
     def predict_columns(
         self,
@@ -95,7 +94,7 @@ class LinearModel(TreeModel):
     ) -> FloatArray:
         """See :meth:`TreeModel.predict_columns`; numbers are not binned."""
         eta = np.tile(self.constant, (coded.n_rows if not columns else len(columns[0]), 1))
-        for part, values in zip(self.parts, columns, strict=True):
+        for part, values in zip(self.parts, self.filled(columns), strict=True):
             eta += part.of(values)
         return self._mean(eta, offset)
 
@@ -113,11 +112,6 @@ class LinearModel(TreeModel):
         if self.family.is_ordered:
             return self.family.shares(scipy.special.expit(score))
         return super(LinearModel, self)._mean(score, offset)
-
-
-def own_columns(coded: CodedColumns, groups: BoolArray) -> tuple[NDArray[Any], ...]:
-    """The columns of some groups, before they are binned."""
-    return tuple(coded.columns[j] for j in np.flatnonzero(groups[coded.groups.ids]))
 
 
 @dataclass(frozen=True, slots=True)
