@@ -307,9 +307,8 @@ def _with_rows(data: ModelData, saved: SavedRows) -> ModelData:
         check("response and classes", ((y >= 0) & (y < most) & (y == np.floor(y))).all())
     check("offset", (offset is None) == (data.offset is None))
     check("offset", offset is None or (offset.shape == (n,) and np.isfinite(offset).all()))
-    if groups is not None:
-        check("groups", groups.shape == (n,))
-        check("groups", ((groups >= 0) & (groups < data.rows.total)).all())
+    own = np.zeros(n) if groups is None else groups
+    check("groups", own.shape == (n,), ((own >= 0) & (own < data.rows.total)).all())
     is_sample = not are_copies and data.weights_kind == "sampling"
     columns = data.spec.encode(frame)
     return dataclasses.replace(
