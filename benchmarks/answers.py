@@ -32,6 +32,7 @@ what stands is not run again.
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import itertools
 import json
 import os
@@ -381,8 +382,10 @@ def answered(method, train, new, kind, seed, seconds):
 def one_truth(method, case, seed, seconds, quick):
     """The row of a simulation."""
     make = partial(CASES[case], **({"n_noise": 2} if quick else {}))
-    train, truth = make(seed, 80) if quick else make(seed)
-    new = make(seed + 50_000, 200 if quick else N_NEW)[0] if case != "madelon" else train
+    usual = inspect.signature(CASES[case]).parameters["n"].default
+    n, more = (80, 200) if quick else (usual, 0 if case == "madelon" else N_NEW)
+    whole, truth = make(seed, n + more)
+    train, new = whole[:n], whole[n:].reset_index(drop=True) if more else whole
     kind = "binomial" if train["y"].nunique() == 2 else "gaussian"
     found, claims, spent, problem = answered(method, train, new, kind, seed, seconds)
     line = {"case": case, "method": method, "seed": seed, "seconds": spent, "problem": problem}
