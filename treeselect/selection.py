@@ -80,8 +80,8 @@ def select(
         (:class:`treeselect.ForeignSelector` has the options).
     k : int, "auto", "1se", "best" or None
         Number of terms to select; a group of `groups` counts as one. ``"auto"``, the default, is
-        the fewest terms such that no larger set predicts better, by tests that count the search
-        (``resampling.sufficiency``); it may be 0. ``"1se"``, the default if `folds` or `repeats`
+        the fewest terms such that no larger set is found to predict better, by tests that count the
+        search; it may be 0. ``"1se"``, the default if `folds` or `repeats`
         are given, is the smallest number whose cross-validated score is within one standard error
         of the best score, ``"best"`` the number with the best score. All consider at most 30. None
         leaves the number to the tuning parameter of the method, and is implied if that is given. If

@@ -364,7 +364,7 @@ def fit(linear):
 
 def test_linear_effects_are_found_by_tests_and_what_is_said_of_them(fit):
     assert set(fit.selected) == {"x0", "x1"}
-    assert "no larger set predicts better (p = " in fit._fit.call.rule
+    assert "no larger set was found to predict better (p = " in fit._fit.call.rule
     p_values = fit.search.p_values
     assert len(p_values) == fit.k + 1
     assert (p_values[:2] < LEVEL).all()
@@ -388,7 +388,7 @@ def test_an_interaction_without_main_effects_is_found_and_nothing_in_noise():
     fit = fitted(frame)
     assert fit.selected == ()
     text = " ".join(str(fit.summary()).split())
-    assert "no set predicts better than none" in text
+    assert "no set was found to predict better than none" in text
     assert "No term was selected: no set that the search found predicts better than none." in text
     assert "cross-validated score enough" not in text
 

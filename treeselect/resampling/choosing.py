@@ -414,5 +414,6 @@ def sufficient_words(p_values: FloatArray) -> str:
     p_value, size = float(p_values[-1]), len(p_values) - 1
     if np.isnan(p_value) or p_value <= LEVEL:
         return "no larger set on the path predicts notably better"
-    set_of = "no set predicts better than none" if size == 0 else "no larger set predicts better"
-    return f"{set_of} (p = {p_value:.2f}, counting the search)"
+    better = "set was found to predict better than none"
+    better = better if size == 0 else "larger set was found to predict better"
+    return f"no {better} (p = {p_value:.2f}, counting the search)"
