@@ -217,7 +217,7 @@ def test_options_of_a_method_are_nested_parameters(data):
 
 
 def test_options_of_options():
-    burning = TreeSelector(treeselect.ControlBurn(forest=treeselect.Forest("bagging")))
+    burning = TreeSelector(treeselect.ControlBurn(forest="bagging"))
     assert burning.get_params()["method__forest"] == "bagging"
     burning.set_params(method__forests=3, method__prune=True)
     assert burning.method == treeselect.ControlBurn(forest="bagging", forests=3, prune=True)

@@ -13,13 +13,6 @@ from treeselect._version import __version__
 
 if TYPE_CHECKING:
     from treeselect.algorithms.controlburn.controlburn import ControlBurn as ControlBurn
-    from treeselect.algorithms.controlburn.options import BestSubset as BestSubset
-    from treeselect.algorithms.controlburn.options import Constraints as Constraints
-    from treeselect.algorithms.controlburn.options import Forest as Forest
-    from treeselect.algorithms.controlburn.options import Hinge as Hinge
-    from treeselect.algorithms.controlburn.options import Penalty as Penalty
-    from treeselect.algorithms.controlburn.options import SingleFeature as SingleFeature
-    from treeselect.algorithms.controlburn.options import Sketch as Sketch
     from treeselect.algorithms.filters import CFS as CFS
     from treeselect.algorithms.filters import FCBF as FCBF
     from treeselect.algorithms.filters import MRMR as MRMR
@@ -73,9 +66,6 @@ __all__ = [
 # Names are imported on first use, so that `import treeselect` alone is fast.
 _NAMES_IN = {
     "algorithms.controlburn.controlburn": "ControlBurn",
-    "algorithms.controlburn.options": (
-        "BestSubset Constraints Forest Hinge Penalty SingleFeature Sketch"
-    ),
     "algorithms.filters": "CFS FCBF MRMR",
     "algorithms.foreign": "ForeignSelector",
     "algorithms.forests.elimination": "RecursiveElimination VarSelRF",

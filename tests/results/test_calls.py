@@ -10,7 +10,7 @@ from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.model_selection import TimeSeriesSplit
 
 import treeselect
-from treeselect import MRMR, RRF, ControlBurn, Hinge, select, selection
+from treeselect import MRMR, RRF, ControlBurn, select, selection
 from treeselect.arguments.checks import USUAL_SIZE
 from treeselect.printing.text import code_lines
 from treeselect.results.calls import call_text, code_text, data_text, step_text
@@ -66,7 +66,7 @@ def test_options_steps_and_names_in_place_of_values():
         "weights",
         "scoring",
     )
-    method = ControlBurn(forests=1, solver=Hinge())
+    method = ControlBurn(forests=1, loss="hinge")
     text = text_of(method=method).removeprefix("method=")
     assert eval(text, {"treeselect": treeselect}) == method
     resample = treeselect.SelectionResult.resample

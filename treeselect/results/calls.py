@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from treeselect.algorithms.controlburn.options import Strategy
 from treeselect.algorithms.method import is_method
 from treeselect.algorithms.registry import method_text
 from treeselect.arguments.checks import NotGiven, described, members
@@ -165,7 +164,7 @@ def _shown(name: str, value: object) -> str | None:
     plain = (
         isinstance(value, _SHORT)
         or is_method(value)
-        or isinstance(value, Strategy | set | frozenset)
+        or isinstance(value, set | frozenset)
         or (name == "folds" and isinstance(value, Splitter))
     )
     if not plain:

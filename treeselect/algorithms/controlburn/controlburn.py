@@ -4,25 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
-from inspect import Parameter, Signature
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.controlburn.options import (
-    FUNCTION,
-    MARGINS,
-    MAX_DEPTH,
-    PROVED,
-    RANGES,
-    ROWS,
-    TOO_WELL,
-    Forest,
-    Penalty,
-    SingleFeature,
-    Solver,
-)
 from treeselect.algorithms.controlburn.solve import (
     FIRST_PATH,
     Sparsifier,
@@ -34,12 +20,19 @@ from treeselect.algorithms.controlburn.solve import (
     is_fitted,
 )
 from treeselect.algorithms.forests.scoring import held_shares
-from treeselect.algorithms.method import Method, same
+from treeselect.algorithms.method import Method
+from treeselect.algorithms.options import by, choice, flag, integer, number
 from treeselect.algorithms.references import LIU_2021, Reference
 from treeselect.algorithms.search.revision import Ending
 from treeselect.algorithms.task import Step, Task
 from treeselect.arguments.checks import described
-from treeselect.engine.forest.bag_boosting import BAG_BOOSTING, SCHEMES, SINGLE, BagBoosting
+from treeselect.engine.forest.bag_boosting import (
+    BAG_BOOSTING,
+    SCHEMES,
+    SINGLE,
+    SINGLE_MOST,
+    BagBoosting,
+)
 from treeselect.engine.losses import HingeLoss, explicable
 from treeselect.engine.random import stream_seed
 from treeselect.engine.threads import one_thread
@@ -48,7 +41,14 @@ from treeselect.errors import MethodError
 from treeselect.models.forest import REFITTED_TREES, refit_forest
 from treeselect.models.model import TreeModel, WeightedForest, no_trees
 
-_SOLVER = Penalty()
+MAX_DEPTH = 16
+"""Greatest depth of trees."""
+
+_ROWS = "rows"
+"""The usual kind of sketch."""
+
+_FUNCTION = "a function"
+"""How a function starts in a model file."""
 
 _MAX_TREES_PER_DEPTH = 200
 
@@ -66,18 +66,29 @@ _APART = (
     ("best_subset", "prune", "A best subset is the best of its size without a backward pass."),
     ("best_subset", "constraints", "The search doesn't support constraints."),
     ("best_subset", "loss", "It needs a ridge penalty, which the hinge loss doesn't allow."),
-    ("best_subset", "sketch_kind", PROVED),
-    ("best_subset", "refit", TOO_WELL),
+    ("best_subset", "sketch_kind", "Optimality is proved for all rows, or a sample of rows."),
+    ("best_subset", "refit", "Without a penalty, its weights overfit the training rows."),
     ("loss", "ridge", "With a ridge penalty, the hinge loss is no longer a linear program."),
-    ("loss", "refit", MARGINS),
+    ("loss", "refit", "Margins aren't probabilities, so a refitted forest must predict."),
     ("loss", "sketch_kind", 'A Gaussian sketch needs the squared error. Use `"rows"`.'),
     ("constraints", "sketch_kind", 'Use `sketch_kind="rows"`.'),
     ("refit", "n_trees", "`n_trees` sets the size of the refitted forest."),
 )
-"""Pairs of keywords that can't be combined, and why: fields of different strategies."""
+"""Pairs of keywords that can't be combined, and why."""
 
 
-@dataclass(frozen=True, slots=True, init=False, repr=False)
+def check_function(record: object, option: str, *, optional: bool) -> None:
+    """Raise a MethodError unless it is a function, was one before it went through a file, or is
+    None."""
+    value = getattr(record, option)
+    if not (value is None or callable(value) or str(value).startswith(_FUNCTION)):
+        raise MethodError(
+            f"`{option}` of ControlBurn must be a function of the weights, or None.\n"
+            f"  Found: {described(value)}."
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ControlBurn(Ending, Method):
     """ControlBurn: sparse forests by a non-negative lasso over trees.
 
@@ -85,18 +96,12 @@ class ControlBurn(Ending, Method):
     of at least 0, where a tree costs as much as the terms that it uses. The terms used by trees
     with positive weight are selected.
 
-    Two objects describe the procedure: `forest` says where the trees come from, and `solver` how
-    some of them are chosen. Each has only the options that belong together. All other parameters
-    are keywords for the options of these two objects. A keyword changes that option of the object;
-    a keyword that the object does not have is an error.
+    `forest` and the options of growing say where the trees come from. They are chosen along a
+    decreasing penalty (the default), with the hinge loss (`loss`), under user-defined constraints
+    (`constraints`), or as the best subset of each size (`best_subset`).
 
     Parameters
     ----------
-    solver : Penalty, Hinge, Constraints or BestSubset
-        How trees are chosen, on which rows, and what the final model is: along a decreasing penalty
-        (:class:`Penalty`, the default), with the hinge loss (:class:`Hinge`), under user-defined
-        constraints (:class:`Constraints`), or as the best subset of each size
-        (:class:`BestSubset`).
     lam : float, optional
         Penalty of problem (2) of [1]_, positive, in units of the mean loss (log loss, or half the
         squared error) per unit of tree weight and cost. If None, `k` decides.
@@ -115,30 +120,40 @@ class ControlBurn(Ending, Method):
     min_trees : int
         Minimum number of trees of each depth, 1 to 10,000.
     max_depth : int, optional
-        Maximum depth, 1 to 16. If None, depth increases as long as the out-of-bag loss falls. In
-        either case, depth stops increasing once most trees use more than ten terms and more than
-        the requested number, since such trees could not be part of the selection.
-    forest : Forest, SingleFeature, str or fitted model
-        Where the trees come from. :class:`Forest`, or its kind by name: ``"bag-boosting"``
-        (Algorithm 2), ``"bagging"`` (Algorithm 1) or ``"double bag-boosting"`` (as in the authors'
-        software). :class:`SingleFeature`, or ``"single-feature"``: trees of one term each. Or a
-        forest or gradient boosting model of scikit-learn or LightGBM, fitted to a data frame of the
-        formula's terms, all numeric, and to the same response with its classes in the same order.
-        The trees of a fitted model are not regrown in resamples and folds, which therefore assess
-        only the choice among them.
+        Maximum depth, 1 to 16 (of trees of one term 1 to 4). If None, depth increases as long as
+        the out-of-bag loss falls. In either case, depth stops increasing once most trees use more
+        than ten terms and more than the requested number, since such trees could not be part of the
+        selection.
+    forest : str or fitted model
+        Where the trees come from. ``"bag-boosting"``: incremental depth bag-boosting (Algorithm 2
+        of the paper). ``"bagging"``: incremental depth bagging (Algorithm 1). ``"double
+        bag-boosting"``: stages of bag-boosting at each depth until the out-of-bag loss no longer
+        falls, as in the authors' software. ``"single-feature"``: trees of one term each, grown for
+        one term after another: additive models, like explainable boosting machines (section 3.2.4)
+        with trees of depth up to four; exact copies have their own trees, and all may be selected.
+        Or a forest or gradient boosting model of scikit-learn or LightGBM, fitted to a data frame
+        of the formula's terms, all numeric, and to the same response with its classes in the same
+        order. The trees of a fitted model are not regrown in resamples and folds, which therefore
+        assess only the choice among them.
     loss : {"family", "hinge"}
         Loss of the sparse-forest problem. ``"family"``: squared error, log loss of two or more
         classes, Poisson loss or Cox's partial likelihood. ``"hinge"``, for two classes: the hinge
-        loss; see :class:`Hinge`.
+        loss, a linear program, fast for up to some thousands of rows (with more, use `sketch`);
+        its margins are not probabilities, so that a refitted forest predicts.
     ridge : float
         Ridge penalty on the weights of the trees, at least 0 (section 6.2). With it, trees on
         correlated terms share the weight instead of one tree taking all of it.
     constraints : callable, optional
-        User-defined constraints on the weights of the trees, for example ``lambda weights:
-        [weights["mri"] <= 0.5 * weights["age"]]``; see :class:`Constraints`.
+        From ``weights`` to a sequence of cvxpy constraints, for example ``lambda weights:
+        [weights["mri"] <= 0.5 * weights["age"]]``, where ``weights["age"]`` is the sum of the
+        weights of the trees that use `age`, and ``weights.trees`` is the vector of all weights. An
+        interior-point method solves the problem, slower by orders of magnitude: use ``forests=1``
+        or a `sketch`.
     best_subset : bool
-        Whether, for each size, the set of terms whose trees have the least loss is found; see
-        :class:`BestSubset`. If a search exceeds `time_limit`, results may differ between runs.
+        Whether, for each size, the set of terms whose trees have the least loss is found, by a
+        mixed-integer program that starts from the sets of the penalty path. It takes no costs; a
+        `ridge` of 0 stands for a hundredth of the null model's loss. If a search exceeds
+        `time_limit`, results may differ between runs.
     time_limit : float
         Seconds that the search for the best subset of one size may take (in each fold and
         resample), above 0. Then the best subset so far is used, and the summary gives its
@@ -147,7 +162,8 @@ class ControlBurn(Ending, Method):
         Number of rows of a sketch on which the sparse-forest problem is solved, 2 to 1,000,000
         (section 3.3.3). If None: all rows.
     sketch_kind : {"rows", "gaussian"}
-        What these rows are; see :class:`Sketch`.
+        What these rows are: a sample, or Gaussian combinations of all rows, for the squared error
+        only and along a penalty (problem 3).
     max_features : float
         Share of the terms from which each split chooses at random, above 0, at most 1. A share of
         0.5 was more stable and slightly more accurate on ordinary data
@@ -185,39 +201,36 @@ class ControlBurn(Ending, Method):
 
     Examples
     --------
-    >>> from treeselect import BestSubset, ControlBurn, Forest
-    >>> method = ControlBurn(forest=Forest("bagging", forests=3), solver=BestSubset(ridge=0.1))
-    >>> method
+    >>> from treeselect import ControlBurn
+    >>> ControlBurn(forest="bagging", forests=3, best_subset=True, ridge=0.1)
     ControlBurn(forests=3, forest='bagging', ridge=0.1, best_subset=True)
-    >>> method == ControlBurn(forest="bagging", forests=3, best_subset=True, ridge=0.1)
-    True
-    >>> ControlBurn(solver=BestSubset(), lam=0.1)
+    >>> ControlBurn(best_subset=True, lam=0.1)
     Traceback (most recent call last):
     treeselect.errors.MethodError: ControlBurn can't have `best_subset=True` and `lam=0.1` together.
       One fixes the number of terms; the other penalises it.
     """
 
-    lam: float | None = None
-    forests: int = 5
-    adaptive: bool = True
-    tail: int = 5
-    tolerance: float = 1e-3
-    min_trees: int = 10
-    max_depth: int | None = None
+    lam: float | None = field(default=None, metadata=number(above=0.0))
+    forests: int = field(default=5, metadata=integer(least=1, limit=1_000))
+    adaptive: bool = field(default=True, metadata=flag())
+    tail: int = field(default=5, metadata=integer(least=2, limit=10_000))
+    tolerance: float = field(default=1e-3, metadata=number(above=0.0))
+    min_trees: int = field(default=10, metadata=integer(least=1, limit=10_000))
+    max_depth: int | None = field(default=None, metadata=integer(least=1, most=MAX_DEPTH))
     forest: Any = BAG_BOOSTING
-    loss: str = "family"
-    ridge: float = 0.0
-    constraints: Any = None
-    best_subset: bool = False
-    time_limit: float = 60.0
-    sketch: int | None = None
-    sketch_kind: str = ROWS
-    max_features: float = 1.0
-    tree_cost: float = 0.0
-    refit: str | None = "forest"
-    n_trees: int = REFITTED_TREES
-    prune: bool = False
-    refine: bool = False
+    loss: str = field(default="family", metadata=choice("family", "hinge"))
+    ridge: float = field(default=0.0, metadata=number(least=0.0))
+    constraints: Any = field(default=None, metadata=by(check_function))
+    best_subset: bool = field(default=False, metadata=flag())
+    time_limit: float = field(default=60.0, metadata=number(above=0.0, limit=1e7))
+    sketch: int | None = field(default=None, metadata=integer(least=2))
+    sketch_kind: str = field(default=_ROWS, metadata=choice(_ROWS, "gaussian"))
+    max_features: float = field(default=1.0, metadata=number(above=0.0, most=1.0))
+    tree_cost: float = field(default=0.0, metadata=number(least=0.0))
+    refit: str | None = field(default="forest", metadata=choice("forest", None))
+    n_trees: int = field(default=REFITTED_TREES, metadata=integer(least=1))
+    prune: bool = field(default=False, metadata=flag())
+    refine: bool = field(default=False, metadata=flag())
 
     name: ClassVar[str] = "controlburn"
     title: ClassVar[str] = "ControlBurn"
@@ -225,25 +238,10 @@ class ControlBurn(Ending, Method):
     tuning_name: ClassVar[str] = "lam"
     scores_out_of_bag: ClassVar[bool] = False
 
-    def __init__(self, *, solver: Solver = _SOLVER, **keywords: Any) -> None:
-        default = self.defaults()
-        for name in keywords.keys() - default.keys():
-            raise TypeError(f"ControlBurn() got an unexpected keyword argument {name!r}")
-        if not isinstance(solver, Solver):
-            raise MethodError(
-                "`solver` of ControlBurn must be Penalty(), Hinge(), Constraints(...) or"
-                f" BestSubset().\n  Found: {described(solver)}."
-            )
-        given = solver.keywords()
-        if isinstance(keywords.get("forest"), Forest | SingleFeature):
-            given |= keywords.pop("forest").keywords()
-        if len(keywords) >= len(default) - 1:  # of `dataclasses.replace`, which repeats them all
-            keywords = {n: value for n, value in keywords.items() if not same(value, default[n])}
-        for name, value in (default | given | keywords).items():
-            object.__setattr__(self, name, value)
-        for name, check in RANGES.items():
-            check(self, name)
+    def __post_init__(self) -> None:
+        Method.__post_init__(self)
         self._check_forest()
+        default = self.defaults()
         changed = {name for name, value in default.items() if getattr(self, name) != value}
         self._check_idle(changed)
         self._check_apart(changed)
@@ -263,7 +261,7 @@ class ControlBurn(Ending, Method):
             )
 
     def _check_apart(self, changed: set[str]) -> None:
-        """Raise a MethodError for two keywords of different strategies."""
+        """Raise a MethodError for two keywords that can't be combined."""
         for first, second, why in _APART:
             if {first, second} <= changed:
                 raise MethodError(
@@ -281,8 +279,12 @@ class ControlBurn(Ending, Method):
                 f" {fitted_text(self.forest)}. Leave out one of them."
             )
         idle = changed & {"tail", "min_trees", "max_features"}
-        if self.forest == SINGLE:
-            SingleFeature(max_depth=self.max_depth)
+        if self.forest == SINGLE and (self.max_depth or 1) > SINGLE_MOST:
+            raise MethodError(
+                f"`max_depth` of ControlBurn must be from 1 to {SINGLE_MOST} with"
+                f' `forest="{SINGLE}"`.\n  Found: {self.max_depth}. Deeper trees of one term would'
+                " follow single rows."
+            )
         if idle and self.forest == SINGLE:
             option = min(idle)
             raise MethodError(
@@ -339,7 +341,7 @@ class ControlBurn(Ending, Method):
         """All options, with a fitted model by its type."""
         said = Method.options(self)
         if self.constraints is not None:
-            said["constraints"] = f"{FUNCTION} of the weights"
+            said["constraints"] = f"{_FUNCTION} of the weights"
         if not is_fitted(self.forest):
             return said
         said["forest"] = fitted_text(self.forest)
@@ -402,7 +404,7 @@ class ControlBurn(Ending, Method):
         rows, mixed = np.flatnonzero(task.weight), None
         if self.sketch is not None:
             seed = stream_seed(task.seed, "sketch")
-            if self.sketch_kind != ROWS:
+            if self.sketch_kind != _ROWS:
                 mixed = (self.sketch, seed)
             elif self.sketch < len(rows):
                 rng = np.random.default_rng(seed)
@@ -491,7 +493,7 @@ class ControlBurn(Ending, Method):
                 "`best_subset` of ControlBurn can't take `costs` into account.\n"
                 "  Leave out one of them."
             )
-        if self.sketch_kind != ROWS and not family.loss.is_squared:
+        if self.sketch_kind != _ROWS and not family.loss.is_squared:
             raise MethodError(
                 '`sketch_kind="gaussian"` needs the squared error, that is, a numeric response.\n'
                 f'  Found: {family.name}. Use `sketch_kind="rows"`.'
@@ -502,11 +504,3 @@ class ControlBurn(Ending, Method):
                 " tree serves all classes.\n"
                 '  Use frequency weights, or another method, for example `method="grrf"`.'
             )
-
-
-ControlBurn.__signature__ = Signature(  # type: ignore[attr-defined]  # read by help()
-    [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=default)
-        for name, default in {**ControlBurn.defaults(), "solver": _SOLVER}.items()
-    ]
-)
