@@ -7,12 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from treeselect.arguments.checks import (
-    check_resamples,
-    described,
-    finite,
-    read_seed,
-)
+from treeselect.arguments.checks import check_resamples, described, finite, read_seed
 from treeselect.designs.preparing import Request
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError

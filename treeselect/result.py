@@ -12,12 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from treeselect.algorithms.method import check_final, model_words
-from treeselect.arguments.checks import (
-    check_digits,
-    check_flag,
-    file_path,
-    read_seed,
-)
+from treeselect.arguments.checks import check_digits, check_flag, file_path, read_seed
 from treeselect.designs.problem import FinalModel
 from treeselect.designs.scoring import Scoring
 from treeselect.errors import ModelFileError

@@ -10,15 +10,7 @@ from typing import Any
 from hostility import columns as frames
 from hostility.arguments import draw_options, filled
 from hostility.formulas import draw_formula, name_text
-from hostility.judging import (
-    ANSWERED,
-    VOID,
-    Defect,
-    Outcome,
-    check_text,
-    judge,
-    streams,
-)
+from hostility.judging import ANSWERED, VOID, Defect, Outcome, check_text, judge, streams
 from hostility.uses import COMPARED, HARD, USES, check_predicted, use
 from hostility.words import namespace
 

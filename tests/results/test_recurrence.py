@@ -4,11 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from treeselect.results.verdict import (
-    each_selected_all,
-    kept_units,
-    sizes_of_resamples,
-)
+from treeselect.results.verdict import each_selected_all, kept_units, sizes_of_resamples
 
 
 def drawn(fit, counts, *, kept=(), n=20):

@@ -8,10 +8,7 @@ import numpy as np
 import pytest
 
 from treeselect.resampling.stability import Stability, index_words
-from treeselect.results.verdict import (
-    model_sentence,
-    place_sentences,
-)
+from treeselect.results.verdict import model_sentence, place_sentences
 
 
 def stability_of(selected, fitted, *, kept=(), scheme="bootstrap", units=None, **more):

@@ -14,12 +14,7 @@ from quick import changed
 
 import treeselect
 from treeselect.results.summary import stability_text
-from treeselect.results.verdict import (
-    outsiders_note,
-    size_note,
-    verdict,
-    verdict_words,
-)
+from treeselect.results.verdict import outsiders_note, size_note, verdict, verdict_words
 
 UNITS = ("a", "b", "c", "d", "e")
 

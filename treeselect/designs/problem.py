@@ -10,10 +10,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.arguments.checks import (
-    check_count,
-    described,
-)
+from treeselect.arguments.checks import check_count, described
 from treeselect.brief import brief
 from treeselect.designs.estimators import Estimator
 from treeselect.designs.families import Family

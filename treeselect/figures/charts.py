@@ -15,17 +15,7 @@ from treeselect.figures.axes import (
     share_axis,
     time_axis,
 )
-from treeselect.figures.marks import (
-    MOST_MARKS,
-    Dot,
-    Plane,
-    Row,
-    Rows,
-    Rule,
-    Series,
-    Tile,
-    Tiles,
-)
+from treeselect.figures.marks import MOST_MARKS, Dot, Plane, Row, Rows, Rule, Series, Tile, Tiles
 from treeselect.printing import decimal_form, decimal_text, interval_text, plain_score
 
 UNBOUNDED = (-math.inf, math.inf)

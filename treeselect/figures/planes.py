@@ -9,20 +9,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from treeselect.figures.axes import (
-    NAME,
-    TICK,
-    distinct,
-    middle_in,
-    shorten,
-    spread,
-    width,
-)
-from treeselect.figures.marks import (
-    Plane,
-    Rule,
-    Series,
-)
+from treeselect.figures.axes import NAME, TICK, distinct, middle_in, shorten, spread, width
+from treeselect.figures.marks import Plane, Rule, Series
 from treeselect.shown import shown
 
 _STRIP = 16.0

@@ -15,23 +15,8 @@ from functools import singledispatch
 
 from markupsafe import Markup
 
-from treeselect.figures.axes import (
-    NAME,
-    TICK,
-    Ticks,
-    distinct,
-    folded,
-    middle_in,
-    width,
-)
-from treeselect.figures.marks import (
-    DARK,
-    Dot,
-    Figure,
-    Plane,
-    Rows,
-    Tiles,
-)
+from treeselect.figures.axes import NAME, TICK, Ticks, distinct, folded, middle_in, width
+from treeselect.figures.marks import DARK, Dot, Figure, Plane, Rows, Tiles
 from treeselect.figures.planes import (
     NARROW,
     SMALL,

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.figures.charts import (
-    level_figure,
-)
+from treeselect.figures.charts import level_figure
 from treeselect.printing import decimal_text
 from treeselect.reports.parts import (
     Facts,

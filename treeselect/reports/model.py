@@ -11,10 +11,7 @@ from treeselect.figures.axes import time_ticks
 from treeselect.figures.charts import bar_figure, survival_figure
 from treeselect.figures.marks import Plane, Rows, Series
 from treeselect.figures.shapes import Curve, CurvePoint, definite, panels, share_scale
-from treeselect.printing import (
-    enumeration,
-    significant_text,
-)
+from treeselect.printing import enumeration, significant_text
 from treeselect.reports.parts import (
     Facts,
     FitMaterial,
@@ -31,21 +28,11 @@ from treeselect.reports.parts import (
 )
 from treeselect.resampling.fit import noun
 from treeselect.resampling.risk_groups import risk_group_notes
-from treeselect.results.curves import (
-    DOUBLED,
-    MOST_LEVELS,
-    CurveRow,
-    of_all_classes,
-)
+from treeselect.results.curves import DOUBLED, MOST_LEVELS, CurveRow, of_all_classes
 from treeselect.results.effects import decimals
 from treeselect.results.linear_model import figure_of_coefficients, figures_of_splines
 from treeselect.results.refitting import risk_groups_of
-from treeselect.results.shapes import (
-    are_kept,
-    interaction_table,
-    interval_note,
-    strength_texts,
-)
+from treeselect.results.shapes import are_kept, interaction_table, interval_note, strength_texts
 from treeselect.results.trees import tree_table, units_without_trees
 
 if TYPE_CHECKING:

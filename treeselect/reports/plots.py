@@ -18,30 +18,14 @@ from treeselect.designs.problem import noun_of
 from treeselect.errors import OptionError, listing, quoted
 from treeselect.figures.axes import count_axis, distinct, score_axis, share_axis
 from treeselect.figures.charts import bar_figure, dot_figure, history_figure, map_figure
-from treeselect.figures.marks import (
-    Dot,
-    Figure,
-    Plane,
-    Row,
-    Rows,
-    Rule,
-    Series,
-    Tile,
-    Tiles,
-)
+from treeselect.figures.marks import Dot, Figure, Plane, Row, Rows, Rule, Series, Tile, Tiles
 from treeselect.figures.plotting import name_points, need_matplotlib, plain, plotted
 from treeselect.figures.shapes import Curve, definite, single_figure
 from treeselect.printing import number_text
 from treeselect.reports import comparison, model, path
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, ContestMaterial
 from treeselect.resampling.fit import as_shown, noun
-from treeselect.results.curves import (
-    curves,
-    has_curve,
-    importance_lines,
-    of_all_classes,
-    shape_map,
-)
+from treeselect.results.curves import curves, has_curve, importance_lines, of_all_classes, shape_map
 from treeselect.results.describing import association_map
 from treeselect.results.refitting import risk_groups_of
 from treeselect.results.shapes import given_terms, interaction_table, selected_term

@@ -12,13 +12,7 @@ from itertools import count
 from pathlib import Path
 from urllib.parse import quote
 
-from jinja2 import (
-    Environment,
-    FileSystemLoader,
-    StrictUndefined,
-    TemplateError,
-    pass_environment,
-)
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError, pass_environment
 from jinja2.bccache import Bucket, BytecodeCache
 from markupsafe import Markup
 

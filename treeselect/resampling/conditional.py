@@ -11,12 +11,7 @@ import numpy as np
 import pandas as pd
 
 from treeselect.algorithms.method import named_model
-from treeselect.arguments.checks import (
-    check_choice,
-    found_near,
-    read_names,
-    whole,
-)
+from treeselect.arguments.checks import check_choice, found_near, read_names, whole
 from treeselect.designs.preparing import shown_names
 from treeselect.designs.problem import Problem
 from treeselect.designs.scoring import Scoring

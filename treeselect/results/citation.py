@@ -13,12 +13,7 @@ from treeselect._version import __version__
 from treeselect.algorithms.method import OWN
 from treeselect.algorithms.references import Reference, entry, texts
 from treeselect.designs.modeldata import COVERED, data_fingerprint
-from treeselect.printing import (
-    enumeration,
-    percent_text,
-    plain_score,
-    score_text,
-)
+from treeselect.printing import enumeration, percent_text, plain_score, score_text
 from treeselect.resampling.choosing import LEVEL
 from treeselect.resampling.fit import as_shown, noun
 from treeselect.resampling.stability import index_words

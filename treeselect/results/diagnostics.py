@@ -46,12 +46,7 @@ from treeselect.resampling.cross_validation import (
     test_share,
 )
 from treeselect.resampling.folds import Folds, split_rows
-from treeselect.resampling.held_out import (
-    HeldOut,
-    gather_held_out,
-    quantile_groups,
-    recalibration,
-)
+from treeselect.resampling.held_out import HeldOut, gather_held_out, quantile_groups, recalibration
 from treeselect.resampling.held_out_figures import calibration_figure
 from treeselect.running.parallel import workers_for
 

@@ -24,12 +24,7 @@ from treeselect.designs.row_sample import outcomes, read_all
 from treeselect.designs.scoring import structured
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.survival.times import FROM_THE_BEGINNING, START, STRATUM
-from treeselect.errors import (
-    DataError,
-    OptionError,
-    listing,
-    quoted,
-)
+from treeselect.errors import DataError, OptionError, listing, quoted
 from treeselect.frames.reading import is_dask, read_data, scan_of
 from treeselect.frames.tables import Scanned, as_column, as_frame
 from treeselect.models.linear.fit import ONLY_FOR

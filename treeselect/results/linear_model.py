@@ -9,12 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from treeselect.arguments.checks import check_flag, file_path, read_seed
-from treeselect.designs.linear import (
-    LinearCoding,
-    knots_words,
-    spline_texts,
-    warn_of_gaps,
-)
+from treeselect.designs.linear import LinearCoding, knots_words, spline_texts, warn_of_gaps
 from treeselect.designs.modeldata import ModelData, data_fingerprint
 from treeselect.designs.preparing import shown_names
 from treeselect.errors import ModelFileError, OptionError

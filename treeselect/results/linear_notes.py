@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from treeselect.designs.linear import (
-    WAYS_OUT,
-    LinearCoding,
-    coded_words,
-    gaps_of,
-)
+from treeselect.designs.linear import WAYS_OUT, LinearCoding, coded_words, gaps_of
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import shown_names
 from treeselect.errors import quoted

@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from treeselect.algorithms.method import named_model
 from treeselect.arguments.checks import found_near, read_seed
-from treeselect.designs.linear import (
-    read_coding,
-    read_splines,
-)
+from treeselect.designs.linear import read_coding, read_splines
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import FinalModel
 from treeselect.designs.response import check_ordered

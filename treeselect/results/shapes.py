@@ -30,11 +30,7 @@ from treeselect.frames.values import Labels, Numbers, read_column
 from treeselect.models.model import TreeModel
 from treeselect.models.probing import PairProbes, PairTerm, ResampledReadings, read_strengths
 from treeselect.printing import decimal_text, interval_text, significant_text
-from treeselect.resampling.fit import (
-    LEAST_RESAMPLES,
-    InteractionRecord,
-    interaction_record,
-)
+from treeselect.resampling.fit import LEAST_RESAMPLES, InteractionRecord, interaction_record
 
 if TYPE_CHECKING:
     import pandas as pd

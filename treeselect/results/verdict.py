@@ -268,9 +268,6 @@ def could_vary(stability: Stability) -> bool:
     return not stability.fixed_size or n_kept < stability.k < n_kept + n_free
 
 
-_MOST_UNITS = 8
-"""Units in a sentence."""
-
 _MOST_PAIRS = 3
 
 
