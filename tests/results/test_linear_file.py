@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.dummy import DummyClassifier
 
 import treeselect
 from treeselect.errors import DataError, ModelFileError, NewDataError
@@ -43,6 +44,7 @@ CODED = "sex*z + poly(x, 2) + bs(z, 4, extrapolation='clip') + log(z) + I(z > 2)
         ("yes", "sex + stage + x", "firth", {}, {"ordered": "scores", "missing": "indicator"}),
         ("stage", "sex + z", "glm", {"family": "multinomial"}, {}),
         ("stage", "sex + z", "ordinal", {"family": "multinomial"}, {}),
+        ("stage", "sex + z", "glm", {"family": "ordinal", "model": DummyClassifier()}, {}),
         ("count", "sex + z", "negative-binomial", {"family": "poisson", "offset": "exposure"}, {}),
         ("y", "sex + z", "gamma", {}, {}),
         ("yes", "z", "glm", {"fold_groups": "stage"}, {}),

@@ -6,6 +6,7 @@ numbers, let it code them again, with what the transforms had learned.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -102,7 +103,7 @@ def saved_linear(found: Any) -> SavedLinear:
         found,
         **{name: getattr(filling, name) for name in ("levels", "values", "term_of")},
         **{name: getattr(recoded, name) for name in ("scores", "polynomials", "splines")},
-        design=saved_design(own.design),
+        design=saved_design(dataclasses.replace(own.design, model=None)),
         table=_saved_table(found.table),
         shown=_saved_table(found.shown),
         terms=columns.terms,
@@ -234,7 +235,7 @@ def _check_rule(saved: SavedLinear, design: ModelData) -> None:
     n, n_others = int(saved.chosen.sum()), max(family.n_classes - 1, 1)
     more = n + n_others if rule.family == ORDINAL else n
     size = n * n_others if rule.family == "multinomial" else more
-    check(what, ONLY_FOR.get(rule.family, rule.family) == family.name)
+    check(what, family.name in (rule.family, ONLY_FOR.get(rule.family)))
     check(what, rule.estimate.shape == (size,), rule.covariance.shape == (size, size))
     check(what, rule.centre.shape == (n,), rule.df is None or rule.df > 0)
     check("the baseline hazard", (saved.baseline is None) != family.has_times)
