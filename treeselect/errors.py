@@ -9,8 +9,9 @@ methods, so that the same mistake always reads the same. Control characters are 
 from __future__ import annotations
 
 import difflib
+import importlib
 from collections.abc import Iterable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from treeselect.shown import said, shown
 
@@ -64,6 +65,17 @@ class TreeselectWarning(UserWarning):
 
 class MissingPackageError(TreeselectError, ImportError):
     """A package that only some calls need is not installed."""
+
+
+def needed(package: str, extra: str, what: str) -> Any:
+    """A package of one of treeselect's extras; `what` needs it."""
+    try:
+        return importlib.import_module(package)
+    except ImportError:
+        raise MissingPackageError(
+            f"{what} needs the package {package}, which can't be found.\n"
+            f'  Install it: pip install "treeselect[{extra}]"'
+        ) from None
 
 
 class OutOfMemoryError(TreeselectError, MemoryError):

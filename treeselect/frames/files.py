@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import importlib
 import json
 import os
 import warnings
@@ -16,7 +15,7 @@ from typing import Any
 import pandas as pd
 
 from treeselect.arguments.checks import described, file_path
-from treeselect.errors import DataError, MissingPackageError, OptionError, listing, quoted
+from treeselect.errors import DataError, OptionError, listing, needed, quoted
 from treeselect.frames.values import check_different
 from treeselect.quiet import own_filters
 from treeselect.shown import is_broken
@@ -110,17 +109,6 @@ def _check_header(path: Path, names: pd.Series[str]) -> None:
 
 
 # --- Packages that only some readers need --------------------------------------------------------
-
-
-def needed(package: str, extra: str, what: str) -> Any:
-    """A package of one of treeselect's extras; `what` needs it."""
-    try:
-        return importlib.import_module(package)
-    except ImportError:
-        raise MissingPackageError(
-            f"{what} needs the package {package}, which can't be found.\n"
-            f'  Install it: pip install "treeselect[{extra}]"'
-        ) from None
 
 
 # --- Files of Stata, SPSS and SAS, with the labels of their columns and values -------------------

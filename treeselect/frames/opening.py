@@ -13,8 +13,17 @@ import numpy as np
 import pandas as pd
 
 from treeselect.arguments.checks import described, file_path
-from treeselect.errors import DataError, OptionError, did_you_mean, listing, near, quoted, said_by
-from treeselect.frames.files import EncodedFile, is_workbook, labels_in, needed
+from treeselect.errors import (
+    DataError,
+    OptionError,
+    did_you_mean,
+    listing,
+    near,
+    needed,
+    quoted,
+    said_by,
+)
+from treeselect.frames.files import EncodedFile, is_workbook, labels_in
 from treeselect.frames.reading import read_data, read_sheet
 from treeselect.running.machine import memory_errors
 

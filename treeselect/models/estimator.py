@@ -24,7 +24,7 @@ from treeselect.engine.rounding import weighted_median
 from treeselect.engine.threads import one_thread
 from treeselect.models.forest import null_response
 from treeselect.models.linear.model import by_code_of
-from treeselect.models.model import TreeModel, own_columns, permuted_changes
+from treeselect.models.model import TreeModel, permuted_changes
 
 _LEAST_COUNT = 1e-6
 """Least predicted count, of which the logarithm is a number."""
@@ -67,6 +67,7 @@ class EstimatorModel(TreeModel):
         " are permuted"
     )
     in_place_note: ClassVar[str] = "predictions come from an estimator on the selected terms"
+    reads_columns: ClassVar[bool] = True
     stored_as: ClassVar[str] = "estimator"
 
     @property
@@ -76,11 +77,6 @@ class EstimatorModel(TreeModel):
     @property
     def description(self) -> str:
         return "the null model" if self.fitted is None else estimator_words(self.estimator)
-
-    def predict(self, problem: Problem, n_threads: int = 1) -> FloatArray:
-        coded = problem.columns
-        assert coded is not None
-        return self.predict_columns(coded, own_columns(coded, self.groups))
 
     def predict_columns(
         self,

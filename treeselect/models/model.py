@@ -43,6 +43,7 @@ class TreeModel:
     importance_note: ClassVar[str]
     in_place_note: ClassVar[str]
     stored_as: ClassVar[str]
+    reads_columns: ClassVar[bool] = False  # whether it predicts from columns that are not binned
 
     @property
     def is_link(self) -> bool:
@@ -96,9 +97,9 @@ class TreeModel:
 
     def predict(self, problem: Problem, n_threads: int = 1) -> FloatArray:
         """Mean response of each row of a problem, see :meth:`predict_binned`."""
-        if not self.n_trees:
+        if not self.n_trees and not self.reads_columns:
             return self.without_trees(len(problem.y), problem.offset)
-        if self.imputer is not None:
+        if self.reads_columns or self.imputer is not None:
             coded = _coded(problem)
             columns = own_columns(coded, self.groups)
             return self.predict_columns(coded, columns, problem.offset, n_threads)

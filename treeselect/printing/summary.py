@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from treeselect.arguments.checks import check_digits
-from treeselect.errors import MissingPackageError, OptionError, quoted
+from treeselect.errors import OptionError, needed, quoted
 from treeselect.printing.markup import as_html, as_latex, as_markdown
 from treeselect.printing.numbers import chosen_digits
 from treeselect.printing.text import SmallTable, SummaryContent, aligned, as_text
@@ -97,22 +97,18 @@ class Summary:
         MissingPackageError
             If great_tables, an optional extra, is not installed.
         """
-        try:
-            from great_tables import GT
-        except ImportError:
-            raise MissingPackageError(
-                "`as_gt()` needs great_tables, which can't be found.\n"
-                "  Install it: pip install 'treeselect[tables]'"
-            ) from None
         import pandas as pd
 
+        make = needed("great_tables", "tables", "`as_gt()`").GT
         c = self.content.shown()
         main = SmallTable(c.columns, c.rows) if c.rows else SmallTable(("Of", "Found"), c.facts)
         said = [*(f"{name}: {value}" for name, value in c.facts if c.rows), *c.notes]
         names = [f"column_{j}" for j in range(len(main.columns))]
         # In ``{{ }}`` great_tables reads units of measurement.
         heads = {n: head.replace("{{", "{ {") for n, head in zip(names, main.columns, strict=True)}
-        found = GT(pd.DataFrame(main.rows, columns=names, dtype=object)).tab_header(title=c.title)
+        found: GT = make(pd.DataFrame(main.rows, columns=names, dtype=object)).tab_header(
+            title=c.title
+        )
         found = found.cols_label({**heads}).cols_align("left")
         columns = zip(names, zip(*main.rows, strict=True), strict=False)
         right = [name for name, cells in columns if aligned(cells) is not None]

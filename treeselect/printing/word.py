@@ -6,7 +6,7 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
-from treeselect.errors import MissingPackageError
+from treeselect.errors import needed
 from treeselect.printing.markup import figure_spaces
 from treeselect.printing.text import SummaryContent, aligned, code_and_words
 from treeselect.shown import shown
@@ -19,14 +19,7 @@ class Word:
     """A document that grows at its end."""
 
     def __init__(self, title: str) -> None:
-        try:
-            from docx import Document
-        except ImportError:
-            raise MissingPackageError(
-                "A document for Word needs python-docx, which can't be found.\n"
-                "  Install it: pip install 'treeselect[word]'"
-            ) from None
-        self.document: Any = Document()
+        self.document: Any = needed("docx", "word", "A document for Word").Document()
         self._pictures: Any = None
         self.document.core_properties.title = shown(title)
         self.document.core_properties.author = ""

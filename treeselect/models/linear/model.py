@@ -24,7 +24,7 @@ from treeselect.engine.linear.glm import Glm
 from treeselect.engine.rounding import weighted_median
 from treeselect.models.linear.data import reduced
 from treeselect.models.linear.ordinal import proportional_odds
-from treeselect.models.model import TreeModel, null_predictor, own_columns
+from treeselect.models.model import TreeModel, null_predictor
 
 _N_CODES = 256
 """Codes of a binned column, at most."""
@@ -73,17 +73,12 @@ class LinearModel(TreeModel):
         " rows weighted by their information"
     )
     in_place_note: ClassVar[str] = "predictions come from the linear model of the selected terms"
+    reads_columns: ClassVar[bool] = True
     stored_as: ClassVar[str] = "linear"
 
     @property
     def description(self) -> str:
         return linear_words(self.family, self.bends) if self.parts else "the null model"
-
-    def predict(self, problem: Problem, n_threads: int = 1) -> FloatArray:
-        coded = problem.columns
-        assert coded is not None
-        columns = own_columns(coded, self.groups)
-        return self.predict_columns(coded, columns, problem.offset, n_threads)
 
     def predict_columns(
         self,
