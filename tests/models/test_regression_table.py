@@ -94,6 +94,15 @@ def test_ratios_of_other_units(per, step):
     assert label in str(model.regression_table(per=per))
 
 
+def test_a_number_of_two_values_has_no_standard_deviation():
+    data = SURVEY.assign(two=(SURVEY["x"] > 0).astype(int))
+    table = fitted("two + w", data=data).refit("glm").regression_table(per="sd").tidy()
+    assert table["label"].str.contains("w: per s.d.").any()
+    assert "two" in set(table["label"])
+    bent = fitted("x + g").refit("gam").regression_table()
+    assert "P is of the whole spline" in str(bent.summary())
+
+
 def test_only_selected_terms_are_shown_unless_all_are_fitted():
     model = fitted("x + g + w", k=1).refit("glm")
     (own,) = model.fitted.terms

@@ -200,7 +200,7 @@ def test_summary_reads_like_that_of_r_and_warns_of_its_p_values(trial):
         '.refit("glm")',
         "OLS, least squares (statsmodels)",
         "Rows used:     177",
-        "Rows dropped:  23, with a missing value in a selected term",
+        "Rows dropped:  23 with a missing value in a selected term",
         "Residual s.e.: ",
         " degrees of freedom",
         "R-squared:     0.",

@@ -29,6 +29,7 @@ from treeselect.models.linear.coefficients import (
     clusters,
     coefficient_frame,
     coefficient_table,
+    dropped_words,
     error_words,
     exponentiated,
     few_events_notes,
@@ -408,11 +409,11 @@ def _content(
             notes += ratio_notes(split.fit, table)
         notes += few_events_notes(fits)
         selected = ", ".join(labels.get(name, name) for name in split.selected) or "nothing"
-        facts += (("Selected", selected), ("Rows dropped", f"{dropped:,} {_MISSING}"))
+        facts += (("Selected", selected), ("Rows dropped", dropped_words(dropped)))
     else:
         facts += (
             ("Splits", f"{n}, of which {found.n_failed} failed"),
-            ("Rows dropped", f"{round(dropped / n, 1):g} per split {_MISSING}"),
+            ("Rows dropped", dropped_words(round(dropped / n, 1), " per split")),
         )
         columns, rows = _term_rows(found, labels)
         notes = [_SEVERAL_SPLITS] if fits else [_NONE_FITTED]
@@ -490,9 +491,6 @@ _RARE = (
     " because it is very small in these: evidence of an effect, not that another sample would"
     " select the term."
 )
-
-_MISSING = "with a missing value in a selected term"
-
 
 _VALID = (
     "The terms were selected on one part of the rows and the linear model fitted to the other part:"

@@ -371,7 +371,7 @@ def _content(own: Diagnostics) -> SummaryContent:
         (score, f"{own.scores.mean():.3f}; a forest of the same terms"
          f" {own.forest_scores.mean():.3f}; on held-out rows of {len(own.scores)} folds"),
     ]  # fmt: skip
-    for name, form in (("slope", ".2f"), ("intercept", ".3g")):
+    for name, form in (("slope", ".2f"), ("intercept", ".3f")):
         value = getattr(calibration, name, np.nan)
         if np.isfinite(value):
             low, high = (getattr(calibration, f"{name}_{end}") for end in ("low", "high"))

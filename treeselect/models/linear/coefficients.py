@@ -245,6 +245,11 @@ def _level_notes(names: Sequence[str], printed: Iterable[str]) -> tuple[str, ...
     )
 
 
+def dropped_words(n: float, each: str = "") -> str:
+    """How many rows are dropped, and why."""
+    return f"{n:,.10g}{each} with a missing value in a selected term" if n else "none"
+
+
 def few_events_notes(fits: Sequence[LinearFit], unit: str = "") -> tuple[str, ...]:
     """A note if there are few events per coefficient; none for other responses."""
     known = [(fit.n_events, len(fit.names)) for fit in fits if fit.n_events is not None]

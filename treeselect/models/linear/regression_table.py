@@ -116,8 +116,9 @@ class InPapers:
         models : sequence of {"univariable", "all", "selected"}
             A model for each term, one of all candidates, one of the selected ones, side by side.
         per : "sd", or dict of float by term, optional
-            Differences of numbers that the ratios are of: a standard deviation of each, or some of
-            your choice, ``{"age": 10}``; by default 1. Splines compare the quartiles.
+            Differences of numbers that the ratios are of: a standard deviation of each that has
+            more than two values, or some of your choice, ``{"age": 10}``; by default 1. Splines
+            compare the quartiles.
         interval : {"wald", "profile"}, optional
             Confidence intervals as those of :meth:`confint`; by default Wald's, for Firth's
             penalised likelihood profile intervals.
@@ -236,7 +237,8 @@ def _units(per: object, data: ModelData, terms: Sequence[str]) -> dict[str, floa
         if name in terms and arrays.n_levels[j] is None and arrays.column_names.count(name) == 1
     }
     if isinstance(per, str) and per == "sd":
-        return {name: _sd(x, data.weight) for name, x in numbers.items()}
+        known = {name: x for name, x in numbers.items() if len(np.unique(x[~np.isnan(x)])) > 2}
+        return {name: _sd(x, data.weight) for name, x in known.items()}
     steps = dict(per) if isinstance(per, Mapping) else None
     wrong = [name for name in steps or () if name not in numbers]
     if steps is None or wrong or not all((finite(s) or 0) > 0 for s in steps.values()):
@@ -443,6 +445,8 @@ def _notes(
     if interval == "profile" and found.family != "gaussian":
         kind = "penalised " * (found.family == FIRTH) + "profile-likelihood"
     no_test = ", none of a term that an interaction contains" * bool(contained)
+    if found.data.splines:
+        notes.append("Splines: the difference between two values; P is of the whole spline.")
     return (
         *notes,
         f"CI: {kind} confidence interval."

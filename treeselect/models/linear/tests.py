@@ -325,7 +325,7 @@ def sequential_tests(found: FittedTerms, notes: tuple[str, ...], library: str) -
         _row(term, after, before, after, found)
         for term, before, after in zip(terms, models, models[1:], strict=False)
     ]
-    how = "each term given those above it (sequential), as R's `anova`"
+    how = "each term given those above it (sequential)" + ", as R's `anova`" * (not found.is_robust)
     return _tests("Analysis of deviance: sequential tests of terms", rows, found, how, notes,
                   library)  # fmt: skip
 
@@ -341,7 +341,7 @@ def drop_tests(found: FittedTerms, notes: tuple[str, ...], library: str) -> Term
         if term in found.data.splines:
             line = found.straight(term)
             rows.append(_row(term, line, line, whole, found, bent=True))
-    how = "each term given all others, as R's `drop1`"
+    how = "each term given all others" + ", as R's `drop1`" * (not found.is_robust)
     left = [found.names.get(t, t) for t in found.terms if t not in found.droppable]
     if left:
         notes = (*notes, f"Not dropped, because an interaction contains them: {', '.join(left)}.")
