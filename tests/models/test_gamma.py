@@ -69,6 +69,19 @@ def test_sums_of_gamma_numbers_have_their_power_and_normal_quantiles():
     assert model.regression_table().summary().as_text()
 
 
+@pytest.mark.parametrize("kind", ["gamma", "tweedie"])
+def test_steps_that_would_overflow_are_halved(kind):
+    rng = np.random.default_rng(3)  # where statsmodels' own steps, and R's, diverge
+    data = pd.DataFrame({"x": rng.normal(size=40)})
+    data["y"] = rng.gamma(0.3, np.exp(3 * rng.normal(size=40))) + 1e-6
+    fit = treeselect.select("y ~ x", data, method="mrmr", k=1, seed=1)
+    model = fit.refit(kind)
+    mean = model.predict(data)
+    power = model.result.family.var_power if kind == "tweedie" else 2.0
+    score = ((data["y"] - mean) * mean ** (1 - power)).to_numpy()
+    assert np.abs([score.sum(), score @ data["x"]]).max() < 1e-6 * np.abs(score).sum()
+
+
 def test_what_is_refused():
     with pytest.raises(OptionError, match=r'`model="gamma"` needs a response above 0'):
         fitted("y").refit("gamma")

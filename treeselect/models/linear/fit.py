@@ -340,12 +340,14 @@ def _fit_separated(data: LinearData, name: str) -> tuple[Any, str]:
 def _fit_gamma(data: LinearData, name: str) -> tuple[Any, str]:
     import statsmodels.api as sm
 
+    from treeselect.models.linear.solving import power_optimum
+
     if not (data.y > 0).all():
         raise OptionError(
             f'`model="{GAMMA}"` needs a response above 0.\n  Found: {data.y.min():g}.'
         )
     model = _glm(data, name, sm.families.Gamma(sm.families.links.Log()))
-    fit = model.fit(**{"use_t": True, **_covariance(data)})
+    fit = model.fit(start_params=power_optimum(model, 2.0), **{"use_t": True, **_covariance(data)})
     return fit, "GLM, gamma family, log link (statsmodels)"
 
 
@@ -356,27 +358,30 @@ def _fit_tweedie(data: LinearData, name: str) -> tuple[Any, str]:
     import statsmodels.api as sm
     from scipy.optimize import minimize_scalar
 
+    from treeselect.models.linear.solving import power_optimum
+
     if not ((data.y >= 0).all() and (data.y > 0).any()):
         raise OptionError(
             f'`model="{TWEEDIE}"` needs a response of at least 0.\n  Found: {data.y.min():g}.'
         )
     by, log = {"use_t": True, **_covariance(data)}, sm.families.links.Log()
 
-    def model(power: float, own: LinearData) -> Any:
-        return _glm(own, name, sm.families.Tweedie(log, var_power=power))
+    def fitted(power: float, own: LinearData, **how: Any) -> Any:
+        model = _glm(own, name, sm.families.Tweedie(log, var_power=power))
+        return model.fit(start_params=power_optimum(model, power), **how)
 
     matrix = data.matrix if data.whole is None else pd.DataFrame(data.whole)
     whole = dataclasses.replace(data, matrix=matrix)
 
     def lost(power: float) -> float:
-        fit = model(power, whole).fit()
+        fit = fitted(power, whole)
         weights = _weights(data)
         mass = weights.get("freq_weights", weights.get("var_weights", np.ones(len(data.y))))
         density = fit.model.family.loglike_obs(data.y, np.asarray(fit.mu), scale=fit.scale)
         return -float(np.asarray(mass, dtype=np.float64) @ density)
 
     found = minimize_scalar(lost, bounds=_POWERS, method="bounded", options={"xatol": 1e-5})
-    fit = model(float(found.x), data).fit(**by)
+    fit = fitted(float(found.x), data, **by)
     return fit, f"GLM, Tweedie family, power {found.x:.3g}, log link (statsmodels)"
 
 

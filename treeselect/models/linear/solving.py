@@ -235,3 +235,34 @@ def near_certain(result: Any) -> bool:
     with np.errstate(all="ignore"):  # of diverging estimates
         fitted = np.asarray(result.predict())
     return bool((np.minimum(fitted, 1 - fitted) < _CERTAIN).any())
+
+
+def power_optimum(model: GLM, power: float) -> FloatArray:
+    """Coefficients of a GLM with the variance ``mu^power``, from 1 to 2, and the log link, by
+    Newton's steps, halved where the loss, which is convex, would rise: Fisher's may diverge."""
+    x, y, mass = model.exog, model.endog, model.iweights * np.ones(len(model.endog))
+    offset = getattr(model, "offset", None)
+    offset = np.zeros(len(y)) if offset is None else offset
+    logs = np.log(np.where(y > 0, y, y.mean() / 10)) - offset
+    beta = np.linalg.lstsq(x, logs, rcond=None)[0]
+
+    def loss(eta: FloatArray) -> float:
+        rest = eta if power == 2 else np.exp((2 - power) * eta) / (2 - power)
+        with np.errstate(over="ignore"):
+            return float(mass @ (y * np.exp((1 - power) * eta) / (power - 1) + rest))
+
+    for _ in range(_MOST_STEPS):
+        eta = x @ beta + offset
+        falls, rises = y * np.exp((1 - power) * eta), np.exp((2 - power) * eta)
+        curvature = mass * ((power - 1) * falls + (2 - power) * rises)
+        step = np.linalg.lstsq((x.T * curvature) @ x, x.T @ (mass * (rises - falls)), rcond=None)[0]
+        before, size = loss(eta), 1.0
+        while size > _SHORTEST and not loss(eta - size * (x @ step)) <= before:
+            size /= 2
+        beta = beta - size * step
+        if np.abs(x @ step).max() < _SHORTEST:
+            break
+    return np.asarray(beta)
+
+
+_MOST_STEPS, _SHORTEST = 100, 1e-9
