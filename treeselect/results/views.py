@@ -34,7 +34,7 @@ from treeselect.running.parallel import workers_for
 if TYPE_CHECKING:
     from treeselect.resampling.coefficient_stability import CoefficientStability
     from treeselect.resampling.conditional import ConditionalImportance
-    from treeselect.resampling.outer_folds import LearningCurve
+    from treeselect.resampling.learning import LearningCurve
     from treeselect.resampling.performance import Performance
     from treeselect.resampling.risk_groups import RiskGroups
     from treeselect.results.checklist import Checklist
@@ -785,7 +785,8 @@ class SearchView:
         Returns
         -------
         LearningCurve
-            ``.tidy()``, one row per share; ``.words``, what the last increase in rows gained.
+            ``.tidy()``, one row per share; ``.words``, what the last increase in rows gained;
+            ``.rows_needed()``, how many rows would make the selection stable.
 
         Raises
         ------
@@ -808,7 +809,7 @@ class SearchView:
         >>> list(curve.tidy()["rows"].round())
         [437.0, 873.0]
         """
-        from treeselect.resampling.outer_folds import learn
+        from treeselect.resampling.learning import learn
 
         fit = self._fit
         given: dict[str, Any] = {
