@@ -21,11 +21,7 @@ from treeselect.errors import OptionError, quoted
 from treeselect.frames.tables import in_library
 from treeselect.printing import Rounded, SummaryContent, decimal_text, interval_text
 from treeselect.resampling.agreement import stability_index
-from treeselect.resampling.cross_validation import (
-    differences,
-    paired_difference,
-    standard_error,
-)
+from treeselect.resampling.cross_validation import differences, paired_difference, standard_error
 from treeselect.resampling.folds import Split, Splitter, mean_repeats, part_rows
 from treeselect.resampling.outer_folds import nested_selection, one_fold, outer_folds
 from treeselect.resampling.records import InLibrary

@@ -1,4 +1,4 @@
-"""Outer folds around a whole selection, and the learning curve by parts of their training rows."""
+"""Outer folds around a whole selection."""
 
 from __future__ import annotations
 
@@ -20,11 +20,7 @@ from treeselect.engine.rounding import falling
 from treeselect.errors import MethodError, OptionError, quoted
 from treeselect.frames.reading import read_data
 from treeselect.resampling.choosing import Procedure, run_selection
-from treeselect.resampling.cross_validation import (
-    sampling_error,
-    score_predictions,
-    test_share,
-)
+from treeselect.resampling.cross_validation import sampling_error, score_predictions, test_share
 from treeselect.resampling.folds import (
     Folds,
     Split,
