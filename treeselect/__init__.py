@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from treeselect.loading import load
     from treeselect.resampling.sample_size import sample_size as sample_size
     from treeselect.result import SelectionResult
+    from treeselect.results.incidence import cumulative_incidence as cumulative_incidence
     from treeselect.results.versions import versions as versions
     from treeselect.selection import select
     from treeselect.selector import TreeSelector
@@ -85,6 +86,7 @@ _NAMES_IN = {
     "loading": "load",
     "resampling.sample_size": "sample_size",
     "result": "SelectionResult",
+    "results.incidence": "cumulative_incidence",
     "results.versions": "versions",
     "selection": "select",
     "selector": "TreeSelector",

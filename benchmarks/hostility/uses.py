@@ -41,6 +41,7 @@ USES = (
     "model.fitted", "data.design", "family", "search.method", "groups", "k", "search.seed",
     "search.held_out", "search.call", "search.step", "search.rule", "search.p_values",
     "with_data(data)", "performance(2).calibration(3)", "performance(2).roc()",
+    "performance(2).auc()",
     "performance(2).confusion()", "performance(2).decision_curve(costs=(1, 4)).summary()",
     "performance(2).by(NAME)", "performance(2).by(NAME).plot()", "validate(2)",
     "validate(2).summary()", "validate(2).instability()", "validate(2).calibration(3)",

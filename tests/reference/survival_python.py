@@ -17,6 +17,7 @@ from sksurv.metrics import (
     brier_score,
     concordance_index_censored,
     concordance_index_ipcw,
+    cumulative_dynamic_auc,
     integrated_brier_score,
 )
 from sksurv.nonparametric import kaplan_meier_estimator
@@ -64,6 +65,8 @@ def of_scikit_survival() -> None:
     note("sksurv", "harrell", concordance_index_censored(event, stop, z))
     note("sksurv", "uno", concordance_index_ipcw(both, both, z, tau=14.0)[0])
     note("sksurv", "uno_of_others", concordance_index_ipcw(first, others, z[TRAINING:], tau=9.0)[0])
+    ended = Surv.from_arrays(event & (stop <= 13), np.minimum(stop, 13.5))
+    note("sksurv", "areas", cumulative_dynamic_auc(ended, ended, z, TIMES)[0])
     predicted = np.exp(-np.outer(np.exp(0.3 * z), 0.08 * TIMES))
     note("sksurv", "brier", brier_score(both, both, predicted, TIMES)[1])
     note("sksurv", "brier_of_others", brier_score(first, others, predicted[TRAINING:], TIMES)[1])

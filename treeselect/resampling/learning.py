@@ -315,6 +315,15 @@ class RowsNeeded(Rounded, InLibrary):
         Power of the number of rows with which instability falls, with its interval.
     n_pairs, seed : int
     call, library : str
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated").head(400)
+    >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=3, seed=1)
+    >>> curve = fit.search.learning_curve((0.25, 0.5, 1), folds=2, repeats=5)
+    >>> list(curve.rows_needed(0.75).tidy().columns)
+    ['index', 'rows', 'low', 'high']
     """
 
     index: tuple[float, ...]
