@@ -297,8 +297,10 @@ def test_missing_numbers_are_passed_to_estimators_that_take_them(frame):
     assert coding.table.shape == (256, 1)
     assert np.isnan(coding.of(np.array([np.nan, 1.0]))).tolist() == [[True], [False]]
     assert np.isfinite(fit.predict(frame)).all()
-    empty = select(frame.assign(one=np.nan), "y", ["one"], LinearRegression())
-    assert empty.predict(frame.assign(one=1.0)).unique() == pytest.approx(frame["y"].mean())
+    for one in (np.nan, "same"):
+        empty = select(frame.assign(one=one, a=1.0), "y", ["one"], LinearRegression())
+        found = empty.predict(frame.assign(one=1.0 if one != "same" else one)).unique()
+        assert found == pytest.approx(frame["y"].mean())
 
 
 def test_copies_are_repeated_for_estimators_without_weights(frame):

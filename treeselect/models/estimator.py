@@ -168,11 +168,12 @@ def _coding(
         made = np.equal.outer(values, np.unique(values)[1:]).astype(np.float64)
     else:
         gaps = ~np.isfinite(values)
-        if gaps.all():
-            return ColumnCoding(np.zeros((256, 0)), is_number)
-        full = np.where(gaps, weighted_median(values[~gaps], share[~gaps]), values)
-        with_gaps = bool(gaps.any()) and not passes
+        median = 0.0 if gaps.all() else weighted_median(values[~gaps], share[~gaps])
+        full, with_gaps = np.where(gaps, median, values), bool(gaps.any()) and not passes
         made = np.column_stack([full, gaps] if with_gaps else [full]).astype(np.float64)
+        made = made[:, : 0 if gaps.all() else 2]
+    if not made.shape[1]:
+        return ColumnCoding(np.zeros((256, 0)), is_number)
     mean = np.average(made, axis=0, weights=share)
     table = mean + by_code_of(codes, made - mean, share, is_number)
     if is_number and passes:
