@@ -1,7 +1,7 @@
 """Does a result hold? Intervals, p-values, error rates and performance, against simulated truth.
 
     python benchmarks/holds.py [--quick] [--jobs 2] [--simulations 200] [--methods lasso ...]
-                               [--parts line folds nested noise counts resamples]
+                               [--parts line folds nested noise counts refits resamples]
 
 200 simulations for each method, a row that is not run again.
 
@@ -29,6 +29,14 @@ noise      the same columns, and y is noise of itself. Three terms are selected.
 counts     400 rows (200 on each side of ``inference()``) of the columns of noise, and counts of
            mean 3 that no column tells: Poisson, or negative binomial of shape 8, 1 and 0.3 (Pearson
            dispersion 1.4, 4 and 11). Share of p < 0.05 in ``inference(repeats=1)``.
+refits     200 rows of the first four columns of line, x4 without effect, and a factor of three
+           levels, without effect: all forced in. Coverage of 95 % intervals of the four
+           coefficients, and the share of p < 0.05 of terms without effect (``drop1()``): least
+           squares, logistic, proportional odds, negative binomial, gamma, Tweedie and Cox models;
+           clusters of five rows, x1 and x4 the same in each; Firth's penalty with 60 rows and few
+           events; splines, whose test is that of non-linearity in logistic models; interactions in
+           ``diagnostics()``, of which any may have p < 0.05 after Holm; and
+           ``conditional_importance()`` in least squares.
 resamples  the data of line with 40 columns; only methods that take less than 0.1 s a selection.
              frequency    how often the 95 % interval of ``resample(25)`` holds the frequency in 400
                           other resamples
@@ -38,8 +46,8 @@ resamples  the data of line with 40 columns; only methods that take less than 0.
              false, 0.8   mean number of false terms selected in 80 % of the pairs, and the mean of
                           the bound ``pfer(0.8)``
 
-``conditional.py`` has the p-values of ``conditional_importance()``. Brackets are 95 % intervals by
-Clopper and Pearson, or standard errors of means.
+``conditional.py`` has p-values of ``conditional_importance()`` where columns are copies. Brackets
+are 95 % intervals by Clopper and Pearson, or standard errors of means.
 """
 
 from __future__ import annotations
@@ -61,6 +69,8 @@ METHODS = tuple(name for name in FORMS if "," not in name)
 ALONE = {
     "folds": ("lasso",), "nested": ("R2", "AUC", "AUC, rare", "C", "log loss"),
     "counts": ("lasso",), "resamples": ("lasso", "mrmr", "fcbf"),
+    "refits": ("least squares", "clusters", "logistic", "firth", "ordinal", "negative-binomial",
+               "gamma", "tweedie", "cox", "splines", "interactions", "conditional"),
 }  # fmt: skip
 """Methods of parts that are not run for all, or scores."""
 
@@ -202,6 +212,74 @@ def counts(method: str, seed: int, n_rows: int) -> dict[str, object]:
     return found
 
 
+FAMILIES = {
+    "logistic": "binomial", "firth": "binomial", "splines": "binomial", "ordinal": "ordinal",
+    "negative-binomial": "poisson",
+}  # fmt: skip
+"""Families that are not found in the response."""
+
+
+def refits(kind: str, seed: int, n_rows: int) -> dict[str, object]:
+    """Intervals and tests of one kind of linear model, without a selection."""
+    n = 60 if kind == "firth" else n_rows
+    rng = np.random.default_rng(stream_seed(seed, kind))
+    frame = simulate(seed, n, 4).drop(columns="y").assign(g=rng.choice(["a", "b", "c"], n))
+    frame["cluster"] = np.arange(n) // 5
+    if kind == "clusters":
+        for name in ("x01", "x04"):
+            frame[name] = rng.standard_normal(n)[frame["cluster"]]
+    eta = frame[["x01", "x02", "x03", "x04"]].to_numpy() @ BETA[:4]
+    frame = frame.assign(**_drawn(kind, eta, frame["cluster"], rng))
+    left = "Surv(time, event)" if kind == "cox" else "y"
+    terms = ["x01", "x02", "x03", "x04", "g"]
+    fit = treeselect.select(
+        f"{left} ~ {' + '.join(terms)}", frame, method="mrmr", k=5, keep=terms, seed=seed,
+        family=FAMILIES.get(kind, "auto"), fold_groups="cluster" if kind == "clusters" else None,
+        resamples=0, n_jobs=1, progress=False, model="stack" if kind == "ordinal" else "glm",
+    )  # fmt: skip
+    if kind == "conditional":
+        found = fit.model.conditional_importance(None).tidy().set_index("term")["p_value"]
+        return {"P of noise": below(found[["x04", "g"]])}
+    named = {"splines": "gam"} | {own: own for own in ("firth", *FITTED)}
+    model = fit.refit(named.get(kind, "glm"))
+    if kind == "interactions":
+        adjusted = model.diagnostics(folds=2).interactions["p_adjusted"]
+        return {"any P of noise": (int((adjusted < 0.05).any()), 1)}
+    tests = model.drop1().tidy().set_index("term")["p_value"]
+    if kind == "splines":
+        return {"P of noise": below(tests[tests.index.str.contains("nonlinear")])}
+    found = {"Wald": covered(model.tidy()), "P of noise": below(tests[["x04", "g"]])}
+    if kind in ("logistic", "firth", "cox", "negative-binomial"):
+        found["profile"] = covered(model.confint())
+    return found
+
+
+FITTED = ("negative-binomial", "gamma", "tweedie")
+"""Models by their own name."""
+
+
+def _drawn(kind: str, eta: np.ndarray, cluster: pd.Series, rng) -> dict[str, np.ndarray]:
+    """The response of these linear predictors."""
+    n = len(eta)
+    mean = np.exp(eta)
+    if kind in ("logistic", "splines", "firth"):
+        return {"y": (rng.random(n) < 1 / (1 + np.exp(1.5 * (kind == "firth") - eta))).astype(int)}
+    if kind == "ordinal":
+        return {"y": np.digitize(eta + rng.logistic(size=n), [-1.0, 1.0])}
+    if kind == "negative-binomial":
+        return {"y": rng.poisson(rng.gamma(2.0, mean / 2.0))}
+    if kind == "gamma":
+        return {"y": rng.gamma(2.0, mean / 2.0)}
+    if kind == "tweedie":  # of power 1.5 and scale 1
+        number = rng.poisson(2 * np.sqrt(mean))
+        return {"y": rng.gamma(np.maximum(number, 1e-9)) * np.sqrt(mean) / 2 * (number > 0)}
+    if kind == "cox":
+        time, end = rng.exponential(1 / mean), rng.exponential(2.0, n)
+        return {"time": np.minimum(time, end), "event": (time <= end).astype(int)}
+    own = rng.standard_normal(n)[cluster] if kind == "clusters" else 0.0
+    return {"y": eta + own + rng.standard_normal(n)}
+
+
 def resamples(method: str, seed: int, n_rows: int) -> dict[str, object]:
     """Frequencies, the index, and what is called true."""
     frame = simulate(seed, n_rows, 40 if n_rows > 100 else 8)
@@ -227,7 +305,7 @@ def resamples(method: str, seed: int, n_rows: int) -> dict[str, object]:
     }
 
 
-PARTS = {part.__name__: part for part in (line, folds, nested, noise, counts, resamples)}
+PARTS = {part.__name__: part for part in (line, folds, nested, noise, counts, refits, resamples)}
 
 
 def one(part: str, method: str, seed: int, n_rows: int) -> dict[str, object]:
@@ -285,6 +363,9 @@ INTRO = {
     " aggregated p-value below 0.05",
     "counts": "counts that no column tells, 400 rows: share of p-values below 0.05 in"
     " `inference()`, by the dispersion of the counts",
+    "refits": "linear models of all terms, without a selection: coverage of 95 % intervals, and"
+    " share of p-values below 0.05 where there is no effect (interactions: of simulations with"
+    " any)",
     "resamples": "from resamples, three of 40 columns matter: coverage of 95 % intervals of"
     " frequencies and index; mean share of false terms at q <= 0.1, and the power; mean number of"
     " false terms in 80 % of complementary pairs, and its bound",
@@ -297,7 +378,7 @@ def main() -> None:
     known = run.stands("holds")
     for part in run.parts:
         own = [name for name in run.methods if name in ALONE.get(part, METHODS)]
-        own = list(ALONE["nested"]) if part == "nested" else own
+        own = list(ALONE[part]) if part in ("nested", "refits") else own
         for method in ALONE.get(part, ("stepwise",))[-1:] if run.quick else own:
             if f"{part}, {method}" not in known:
                 seeds = range(run.simulations)
