@@ -174,7 +174,7 @@ def read_estimator(
 ) -> Estimator:
     """A copy of an estimator that is given as `model`; an OptionError unless it can be one."""
     check_estimator(given, models)
-    name, linear = type(given).__name__, '  Use `model="glm"`, or another model by its name.'
+    name = type(given).__name__
     if response.family.has_times:
         raise OptionError(
             "`model` can't be an estimator for times to an event.\n"
@@ -188,8 +188,8 @@ def read_estimator(
         )
     if has_offset:
         raise OptionError(
-            f"`model` can't be an estimator where there is an offset, which it would ignore.\n"
-            f"{linear}"
+            "`model` can't be an estimator where there is an offset, which it would ignore.\n"
+            '  Use `model="glm"`, or another model by its name.'
         )
     return Estimator(copy_of(given), tuple(response.classes))
 
