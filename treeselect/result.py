@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from treeselect.resampling.coefficient_stability import CoefficientStability
     from treeselect.resampling.inference import Inference
     from treeselect.resampling.performance import Performance
+    from treeselect.resampling.subgroups import Subgroups
     from treeselect.resampling.validation import Validation
     from treeselect.results.linear_model import GlmFit
 
@@ -1026,6 +1027,8 @@ class SelectionResult(Rounded):
         coefficients: CoefficientStability | None = None,
         linear: GlmFit | None = None,
         inference: Inference | None = None,
+        validation: Validation | None = None,
+        subgroups: Subgroups | None = None,
         sections: Iterable[str] | None = None,
         digits: int | None = None,
     ) -> Path:
@@ -1055,6 +1058,11 @@ class SelectionResult(Rounded):
         inference : Inference, optional
             The result of :meth:`inference`, shown in its own section: p-values that account for the
             selection, as those of the linear model do not.
+        validation : Validation, optional
+            The result of :meth:`validate`, shown in its own section: optimism, and instability of
+            the predictions.
+        subgroups : Subgroups, optional
+            The result of ``performance().by(column)``, shown in its own section.
         sections : list of str, optional
             The sections below the first screen, in this order, such as
             ``["terms", "path", "stability"]``; by default all that apply. Their names are those of
@@ -1072,8 +1080,8 @@ class SelectionResult(Rounded):
         ------
         OptionError
             If the file can't be written or has another suffix (``.pdf``), there is no such template
-            or section or the template can't be rendered, or `performance`, `coefficients`, `linear`
-            or `inference` belong to another fit.
+            or section or the template can't be rendered, or a result that is to be shown belongs to
+            another fit.
         """
         from treeselect.reports.pages import write_report
 
@@ -1082,7 +1090,7 @@ class SelectionResult(Rounded):
             return write_report(
                 self._fit, file_path(path), own, sections,
                 performance=performance, coefficients=coefficients, linear=linear,
-                inference=inference,
+                inference=inference, validation=validation, subgroups=subgroups,
             )  # fmt: skip
 
     def __repr__(self) -> str:

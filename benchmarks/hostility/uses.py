@@ -93,6 +93,7 @@ HARD = (
     "search.learning_curve((0.5, 1.0), VALUE)", "search.learning_curve((1.0,), 2, repeats=VALUE)",
     "data.describe(VALUE)", "summary(digits=VALUE)", "report(html, digits=VALUE)",
     "report(html, sections=VALUE)", "report(html, linear=VALUE)", "report(html, inference=VALUE)",
+    "report(html, validation=VALUE)", "report(html, subgroups=VALUE)",
     "report(html, coefficients=VALUE)", "performance(2, checkpoint=VALUE)",
     "performance(2, on_piece=VALUE)", "inference(missing=VALUE)", "inference(ordered=VALUE)",
     "refit('glm', missing=VALUE)", "refit('glm', ordered=VALUE)",

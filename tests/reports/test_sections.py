@@ -13,7 +13,7 @@ from quick import changed, stability_of
 from survival_data import small_fit, small_times
 
 import treeselect
-from treeselect.errors import OptionError
+from treeselect.errors import OptionError, TreeselectWarning
 from treeselect.reports.head import cards
 from treeselect.reports.pages import gather
 from treeselect.reports.parts import FitMaterial
@@ -432,3 +432,26 @@ def test_valid_p_values_stand_beside_the_linear_model(fitted, cross_validated, t
         fitted.report(tmp_path / "b.html", inference=fitted.stability)
     with pytest.raises(OptionError, match="`inference` must belong to the same fit"):
         cross_validated.report(tmp_path / "b.html", inference=found)
+
+
+def test_subgroups_and_validation_have_sections(mixed, tmp_path):
+    given = {"method": "mrmr", "k": 2, "seed": 1, "resamples": 0}
+    fit = treeselect.select("died ~ signal + site + dose", mixed, model="glm", **given)
+    with pytest.warns(TreeselectWarning, match="fewer than 100 cases"):
+        groups = fit.performance(2).by("site")
+    found = fit.validate(3)
+    path = fit.report(tmp_path / "a.html", validation=found, subgroups=groups)
+    page = path.read_text(encoding="utf-8")
+    for text in (
+        "Performance by site", "Optimism and instability, by the bootstrap", "validation-2",
+        "Instability of predictions", "repeated on 3 bootstrap samples of the rows", "Left out",
+    ):  # fmt: skip
+        assert text in page, text
+    alone = fit.report(tmp_path / "b.md", validation=found, sections=["validation"])
+    assert "Performance by" not in alone.read_text(encoding="utf-8")
+    other = treeselect.select("died ~ signal + dose", mixed, **given)
+    for name, own in (("validation", found), ("subgroups", groups)):
+        with pytest.raises(OptionError, match=f"`{name}` must belong to the same fit"):
+            other.report(tmp_path / "c.html", **{name: own})
+        with pytest.raises(OptionError, match=f"`{name}` must be what `fit"):
+            fit.report(tmp_path / "c.html", **{name: fit})

@@ -36,6 +36,8 @@ from treeselect.resampling.held_out_figures import (
     group_dots,
     roc_figure,
 )
+from treeselect.resampling.subgroups import subgroup_figure
+from treeselect.resampling.validation import validation_figure
 from treeselect.results.effects import decimals
 
 if TYPE_CHECKING:
@@ -73,12 +75,17 @@ def _section(
         "Checks on held-out rows",
         lead=_rows_words(held) + lead,
         opened=opened,
-        pictures=tuple(
-            replace(own, figure=replace(own.figure, key=f"check-{i + 1}", title=own.title))
-            for i, own in enumerate(pictures)
-        ),
+        pictures=_keyed("check", pictures),
         sentences=(*sentences, *_cautions(held)),
         folded=folded,
+    )
+
+
+def _keyed(name: str, pictures: Sequence[Picture]) -> tuple[Picture, ...]:
+    """Pictures whose figures have their titles, and keys on the page."""
+    return tuple(
+        replace(own, figure=replace(own.figure, key=f"{name}-{i + 1}", title=own.title))
+        for i, own in enumerate(pictures)
     )
 
 
@@ -317,6 +324,65 @@ def _by(by_class: pd.DataFrame) -> Table:
 def _fixed(value: float, places: int) -> str:
     """A number with so many decimals, without a negative zero."""
     return f"{round(value, places) + 0.0:,.{places}f}"
+
+
+# --- subgroups, and the procedure on bootstrap samples ------------------------------------------
+
+
+def subgroups(material: FitMaterial) -> Section | None:
+    """What ``performance().by()`` found; None if the user did not supply it."""
+    found = material.subgroups
+    if found is None:
+        return None
+    content = found.summary().content
+    figure = None
+    if found.table["score"].notna().any():
+        figure = replace(subgroup_figure(found), key="subgroups", title=content.title)
+        figure = replace(figure, rows=[replace(row, aside="") for row in figure.rows])
+    return Section(
+        "subgroups",
+        content.title,
+        sub=True,
+        lead=f"Each row was predicted by a model of other rows: {found.scheme}.",
+        figure=figure,
+        table=first_rows(content.columns, content.rows).titled(content.title),
+        sentences=content.notes,
+    )
+
+
+def validation(material: FitMaterial) -> Section | None:
+    """What ``validate()`` found; None if the user did not supply it."""
+    found = material.validation
+    if found is None:
+        return None
+    content = found.summary().content
+    spread = "Central 95% of the predictions of a row, by the models of the samples"
+    pictures = [
+        Picture(
+            "Instability of predictions",
+            f"{spread}, against the prediction by the fit. On the diagonal all models agree.",
+            validation_figure(found, "predictions"),
+        ),
+        Picture(
+            "Calibration by each model",
+            "On all rows: of the fit, with dots, and of the models of the samples, dashed.",
+            validation_figure(found, "calibration"),
+        ),
+    ]
+    return Section(
+        "validation",
+        "Optimism and instability, by the bootstrap",
+        sub=True,
+        lead=(
+            f"Selection, choice of k and final model were repeated on {found.n_samples:,} bootstrap"
+            f" samples {found.scheme}. Each model was measured on the rows drawn, on all rows, and"
+            " on those left out."
+        ),
+        facts=Facts(fact for fact in content.facts if fact[0] not in ("Call", "Samples", "Seed")),
+        table=first_rows(content.columns, content.rows).titled("Optimism of each measure"),
+        pictures=_keyed("validation", pictures),
+        sentences=content.notes,
+    )
 
 
 # --- performance by nested cross-validation -----------------------------------------------------

@@ -53,6 +53,8 @@ SELECTION_SECTIONS: Mapping[str, Callable[[FitMaterial], object]] = {
     "associations": data.associations,
     "performance": checks.performance,
     "checks": checks.checks,
+    "subgroups": checks.subgroups,
+    "validation": checks.validation,
     "data": data.data,
     "asked": head.asked,
     "notes": head.notes,

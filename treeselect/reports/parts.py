@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
     from treeselect.resampling.inference import Inference
     from treeselect.resampling.performance import Performance
+    from treeselect.resampling.subgroups import Subgroups
+    from treeselect.resampling.validation import Validation
     from treeselect.results.linear_model import GlmFit
 
 MOST_UNITS = 30
@@ -358,6 +360,8 @@ class FitMaterial:
     coefficients: CoefficientStability | None = None
     linear: GlmFit | None = None
     inference: Inference | None = None
+    validation: Validation | None = None
+    subgroups: Subgroups | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
     written: str = ""
     names: tuple[tuple[str, str], ...] = ()

@@ -530,7 +530,9 @@ class Performance(Rounded, Stoppable):
            the external validation of a multivariable prognostic model: a resampling study.
            Statistics in Medicine 35, 214-226.
         """
-        return by_subgroup(self.held_out, column, self.source, **self._told)
+        which = repr(column) if isinstance(column, str) else "..."
+        told = {**self._told, "call": f"{self.call}.by({which})"}
+        return by_subgroup(self.held_out, column, self.source, **told)
 
     @property
     def _told(self) -> dict[str, Any]:

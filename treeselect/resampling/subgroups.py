@@ -71,6 +71,7 @@ class Subgroups(Rounded):
     seed : int
     library : str
         Data frame library of the tables.
+    call : str
 
     Examples
     --------
@@ -89,6 +90,7 @@ class Subgroups(Rounded):
     scheme: str
     seed: int
     library: str = "pandas"
+    call: str = ""
 
     @property
     def small(self) -> tuple[str, ...]:

@@ -394,9 +394,9 @@ def validation_figure(found: Validation, kind: str, threshold: float | None = No
 def _line(curve: pd.DataFrame, *, is_fit: bool) -> Series:
     """A calibration curve."""
     x, y = curve["predicted"].to_list(), curve["observed"].to_list()
-    marked = [is_fit] * len(x)
-    texts = _texts(curve[["predicted", "observed"]])
-    return Series(x=x, y=y, soft=not is_fit, marked=marked, mark=0, colour=1, texts=texts)
+    if not is_fit:
+        return Series(x=x, y=y, soft=True)
+    return Series(x=x, y=y, mark=0, colour=1, texts=_texts(curve[["predicted", "observed"]]))
 
 
 def _texts(table: pd.DataFrame) -> list[str]:

@@ -24,6 +24,8 @@ from treeselect.resampling.coefficient_stability import CoefficientStability
 from treeselect.resampling.folds import Splitter
 from treeselect.resampling.inference import Inference
 from treeselect.resampling.performance import Performance
+from treeselect.resampling.subgroups import Subgroups
+from treeselect.resampling.validation import Validation
 from treeselect.results.linear_model import GlmFit
 
 if TYPE_CHECKING:
@@ -240,6 +242,8 @@ _MAKERS = {
     "coefficients": ("coefficient_stability()", CoefficientStability),
     "linear": ('refit("glm")', GlmFit),
     "inference": ("inference()", Inference),
+    "validation": ("validate()", Validation),
+    "subgroups": ("performance().by()", Subgroups),
 }
 """What makes an argument, and its class."""
 
