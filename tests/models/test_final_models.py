@@ -232,6 +232,9 @@ def test_an_estimator_has_the_columns_of_the_linear_model(frame, response, estim
     odd = frame.assign(site=frame["site"].where(frame["site"] != "u"), b=np.nan)
     for new in (frame, odd):
         np.testing.assert_allclose(own.predict(new), linear.predict(new), rtol=1e-3, atol=1e-4)
+    if "times" in options.values():
+        said = "StandardScaler(), then LinearRegression() on the selected terms"
+        assert own._fit.model.description == said
     shares = [one.tidy().set_index("term")["importance"] for one in (own, linear)]
     if response == "y":
         np.testing.assert_allclose(*(share[TERMS] for share in shares), atol=0.03)

@@ -164,9 +164,13 @@ class Estimator:
         return type(self.unfitted).__name__
 
     def __str__(self) -> str:
-        """The call that creates it, or its name if that is long."""
-        text = text_of(self.unfitted)
-        return text if len(text) <= _LONGEST else f"{self.name}(...)"
+        """The call that creates it, of a pipeline those of its steps; names if that is long."""
+        own = self.unfitted
+        parts = [step for _, step in own.steps] if is_pipeline(own) else [own]
+        text = ", then ".join(map(text_of, parts))
+        return (
+            text if len(text) <= _LONGEST else ", then ".join(type(own).__name__ for own in parts)
+        )
 
 
 def read_estimator(
