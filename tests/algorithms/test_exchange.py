@@ -57,6 +57,16 @@ def near_copies(n=300, apart=0.1):
     return data.assign(y=2 * x[:, 0] + 2 * x[:, 1] + 0.7 * x[:, 2] + 0.5 * rng.normal(size=n))
 
 
+@pytest.mark.parametrize("n_kept", [2, 5])
+def test_elimination_has_each_unit_once_however_many_are_kept(n_kept):
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(80, 12)), columns=[f"x{j:02}" for j in range(12)])
+    data["y"] = data["x00"] + rng.normal(size=80)
+    task = task_of(data, ExchangeSearch(), keep=[f"x{j:02}" for j in range(12 - n_kept, 12)])
+    order = exchange.Search(task, 10, 1.0)._eliminated()
+    assert sorted(order.tolist()) == list(range(12))
+
+
 def test_pairs_and_a_binary_column_are_found_among_noise():
     assert set(select(pair(), 2).selected) == {"x00", "x01"}
     found = [select(binary_beside_noise(seed), 2).selected for seed in range(5)]

@@ -169,6 +169,7 @@ class Search:
                 units = np.isin(np.arange(len(self._keep)), left)
                 gains = self._forests.among(self._sure.truth, units, "elimination", self._n_trees)
                 order = self._ranked(gains, self._keep)
+                order = order[np.isin(order, left)]  # units that are kept were among them
                 order = np.concatenate([order, left[~np.isin(left, order)]])  # can't split
                 n_left = min(len(left) - 1, int(np.ceil(len(left) * (1 - _STEP))))
                 left, removed = order[:n_left], [order[n_left:], *removed]

@@ -478,6 +478,8 @@ class _Draws:
         rank = np.array([basis.any(axis=0).sum() for basis in self._bases])
         freedom = rank / np.maximum(len(down), rank + 1)
         self._variance = (self._left**2).mean(axis=0) / (1 - freedom)
+        # Of a residual in another order the model takes as large a part again.
+        self._wider = 1 / np.sqrt(1 - freedom)
         self._clusters = None
         self.n_units = len(down)
         if clusters is not None:
@@ -522,12 +524,18 @@ class _Draws:
             within = np.argsort(self._strata[drawn], axis=1, kind="stable")
             place = np.empty_like(drawn)
             place[:, order] = np.take_along_axis(drawn, within, axis=1)
-        return [left.take(place) for left in self._left.T]
+        return self._widened([left.take(place) for left in self._left.T], begin)
 
     def _signs(self, begin: int, end: int) -> list[FloatArray]:
         signs = np.random.default_rng(0).choice(np.array([-1.0, 1.0]), (end, self.n_units))
         signs[0] = 1.0
-        return [signs[begin:]] * self._left.shape[1]
+        return self._widened([signs[begin:].copy() for _ in self._left.T], begin)
+
+    def _widened(self, draws: list[FloatArray], begin: int) -> list[FloatArray]:
+        """Draws on the scale of what is observed, which is number 0."""
+        for own, wider in zip(draws, self._wider, strict=True):
+            own[1 if begin == 0 else 0 :] *= wider
+        return draws
 
     def _scores(
         self, part: FloatArray, draws: list[FloatArray], k: int
