@@ -472,6 +472,7 @@ def claims(truths):
     """What treeselect says of its answer, and what is found."""
     lines = []
     own = truths[(truths["method"] == DEFAULT) & truths["said"].notna()]
+    own = own[own["case"] != "madelon"]  # of which there are no new rows
     for case in CASES:
         rows = own[own["case"] == case]
         if not len(rows):
@@ -545,10 +546,12 @@ def words(truths, tables):
     told = truths[truths["k"].notna() & (truths["case"] != "noise") & (truths["case"] != "madelon")]
     exact = told.groupby("method")["exact"].agg(["sum", "size"])
     others = exact.drop([m for m in exact.index if m.startswith(DEFAULT)])
-    others = others[others["size"] >= exact.loc[DEFAULT, "size"] / 2]
+    n_cases = told.groupby("method")["case"].nunique()
+    others = others[n_cases[others.index] >= 0.9 * n_cases[DEFAULT]]
     second = (others["sum"] / others["size"]).idxmax()
     own = tables[tables["method"] == DEFAULT].set_index("case")
-    every = tables[tables["method"] == "all columns"].set_index("case").reindex(own.index)
+    every = tables[tables["method"] == "all columns"].set_index("case")
+    own = own.loc[own.index.isin(every.index)]
     gap, new = (own["score"] - every["score"]).dropna(), (own["said"] - own["found"]).dropna()
     return (
         f"On {told['case'].nunique()} simulations with a known truth the default selected exactly"
@@ -595,8 +598,8 @@ def write(run):
             "answers_claims",
             claims(truths),
             "What treeselect's default says of its answer, and what is found: score on 4,000 new"
-            " rows (of madelon on its own rows), and the share of the selected terms that the"
-            " selection on another sample of the same size has, too; means over seeds.",
+            " rows, and the share of the selected terms that the selection on another sample of the"
+            " same size has, too; means over seeds.",
         )
     tables = run.kept("answers_tables", text=("problem", "columns", "kind"))
     if len(truths) and len(tables) and not run.quick:

@@ -45,6 +45,12 @@ def test_a_recall_on_a_page_is_measured(truth, page, methods, recall, error, fal
     assert (recall, error, false) in shown, page
 
 
+def test_the_readme_says_what_the_evidence_shows():
+    told = (ROOT / "benchmarks" / "results" / "answers_words.md").read_text("utf-8")
+    readme = " ".join((ROOT / "README.md").read_text("utf-8").split())
+    assert " ".join(told.split()) in readme
+
+
 def test_recalls_are_those_of_the_table(truth):
     assert len(recalls()) >= 8
     page = (PAGES / "exchange.md").read_text(encoding="utf-8").split("(recall-on-simulated-data)=")
