@@ -81,7 +81,8 @@ def check_function(record: object, option: str, *, optional: bool) -> None:
     """Raise a MethodError unless it is a function, was one before it went through a file, or is
     None."""
     value = getattr(record, option)
-    if not (value is None or callable(value) or str(value).startswith(_FUNCTION)):
+    was_one = isinstance(value, str) and value.startswith(_FUNCTION)
+    if not (value is None or callable(value) or was_one):
         raise MethodError(
             f"`{option}` of ControlBurn must be a function of the weights, or None.\n"
             f"  Found: {described(value)}."
