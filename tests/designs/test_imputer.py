@@ -201,6 +201,9 @@ def test_treatments_stand_side_by_side(gaps, snapshot):
     mean = found.glance().iloc[0]
     assert mean["difference_3"] == pytest.approx(mean["mean_3"] - mean["mean_1"])
     assert mean["mean_2"] > mean["mean_3"]
+    n_gaps = int(gaps.drop(columns="y").isna().any(axis=1).sum())
+    text = " ".join(fit.update(missing="drop").summary().as_text().split())
+    assert f"Left out of all training because a candidate term is missing: {n_gaps}." in text
     assert found.summary().as_text() == snapshot
 
 

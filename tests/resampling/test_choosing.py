@@ -389,7 +389,7 @@ def test_an_interaction_without_main_effects_is_found_and_nothing_in_noise():
     assert fit.selected == ()
     text = " ".join(str(fit.summary()).split())
     assert "no set was found to predict better than none" in text
-    assert "No term was selected: no set that the search found predicts better than none." in text
+    assert "No term was selected: no set was found to predict better than none." in text
     assert "cross-validated score enough" not in text
 
 

@@ -81,7 +81,8 @@ class Response:
         if self.classes:
             each = [f"{c} ({n:,})" for c, n in zip(self.classes, self.counts, strict=True)]
             more = f" and {len(each) - 6} more" if len(each) > 6 else ""
-            return f"{text}; classes: {', '.join(each[:6])}{more}"
+            between = " < " if self.family.is_ordered else ", "
+            return f"{text}; classes: {between.join(each[:6])}{more}"
         total = f", total count {self.counts[1]:,}" if len(self.counts) > 1 else ""
         return f"{text}; n = {self.counts[0]:,}{total}"
 

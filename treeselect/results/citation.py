@@ -370,7 +370,8 @@ def _response(fit: Fit) -> str:
         return f"binary; {n}"
     if classes:
         least = f", the smallest with {counts[0][1]:,} rows" if counts else ""
-        return f"{len(classes):,} classes{least}; {n}"
+        ordered = "ordered " if response.family.is_ordered else ""
+        return f"{len(classes):,} {ordered}classes{least}; {n}"
     return f"{'counts' if fit.family == 'poisson' else 'numeric'}; {n}"
 
 
@@ -450,10 +451,11 @@ def _how_many(fit: Fit) -> str:
     if fit.p_values is not None:
         is_sufficient = float(fit.p_values[-1]) > LEVEL
         but = "" if is_sufficient else "notably "
+        ridits = " of ridits" if fit.design.response.family.is_ordered else ""
         return (
-            f"{what} is the smallest for which no larger set found predicted {but}better (level"
-            f" {LEVEL:g}): by a score test of all other terms in an additive model, with a"
-            " permutation null, and by out-of-bag tests of nested models"
+            f"{what} is the smallest for which no larger set was found to predict {but}better"
+            f" (level {LEVEL:g}): by a score test of all other terms in an additive model{ridits},"
+            " with a permutation null, and by out-of-bag tests of nested models"
             f" [{NESTED_MODELS.short}]."
         )
     assert fit.scores is not None

@@ -30,7 +30,13 @@ from treeselect.resampling.sample_size import least_rows
 from treeselect.resampling.stability import index_words
 from treeselect.results.calls import unshown_note
 from treeselect.results.effects import effect_notes, effect_tables
-from treeselect.results.tables import glance_table, search_notes, search_tables, tidy_table
+from treeselect.results.tables import (
+    glance_table,
+    missing_counts,
+    search_notes,
+    search_tables,
+    tidy_table,
+)
 from treeselect.results.verdict import (
     BY_REQUEST,
     FEWEST,
@@ -209,7 +215,7 @@ def _notes(result: Fit) -> tuple[str, ...]:
     if n_selected == 0:
         why = ""
         if result.p_values is not None:
-            why = ": no set that the search found predicts better than none"
+            why = ": no set was found to predict better than none"
         elif result.scores is not None:
             why = ": no number of terms improves the cross-validated score enough"
         elif result.step.decisions is not None:
@@ -320,7 +326,11 @@ def rows_note(result: Fit) -> str:
 def excluded_rows(result: Fit) -> list[str]:
     """Why rows were not used, and how many."""
     counts, what = result.design.rows, result.design.response.parts_text
+    is_left = result.design.missing == "drop" and result.design.has_data
     reasons = {
+        "Left out of all training because a candidate term is missing": (
+            missing_counts(result)[1] if is_left else 0
+        ),
         "Not drawn into the sample": counts.not_drawn,
         f"Excluded because {what} is missing": counts.no_response,
         "Excluded because their weight is 0": counts.no_weight,
