@@ -119,7 +119,7 @@ def saved_linear(found: Any) -> SavedLinear:
         again, rows = linear_parts(record, trusted=True)["predictor"].columns, _frame(record)
         same = np.array_equal(again.columns.again(rows), made.again(rows), equal_nan=True)
         check("columns", same)
-    except Exception as error:  # a transform's own
+    except Exception as error:  # whatever it is, the file could not be read again
         raise ModelFileError(
             "Can't save this linear model: its columns can't be made again without the data.\n"
             f"  Found: {said_by(error)}. Save the selection with `include_data=True`, and refit."
