@@ -184,7 +184,7 @@ RESULTS = (
     "treeselect.resampling.validation.Validation", "treeselect.results.checklist.Checklist",
     "treeselect.results.citation.Citation", "treeselect.results.views.DataView",
     "treeselect.results.views.ModelView", "treeselect.results.views.SearchView",
-    "treeselect.results.estimators.EstimatorFit", "treeselect.results.linear_model.GlmFit",
+    "treeselect.results.linear_model.GlmFit",
     "treeselect.models.linear.tests.TermTests", "treeselect.results.diagnostics.Diagnostics",
     "treeselect.models.linear.regression_table.RegressionTable",
 )  # fmt: skip

@@ -480,3 +480,15 @@ def test_blocks_of_a_series_are_not_cut_in_two(sites):
     folds = dataclasses.replace(folds, folds=np.arange(len(sites)) % 2)
     with pytest.raises(OptionError, match="must not divide the clusters"):
         split_rows(problem, rows.in_groups(block), folds, 1)
+
+
+@pytest.mark.filterwarnings("ignore")  # of Dask, on its threads
+def test_a_dask_frame_gives_the_answer_of_its_rows_in_memory(data):
+    dask = pytest.importorskip("dask.dataframe")
+    asked = {"method": "mrmr", "k": 2, "rows": 500, "seed": 1}
+    here, there = (
+        treeselect.select("y ~ a + b + kind", frame, **asked)
+        for frame in (data, dask.from_pandas(data, npartitions=3))
+    )
+    assert there.search.held_out == here.search.held_out
+    pd.testing.assert_frame_equal(there.tidy(), here.tidy())

@@ -386,11 +386,8 @@ class SelectionResult(Rounded):
             or an ordered categorical, in the order that the summary shows, by the proportional odds
             model (R: ``MASS::polr``). ``"gamma"``: numbers above 0, with the log link;
             ``"tweedie"``: with zeros among them, the power of the variance by maximum likelihood.
-            Alternatively, an estimator from scikit-learn (for times to an event, from
-            scikit-survival), which is cloned and fitted to formulaic's one-hot columns;
-            ``lightgbm.DaskLGBMClassifier`` and ``DaskLGBMRegressor`` are fitted to all rows of
-            `data`, a Dask frame, by the workers of
-            its cluster.
+            Alternatively, an estimator of scikit-learn, not for times to an event, of which a copy
+            is fitted to numbers and indicators of all levels but the first.
         missing : {"drop", "indicator"}
             For ``"glm"`` and ``"gam"``: a row with a missing value in a term is dropped, or a
             missing value is a level of a factor, and of a number it is replaced by the median, with
@@ -408,8 +405,8 @@ class SelectionResult(Rounded):
         Returns
         -------
         SelectionResult
-            For ``"stack"``, ``"forest"`` and ``"boosting"``: the same selection with this final
-            model.
+            For ``"stack"``, ``"forest"``, ``"boosting"`` and an estimator: the same selection with
+            this final model. ``.model.fitted.estimator`` is the fitted copy of an estimator.
         GlmFit
             For ``"glm"`` and ``"gam"``: ``.predict(new, se=True)``; ``.result``, the result of
             statsmodels (for times to an event, of our Cox model); ``.summary()``; ``.tidy()``, with
@@ -417,9 +414,6 @@ class SelectionResult(Rounded):
             excluded because a selected term is missing. Its p-values are not valid, because the
             terms were selected on the same rows: see :meth:`inference`. With `fold_groups`, the
             standard errors are cluster-robust.
-        EstimatorFit
-            For an estimator: ``.estimator``, ``.predict(new)``, ``.predict_proba(new)``,
-            ``.encode(new)`` and ``.columns``.
 
         Raises
         ------
@@ -427,8 +421,8 @@ class SelectionResult(Rounded):
             If `model` is unknown, does not suit the response, or does not support the weights or
             the offset.
         DataError
-            If the model was loaded without its data (see :meth:`SelectionResult.with_data`); if the
-            linear model can't be fitted; or if a partition of a Dask frame lacks a class.
+            If the model was loaded without its data (see :meth:`SelectionResult.with_data`), or the
+            linear model can't be fitted.
 
         Warns
         -----
@@ -444,7 +438,8 @@ class SelectionResult(Rounded):
         clusters. Columns that are linear combinations of others are dropped, as in R, and named. An
         estimator receives missing numbers unchanged if its scikit-learn tags allow them; otherwise
         they are replaced by the medians of the training rows, with a missing-value indicator for
-        each number.
+        each number. Rows are repeated as frequency weights say where it takes no
+        ``sample_weight``.
 
         The columns of a spline are the number, ``age``, and ``age'``, ``age''`` of equation 2.25 of
         [1]_, as of ``rms::rcs`` in R; ``.formula`` gives the same model to formulaic, patsy and
@@ -454,9 +449,7 @@ class SelectionResult(Rounded):
         Cox's model uses Efron's method for ties, the strata of the formula and delayed entry. It is
         fitted as by R's ``coxph``; copies that frequency weights count are tied events, while an
         event of another weight 2 is one event. statsmodels' ``PHReg``, which does not support
-        weights, gives the same coefficients without them. scikit-survival's estimators receive a
-        structured array of ``event`` and ``time``; they can't be fitted with strata or delayed
-        entry.
+        weights, gives the same coefficients without them.
 
         References
         ----------

@@ -10,7 +10,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 import treeselect
-from treeselect.errors import DataError, NewDataError, OptionError, TreeselectWarning
+from treeselect.errors import DataError, OptionError, TreeselectWarning
 
 pytestmark = WITH_GAPS
 
@@ -183,13 +183,12 @@ def test_expressions_interactions_and_categories_without_rows(trial):
     assert not any("Rome" in c for c in fit.tidy()["column"])
 
 
-def test_an_empty_selection_has_an_intercept_and_no_estimator(trial):
+def test_an_empty_selection_has_an_intercept(trial):
     result = treeselect.select("size ~ noise", trial, lam=1e9, **QUICK)
     assert result.selected == ()
     fit = result.refit("glm")
     assert fit.result.params.iloc[0] == pytest.approx(trial["size"].mean())
-    with pytest.raises(OptionError, match="no term is selected"):
-        result.refit(LinearRegression())
+    assert (result.refit(LinearRegression()).predict(trial) == trial["size"].mean()).all()
 
 
 def test_summary_reads_like_that_of_r_and_warns_of_its_p_values(trial):
@@ -354,58 +353,18 @@ def test_boosted_trees_of_an_empty_selection_are_a_constant(trial, tmp_path):
 # --- estimators of scikit-learn ----------------------------------------------------------------
 
 
-def test_estimator_gets_medians_and_indicators_of_missing_numbers(trial):
-    fit = select("size", trial).refit(LinearRegression())
-    assert fit.columns == (
-        "site[Bath]", "site[Leeds]", "site[York]", "x", "missing(x)",
-    )  # fmt: skip
-    site = [(trial["site"] == s).astype(float) for s in ("Bath", "Leeds", "York")]
-    x = trial["x"].fillna(trial["x"].median())
-    columns = np.column_stack([*site, x, trial["x"].isna()])
-    expected = LinearRegression().fit(columns, trial["size"])
-    np.testing.assert_allclose(fit.predict(trial), expected.predict(columns))
-    assert any("median" in note and "`x`" in note for note in fit.notes)
-
-
-def test_prediction_encodes_new_data_as_the_fit_did(trial):
-    fit = select("size", trial).refit(LinearRegression())
-    new = pd.DataFrame({"x": [0.5, np.nan], "site": ["York", "York"]}, index=["p", "q"])
-    found = fit.predict(new)
-    assert list(found.index) == ["p", "q"]
-    assert found.name == "size"
-    coefficients = dict(zip(fit.columns, fit.estimator.coef_, strict=True))
-    base = fit.estimator.intercept_ + coefficients["site[York]"]
-    median = coefficients["x"] * trial["x"].median() + coefficients["missing(x)"]
-    np.testing.assert_allclose(found, [base + 0.5 * coefficients["x"], base + median])
-    with pytest.raises(NewDataError, match="Rome"):
-        fit.predict(new.assign(site="Rome"))
-    polars = pytest.importorskip("polars")
-    assert isinstance(fit.predict(polars.from_pandas(new)), polars.Series)
-
-
-def test_estimator_that_takes_missing_numbers_gets_them(trial):
-    model = HistGradientBoostingRegressor(max_iter=3, random_state=0)
-    fit = select("size", trial).refit(model)
-    assert fit.columns == ("site[Bath]", "site[Leeds]", "site[York]", "x")
-    assert np.isnan(fit.encode(trial)[:, 3]).sum() == trial["x"].isna().sum()
-    assert fit.imputer is None
-    assert not hasattr(model, "n_features_in_")
-    assert "passed on" in " ".join(fit.notes)
-
-
-def test_estimators_get_weights_and_predict_names_of_classes(trial):
-    fit = select("kind", trial).refit(LogisticRegression())
-    assert set(fit.predict(trial)) <= {"a", "b", "c"}
-    assert fit.estimator.predict_proba(fit.encode(trial)).shape == (200, 3)
-    logical = select("ill", trial).refit(LogisticRegression())
-    assert logical.predict(trial).dtype == bool
-    result = select("size", trial, weights="copies")
-    fit = result.refit(LinearRegression())
-    rows = trial["copies"] > 0
-    expected = LinearRegression().fit(
-        fit.encode(trial[rows]), trial["size"][rows], sample_weight=trial["copies"][rows]
-    )
-    np.testing.assert_allclose(fit.estimator.coef_, expected.coef_)
+def test_an_estimator_is_the_model_that_select_would_have_fitted(trial):
+    for response, model in (
+        ("size", LinearRegression()), ("kind", LogisticRegression()), ("ill", LogisticRegression()),
+        ("size", HistGradientBoostingRegressor(max_iter=3, random_state=0)),
+    ):  # fmt: skip
+        fit = select(response, trial, weights="copies").refit(model)
+        other = select(response, trial, weights="copies", model=model)
+        assert fit.predict(trial).equals(other.predict(trial))
+        assert fit.model.fitted.estimator is not model
+        assert fit.performance(3).tidy().equals(other.performance(3).tidy())
+        assert f".refit({model!r})" in fit.summary().as_text()
+        assert "Scores belong to the previous model" in " ".join(fit.search.notes)
 
 
 # --- errors ------------------------------------------------------------------------------------
@@ -422,7 +381,8 @@ def test_estimators_get_weights_and_predict_names_of_classes(trial):
         (LinearRegression(), "ill", {}, "must be a classifier"),
         (LogisticRegression(), "size", {}, "must be a regressor"),
         (LinearRegression(), "size", {"offset": "exposure"}, "offset"),
-        (KNeighborsClassifier(), "ill", {"weights": "share"}, "must take `sample_weight`"),
+        (KNeighborsClassifier(), "ill", {"weights": "share"}, "must be multiples of the smallest"),
+        (LinearRegression(), "copies", {"monotone": {"x": 1}}, "`monotone` can't be observed"),
     ],
 )  # fmt: skip
 def test_models_that_can_not_be(trial, model, response, options, said):

@@ -1,15 +1,10 @@
-"""Cox's model and estimators of times on the selected terms; ratios of all families."""
+"""Cox's model of the selected terms; ratios of all families."""
 
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator
-from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 import treeselect
 from treeselect.errors import OptionError, TreeselectWarning
@@ -174,60 +169,3 @@ def test_pooled_over_frames_that_are_alike(study):
     np.testing.assert_allclose(ratios, np.exp(single["estimate"]))
     assert pooled.content.columns[1:3] == ("Hazard ratio", "95% interval")
     assert len(pooled.content.columns) == len(pooled.content.rows[0]) == 9
-
-
-# --- estimators --------------------------------------------------------------------------------
-
-
-class Curves(BaseEstimator):
-    """As scikit-survival's: neither classifier nor regressor, and a structured response."""
-
-    def fit(self, X, y):
-        self.y_, self.n_ = y, X.shape[1]
-        return self
-
-    def predict(self, X):
-        return X[:, 0]
-
-    def predict_survival_function(self, X):
-        return np.ones(len(X))
-
-    def score(self, X, y):
-        return 0.0
-
-
-def test_an_estimator_of_times_gets_events_and_times_in_a_pipeline_too(times, study):
-    fit = times.refit(Curves())
-    y = fit.estimator.y_
-    assert y.dtype.names == ("event", "time")
-    assert y.dtype["event"].kind == "b"
-    np.testing.assert_array_equal(y["event"], study["event"])
-    np.testing.assert_array_equal(y["time"], study["time"])
-    assert len(fit.predict(study)) == len(study)
-    piped = make_pipeline(StandardScaler(), Curves())
-    search = GridSearchCV(piped, {"standardscaler__with_mean": [True]}, cv=2)
-    for model in (piped, search):
-        assert times.refit(model).columns
-
-
-@pytest.mark.parametrize(
-    ("left", "right", "model", "said"),
-    [
-        (NOW, "x + dose", LinearRegression(), "does not know of rows without an event"),
-        (NOW, "x + dose", GridSearchCV(LinearRegression(), {}), "GridSearchCV"),
-        (NOW, "x + dose + strata(site)", Curves(), "where there are strata"),
-        (LATE, "x + dose", Curves(), "where there are late entries"),
-        (LATE, "x + dose + strata(site)", Curves(), "late entries and strata"),
-        ("noise", "x + dose", Curves(), "must be a regressor"),
-    ],
-)
-def test_what_an_estimator_would_ignore_is_refused(study, left, right, model, said):
-    with pytest.raises(OptionError, match=said):
-        select(left, right, study).refit(model)
-
-
-def test_weights_and_offset_must_be_taken(study):
-    with pytest.raises(OptionError, match="must take `sample_weight`"):
-        select(NOW, "x + dose", study, weights=0.5 + study["copies"]).refit(Curves())
-    with pytest.raises(OptionError, match="where there is an offset"):
-        select(NOW, "x + dose", study, offset="noise").refit(Curves())

@@ -258,9 +258,9 @@ class ModelData:
             sources=used[list(self.spec.variables)],
         )
 
-    def with_model(self, model: Any) -> ModelData:
-        """The same with a final model that is asked for; None for the method's own."""
-        known = get_args(FinalModel)
+    def with_model(self, model: Any, known: Sequence[str] = get_args(FinalModel)) -> ModelData:
+        """The same with a final model that is asked for; None for the method's own. Other models
+        are `known` by name."""
         if isinstance(model, str):
             check_choice("model", model, known)
         elif model is not None:

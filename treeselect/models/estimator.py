@@ -57,8 +57,8 @@ def estimator_words(estimator: Estimator) -> str:
 class EstimatorModel(TreeModel):
     """A fitted estimator and how its columns are made; its constant is the mean response."""
 
-    estimator: Estimator
-    fitted: Any  # None without columns
+    asked: Estimator
+    estimator: Any  # fitted; None without columns
     codings: tuple[ColumnCoding, ...]
     order: IntArray  # of the columns of the selected units, as they are passed
 
@@ -76,7 +76,7 @@ class EstimatorModel(TreeModel):
 
     @property
     def description(self) -> str:
-        return "the null model" if self.fitted is None else estimator_words(self.estimator)
+        return "the null model" if self.estimator is None else estimator_words(self.asked)
 
     def predict_columns(
         self,
@@ -97,13 +97,13 @@ class EstimatorModel(TreeModel):
 
     def mean_of(self, x: FloatArray) -> FloatArray:
         """Mean response, shape (n_rows, n_outputs), from the estimator's columns."""
-        if self.fitted is None:
+        if self.estimator is None:
             return np.tile(self.constant, (len(x), 1))
-        with fitting(self.fitted), one_thread():
+        with fitting(self.estimator), one_thread():
             if self.family.has_classes:
-                shares = class_shares(self.fitted, x, self.estimator.classes)
+                shares = class_shares(self.estimator, x, self.asked.classes)
                 return shares if self.family.n_classes > 2 else shares[:, 1:]
-            found = np.asarray(self.fitted.predict(x), dtype=np.float64).reshape(len(x), 1)
+            found = np.asarray(self.estimator.predict(x), dtype=np.float64).reshape(len(x), 1)
         return found if self.family.loss.is_squared else np.maximum(found, _LEAST_COUNT)
 
 
@@ -148,7 +148,7 @@ def refit_estimator(
             twin.fit(x[every], y[every], **({} if given is None else {"sample_weight": given}))
     model = EstimatorModel(
         selected, None, null_response(problem, weights.values), np.zeros(len(selected)), family,
-        estimator=estimator, fitted=twin if x.shape[1] else None, codings=tuple(codings),
+        asked=estimator, estimator=twin if x.shape[1] else None, codings=tuple(codings),
         order=order,
     )  # fmt: skip
     if wants_importance:

@@ -5,27 +5,21 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, get_args
 
 from treeselect.algorithms.method import named_model
-from treeselect.arguments.checks import found_near, read_seed
+from treeselect.arguments.checks import check_choice, read_seed
 from treeselect.designs.linear import read_coding, read_splines
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import FinalModel
 from treeselect.designs.response import check_ordered
 from treeselect.engine.random import stream_seed
-from treeselect.errors import OptionError, listing, quoted
+from treeselect.errors import OptionError, quoted
 from treeselect.models.linear.data import ORDINAL
 from treeselect.models.linear.fit import FIRTH, ONLY_FOR
 from treeselect.models.model import baseline_of
 from treeselect.resampling.folds import Splitter, in_own_groups
 from treeselect.resampling.risk_groups import RiskGroups, group_by_risk
-from treeselect.results.estimators import (
-    MODELS,
-    is_distributed,
-    refit_estimator,
-    refit_on_partitions,
-)
 from treeselect.results.linear_model import refit_glm
 from treeselect.running.machine import memory_errors
 from treeselect.running.parallel import workers_for
@@ -41,6 +35,9 @@ OF_PREVIOUS = " Scores belong to the previous model."
 
 LINEAR = ("glm", "gam", *ONLY_FOR)
 """Linear models of the selected terms."""
+
+MODELS = (*get_args(FinalModel), *ONLY_FOR)
+"""Models of the selected terms by name."""
 
 _GAM_DF = 3
 """Degrees of freedom of the splines of a generalised additive model."""
@@ -72,18 +69,11 @@ def refit(
         name = name if coding.arguments else "splines"
         raise OptionError(
             f'`{name}` must be left out unless the model is linear: "glm", "gam".\n'
-            "  Found: another model. Trees need no rules for missing values, order or bends."
+            "  Found: another model, which needs no rules for missing values, order or bends."
         )
-    if isinstance(model, str):
-        if model in MODELS:
-            return _refit_trees(result, model, data)
-        raise OptionError(
-            f"`model` must be one of {listing(MODELS)}, or a scikit-learn estimator.\n"
-            f"{found_near(model, MODELS)}"
-        )
-    if is_distributed(model):
-        return refit_on_partitions(result, model, data, result.source)
-    return refit_estimator(result, model, data)
+    if model is None:
+        check_choice("model", model, MODELS)
+    return _refit_final(result, model, data)
 
 
 def _check_family(model: str, data: ModelData) -> None:
@@ -110,18 +100,18 @@ def _check_family(model: str, data: ModelData) -> None:
 
 
 @memory_errors()
-def _refit_trees(result: Fit, model: str, data: ModelData) -> Fit:
+def _refit_final(result: Fit, model: Any, data: ModelData) -> Fit:
     if data.row_weights.groups is None and result.choice.folds.groups_name is not False:
         raise OptionError(
-            f"`refit({model!r})` can't be done without the `fold_groups` of the fit, which are not"
+            "`refit()` can't be done without the `fold_groups` of the fit, which are not"
             " in the file that it was loaded from.\n"
             "  Use `fit.with_data(data)` with their column, or save the fit with"
             " `include_data=True`."
         )
-    named = cast(FinalModel, model)
-    data = dataclasses.replace(data, model=named)
+    data = data.with_model(model, MODELS)
+    assert data.model is not None
     fitted = named_model(
-        named,
+        data.model,
         data.problem,
         data.row_weights,
         result.step.selected,
