@@ -113,8 +113,8 @@ PAGES = [
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_blocks_of_a_page_run(page, tmp_path, monkeypatch, capsys):
-    """One after the other, with the same names: on a fifth of the data that they load, and by a
-    fast method where the page names none, unless it speaks of exchanges or costs."""
+    """One after the other, with the same names: on a fifth of the data that they load, by a fast
+    method where the page names none, unless it speaks of exchanges or costs, with few repeats."""
     monkeypatch.chdir(tmp_path)
     whole, full = treeselect.datasets.load, treeselect.select
     needs_usual = re.search(r"\.exchanges\(\)|costs=", "".join(blocks(page)))
@@ -124,6 +124,11 @@ def test_blocks_of_a_page_run(page, tmp_path, monkeypatch, capsys):
         few = resamples and min(resamples, 20)
         return full(formula, data, method=method, resamples=few, **arguments)
 
+    def short(view, shares, *, repeats=1, **arguments):
+        return curve(view, shares, repeats=min(repeats, 5), **arguments)
+
+    curve = treeselect.results.views.SearchView.learning_curve
+    monkeypatch.setattr(treeselect.results.views.SearchView, "learning_curve", short)
     monkeypatch.setattr(treeselect, "select", small)
     monkeypatch.setattr("treeselect.models.boosting.MOST_ROUNDS", 50)
     monkeypatch.setattr(

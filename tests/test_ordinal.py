@@ -57,10 +57,10 @@ def selected(frame, **options):
 
 
 def test_the_default_finds_what_moves_the_classes_whichever_end_is_first():
-    frame = ordered()
+    frame = ordered(n=120)
     turned = frame.assign(y=pd.Categorical(frame["y"], LEVELS[::-1], ordered=True))
     numbered = frame.assign(y=frame["y"].cat.codes)
-    fits = [selected(each) for each in (frame, turned, numbered)]
+    fits = [selected(frame), *(selected(each, k=2) for each in (turned, numbered))]
     assert set(fits[0].selected) == {"x0", "x1"}
     assert len({fit.selected for fit in fits}) == 1
     shares = [np.asarray(fit.predict(frame)) for fit in fits]

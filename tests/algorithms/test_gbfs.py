@@ -72,7 +72,7 @@ def test_the_first_split_pays_half_the_decrease_of_the_squared_error_per_row(tas
 
 def test_the_two_that_matter_come_first(simulated):
     some = simulated.head(300)
-    fit = treeselect.select("inside ~ . - z", some, method="gbfs", k=2, seed=1)
+    fit = treeselect.select("inside ~ . - z", some, method="gbfs", k=2, seed=1, n_trees=60)
     assert set(fit.selected) == {"x", "y"}
     assert fit.search.step.cut_from is None
     chosen = treeselect.select("inside ~ . - z", some, method="gbfs", seed=1, n_trees=30, folds=2)
