@@ -198,6 +198,9 @@ RESULTS = (
 ATTRIBUTES = {
     "treeselect.comparison.record.Contest",
     "treeselect.imputation.record.Imputed",
+    "treeselect.resampling.records.OfFolds",
+    "treeselect.resampling.records.Scored",
+    "treeselect.resampling.records.Stoppable",
     "treeselect.resampling.resampled.Resampled",
 }
 """Records from which results inherit their attributes."""

@@ -16,7 +16,6 @@ from treeselect.designs.preparing import shown_names
 from treeselect.designs.scoring import Scoring
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.errors import DataError, OptionError, quoted
-from treeselect.frames.tables import in_library
 from treeselect.printing import (
     Rounded,
     SummaryContent,
@@ -39,11 +38,12 @@ from treeselect.resampling.cross_validation import (
 from treeselect.resampling.fit import Fit
 from treeselect.resampling.folds import Splitter
 from treeselect.resampling.performance import measure
+from treeselect.resampling.records import Scored
 from treeselect.running.pieces import Course
 
 
-@dataclass(frozen=True, slots=True)
-class FitComparison(Rounded):
+@dataclass(frozen=True)
+class FitComparison(Rounded, Scored):
     """Fits compared on held-out rows of the same folds.
 
     Returned by :func:`treeselect.compare` for a list of fits.
@@ -59,14 +59,12 @@ class FitComparison(Rounded):
     n_train, n_test : ndarray of int64, shape (n_folds,)
     repeats : float
         How often a row is held out, on average.
-    score_name, score_words, scheme : str
     calls : tuple of str
         The calls of the fits.
-    seed : int
-    library : str
-        Data frame library of the tables.
     labels : mapping of str to str
         Labels of terms in print, by name.
+    score_name, score_words, scheme, seed, library
+        As of :class:`treeselect.resampling.records.Scored`.
 
     Examples
     --------
@@ -84,12 +82,7 @@ class FitComparison(Rounded):
     n_train: IntArray
     n_test: IntArray
     repeats: float
-    score_name: str
-    score_words: str
-    scheme: str
     calls: tuple[str, ...]
-    seed: int
-    library: str = "pandas"
     labels: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -132,7 +125,7 @@ class FitComparison(Rounded):
         }
         found |= {f"k_{i}": own for i, own in enumerate(self.k, 1)}
         frame = pd.DataFrame(found | {"n_train": self.n_train, "n_test": self.n_test})
-        return in_library(frame, self.library)
+        return self._frame(frame)
 
     def glance(self) -> Any:
         """One row for all folds together.
@@ -155,10 +148,38 @@ class FitComparison(Rounded):
             "repeats": self.repeats,
             "seed": self.seed,
         }
-        return in_library(pd.DataFrame([row]), self.library)
+        return self._frame(pd.DataFrame([row]))
 
     def _content(self) -> SummaryContent:
-        return _content(self)
+        errors = [float(standard_error(scores, self.repeats)) for scores in self.scores]
+        gaps = [
+            (
+                decimal_text(paired.mean, 3, "+"),
+                interval_text(paired.low, paired.high, decimal_form(3, "+")),
+                p_text(paired.p_value),
+            )
+            for paired in self.differences
+        ]
+        rows = tuple(
+            (f"Model {i + 1}", span(k), score_text(scores.mean(), errors[i]), *gap)
+            for i, (k, scores, gap) in enumerate(
+                zip(self.k, self.scores, [("", "", ""), *gaps], strict=True)
+            )
+        )
+        both, two = ("both", "two") if len(rows) == 2 else ("all", f"{len(rows)}")
+        return SummaryContent(
+            title=f"Comparison of {two} selections: repeated inside each fold",
+            facts=(
+                *((f"Model {i}", call) for i, call in enumerate(self.calls, 1)),
+                *_terms(self),
+                ("Folds", f"{self.scheme}, the same for {both}"),
+                ("Score", f"{self.score_name} on held-out rows"),
+                ("Seed", str(self.seed)),
+            ),
+            columns=("Model", "k", self.score_name, "Difference", "95% interval", "P-value"),
+            rows=rows,
+            notes=_notes(self),
+        )
 
     def __repr__(self) -> str:
         means = " and ".join(plain_score(own.mean()) for own in self.scores)
@@ -167,38 +188,6 @@ class FitComparison(Rounded):
 
 
 _MOST_SHOWN = 12
-
-
-def _content(found: FitComparison) -> SummaryContent:
-    errors = [float(standard_error(scores, found.repeats)) for scores in found.scores]
-    gaps = [
-        (
-            decimal_text(paired.mean, 3, "+"),
-            interval_text(paired.low, paired.high, decimal_form(3, "+")),
-            p_text(paired.p_value),
-        )
-        for paired in found.differences
-    ]
-    rows = tuple(
-        (f"Model {i + 1}", span(k), score_text(scores.mean(), errors[i]), *gap)
-        for i, (k, scores, gap) in enumerate(
-            zip(found.k, found.scores, [("", "", ""), *gaps], strict=True)
-        )
-    )
-    both, two = ("both", "two") if len(rows) == 2 else ("all", f"{len(rows)}")
-    return SummaryContent(
-        title=f"Comparison of {two} selections: repeated inside each fold",
-        facts=(
-            *((f"Model {i}", call) for i, call in enumerate(found.calls, 1)),
-            *_terms(found),
-            ("Folds", f"{found.scheme}, the same for {both}"),
-            ("Score", f"{found.score_name} on held-out rows"),
-            ("Seed", str(found.seed)),
-        ),
-        columns=("Model", "k", found.score_name, "Difference", "95% interval", "P-value"),
-        rows=rows,
-        notes=_notes(found),
-    )
 
 
 def _terms(found: FitComparison) -> tuple[tuple[str, str], ...]:

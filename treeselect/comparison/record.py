@@ -23,7 +23,6 @@ from treeselect.designs.survival import FollowUp
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import falling, first_largest, levels
 from treeselect.errors import OptionError, listing
-from treeselect.frames.tables import in_library
 from treeselect.resampling.agreement import stability_index
 from treeselect.resampling.choosing import best_size, one_standard_error_size
 from treeselect.resampling.cross_validation import (
@@ -33,7 +32,7 @@ from treeselect.resampling.cross_validation import (
     paired_difference,
     test_share,
 )
-from treeselect.resampling.records import Stoppable
+from treeselect.resampling.records import Scored, Stoppable
 
 # --- the Pareto front of a set of points -------------------------------------------------------
 
@@ -94,8 +93,8 @@ class Run:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class Contest(Stoppable):
+@dataclass(frozen=True)
+class Contest(Scored, Stoppable):
     """Methods compared on the same folds, and the tables that follow.
 
     Attributes
@@ -114,18 +113,12 @@ class Contest(Stoppable):
         Numbers of rows used.
     repeats : float
         How often a row is held out, on average.
-    response, family, score_name, score_words, scheme, call, data : str
-        `score_words` is a sentence that explains the score, or empty.
+    response, family, data : str
     score_bounds : (float, float)
         Smallest and largest possible score; infinite if unknown.
-    seed : int
     notes : tuple of str
     unshown : tuple of str
         Arguments in whose place the call has their name only.
-    library : str
-        Data frame library of the tables.
-    asked : int or None
-        Number of folds requested, if the call was stopped before all were done.
     follow_up : FollowUp or None
         Description of the follow-up of a survival response; None for other responses.
     weights_facts : tuple of (str, str)
@@ -134,6 +127,8 @@ class Contest(Stoppable):
         Labels of terms, units and the response in print, by name; those without are absent.
     reference_run : Run or None
         The null and the full model, which are no methods; None if they were not fitted.
+    score_name, score_words, scheme, call, seed, asked, library
+        As of :class:`treeselect.resampling.records.Scored` and ``Stoppable``.
     """
 
     runs: tuple[Run, ...]
@@ -147,16 +142,9 @@ class Contest(Stoppable):
     repeats: float
     response: str
     family: str
-    score_name: str
-    score_words: str
     score_bounds: tuple[float, float]
-    scheme: str
-    call: str
     data: str
-    seed: int
     notes: tuple[str, ...]
-    library: str = "pandas"
-    asked: int | None = None
     follow_up: FollowUp | None = None
     weights_facts: tuple[tuple[str, str], ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -213,7 +201,7 @@ class Contest(Stoppable):
             names = [REFERENCES[int(row["k"] > 0)] for row in added]
             more = pd.DataFrame(added, columns=frame.columns).assign(method=names, reference=True)
             frame = pd.concat([frame.assign(reference=False), more], ignore_index=True)
-        return in_library(frame.astype({"k": "Int64"}), self.library)
+        return self._frame(frame.astype({"k": "Int64"}))
 
     def references(self) -> Any:
         """Scores of the null and the full model on the same folds.
@@ -227,21 +215,13 @@ class Contest(Stoppable):
         frame, in the library of the data
             ``reference`` ("null" or "full"), ``k`` (0 or the number of units), mean ``score``, its
             ``standard_error`` and median ``seconds``.
-
-        Examples
-        --------
-        >>> import treeselect
-        >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> found = treeselect.compare("survived ~ .", data, ["mrmr"], k=2, folds=2, seed=1)
-        >>> found.references()["reference"].tolist()
-        ['null', 'full']
         """
         run = self.reference_run
         columns = ["reference", "k", "score", "standard_error", "seconds"]
         rows = [] if run is None else [self._row(run, place) for place in range(len(REFERENCES))]
         named = [{"reference": name} | row for name, row in zip(REFERENCES, rows, strict=False)]
         frame = pd.DataFrame(named, columns=columns).astype({"k": "Int64"})
-        return in_library(frame, self.library)
+        return self._frame(frame)
 
     def _fold_rows(self, run: Run) -> list[dict[str, Any]]:
         """A row for each fold and size."""
@@ -274,7 +254,7 @@ class Contest(Stoppable):
         points = [(run, place) for run in self.runs for place in range(run.scores.shape[1])]
         frame = pd.DataFrame([self._row(run, place) for run, place in points])
         frame["front"] = _front(frame)
-        return in_library(frame.astype({"k": "Int64"}), self.library)
+        return self._frame(frame.astype({"k": "Int64"}))
 
     def glance(self) -> Any:
         """One row for each method, at the size at which it is compared.
@@ -290,7 +270,7 @@ class Contest(Stoppable):
             None if run.sizes is None else run.sizes[self._place(run, "1se")] for run in self.runs
         ]
         frame["front"] = _front(frame)
-        return in_library(frame.astype({"k": "Int64", "k_1se": "Int64"}), self.library)
+        return self._frame(frame.astype({"k": "Int64", "k_1se": "Int64"}))
 
     def ranked_table(self) -> pd.DataFrame:
         """:meth:`glance` in pandas, best score first, as in tables and figures."""
@@ -347,7 +327,7 @@ class Contest(Stoppable):
             "method", "reference", "k", "k_reference", "difference", "ci_low", "ci_high", "p_value",
         ]  # fmt: skip
         frame = pd.DataFrame(rows, columns=columns).astype({"k": "Int64", "k_reference": "Int64"})
-        return in_library(frame, self.library)
+        return self._frame(frame)
 
     def coefficient_table(self) -> pd.DataFrame:
         """Differences from the best method, under the names of a table of coefficients."""
@@ -386,7 +366,7 @@ class Contest(Stoppable):
             for label, found in counts.items()
         ]
         frame = pd.DataFrame(rows, columns=["method", "term", "folds", "frequency"])
-        return in_library(frame, self.library)
+        return self._frame(frame)
 
     def _term_counts(self, run: Run) -> Counter[str]:
         place = self._place(run)

@@ -16,7 +16,6 @@ from treeselect.designs.modeldata import INTERCEPT, ModelData, data_fingerprint
 from treeselect.designs.preparing import column_labels, in_labels
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.errors import DataError, StabilityError
-from treeselect.frames.tables import in_library
 from treeselect.models.linear.data import LinearData, independent_columns, linear_data
 from treeselect.models.linear.fit import fit_linear
 from treeselect.printing import (
@@ -29,6 +28,7 @@ from treeselect.printing import (
 )
 from treeselect.resampling.agreement import distinct_sets
 from treeselect.resampling.assessing import resample_weights
+from treeselect.resampling.records import InLibrary
 from treeselect.resampling.resampled import Scheme
 from treeselect.resampling.sample_splitting import why_not
 from treeselect.running.parallel import Workers, run_all
@@ -200,8 +200,8 @@ def coefficient_spread(
 # --- table and summary ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class CoefficientStability(Rounded):
+@dataclass(frozen=True)
+class CoefficientStability(Rounded, InLibrary):
     """Coefficients of the linear models of the terms that the resamples selected.
 
     Attributes
@@ -259,7 +259,6 @@ class CoefficientStability(Rounded):
     call: str
     k_of_fit: int
     seed: int
-    library: str = "pandas"
     labels: tuple[str, ...] = ()
     coding: LinearCoding = USUAL
     fingerprint: str | None = None
@@ -278,7 +277,7 @@ class CoefficientStability(Rounded):
             the 50, 2.5 and 97.5% quantiles over the resamples, with 0 for a coefficient whose term
             is not selected; ``n``, the number of resamples behind these.
         """
-        return in_library(self.table, self.library)
+        return self._frame(self.table)
 
     @property
     def printed(self) -> pd.DataFrame:

@@ -20,7 +20,6 @@ from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import falling
 from treeselect.errors import OptionError, listing
-from treeselect.frames.tables import in_library
 from treeselect.printing import (
     Rounded,
     SummaryContent,
@@ -38,15 +37,15 @@ from treeselect.resampling.cross_validation import (
 from treeselect.resampling.folds import Split, Splitter
 from treeselect.resampling.independence import closed_levels, dependence_given
 from treeselect.resampling.outer_folds import outer_folds
-from treeselect.resampling.records import InLibrary
+from treeselect.resampling.records import Scored
 from treeselect.running.parallel import Workers, run_all
 
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
 
 
-@dataclass(frozen=True, slots=True)
-class ConditionalImportance(Rounded, InLibrary):
+@dataclass(frozen=True)
+class ConditionalImportance(Rounded, Scored):
     """Tests of whether the response depends on each of some units given others, and the loss of
     score on held-out rows without the unit.
 
@@ -67,16 +66,10 @@ class ConditionalImportance(Rounded, InLibrary):
         ``"selected"`` or ``"all"``.
     test_share : float
         Ratio of held-out to training rows.
-    score_name : str
-    score_words : str
-        A sentence that explains the score; empty if its name suffices.
-    scheme, call : str
-        How rows are held out, in words; the call, after that of the fit.
-    seed : int
-    library : str
-        Data frame library of the tables.
     labels : mapping of str to str
         Labels of units in print, by name; units without a label are absent.
+    score_name, score_words, scheme, call, seed, library
+        As of :class:`treeselect.resampling.records.Scored`.
 
     Examples
     --------
@@ -97,12 +90,6 @@ class ConditionalImportance(Rounded, InLibrary):
     others: FloatArray
     given: str
     test_share: float
-    score_name: str
-    score_words: str
-    scheme: str
-    call: str
-    seed: int
-    library: str = "pandas"
     labels: Mapping[str, str] = field(default_factory=dict)
 
     def lost(self, unit: int) -> PairedDifference:
@@ -143,69 +130,64 @@ class ConditionalImportance(Rounded, InLibrary):
             table["importance"] = np.array([one.mean for one in found])
             table["ci_low"] = np.array([one.low for one in found])
             table["ci_high"] = np.array([one.high for one in found])
-        return in_library(table, self.library)
+        return self._frame(table)
 
     def _content(self) -> SummaryContent:
-        return _content(self)
+        is_all, is_mixed = self.given == "all", not self.selected.all()
+        columns = ["Term", "p", "e", "Level"]
+        rows = [
+            [self.labels.get(name, name), p_text(p), f"{e:.3g}", p_text(level)]
+            for name, p, e, level in zip(
+                self.units, self.p_value, self.e_value, self.level, strict=True
+            )
+        ]
+        added = "A term that is not selected is added to the selected ones."
+        notes = [
+            "Test that the response and the term are independent given the others, on all rows, by"
+            " products of out-of-sample residuals of both (Shah and Peters 2020). A term that the"
+            " others make redundant, such as a copy, is not found.",
+            *([added] if is_mixed and not is_all else []),
+            "e: e-value, at most 1 on average under independence. Level: lowest false discovery"
+            " rate at which independence is rejected (closed e-BH, Xu et al. 2025); it accounts for"
+            " all terms of the table, and may be chosen after seeing it.",
+        ]
+        facts = [("Call", self.call)]
+        if is_mixed:
+            columns.insert(1, "Selected")
+            for row, selected in zip(rows, self.selected, strict=True):
+                row.insert(1, "yes" if selected else "no")
+        if len(self.score):
+            columns += ["Loss", "95% interval"]
+            of_loss = self.in_pandas.tidy()[["importance", "ci_low", "ci_high"]].to_numpy()
+            for row, (loss, low, high) in zip(rows, of_loss, strict=True):
+                row += [decimal_text(loss, 3), interval_text(low, high, decimal_form(3), "unknown")]
+            mean, terms = decimal_text(self.score.mean(), 3), "all" if is_all else "the selected"
+            scored = self.score_name, f"{mean} with {terms} terms, on held-out rows"
+            facts += [("Folds", self.scheme), scored]
+            notes += [
+                *([self.score_words] if self.score_words else []),
+                "Loss: difference in score of forests with and without the term, grown on the"
+                " training rows of a fold and scored on the others; intervals by the corrected"
+                " resampled t (Nadeau and Bengio 2003).",
+            ]
+        if not is_all:
+            notes.append(
+                "The terms were selected on all of these rows. After selection from many terms,"
+                ' p-values and losses claim too much; `given="all"` tests each term given all'
+                " others, whatever is selected, and `inference()` on other rows."
+            )
+        others = "all others" if is_all else "the other selected ones"
+        return SummaryContent(
+            title=f"Conditional importance: what a term adds to {others}",
+            facts=(*facts, ("Seed", str(self.seed))),
+            columns=tuple(columns),
+            rows=tuple(map(tuple, rows)),
+            notes=tuple(notes),
+        )
 
     def __repr__(self) -> str:
         n = len(self.units)
         return f"<ConditionalImportance: {n} term{'' if n == 1 else 's'}, {self.scheme}>"
-
-
-def _content(found: ConditionalImportance) -> SummaryContent:
-    table, is_all, has_scores = found.in_pandas.tidy(), found.given == "all", bool(len(found.score))
-    is_mixed = not found.selected.all()
-    columns = ["Term", "p", "e", "Level"]
-    rows = [
-        [found.labels.get(name, name), p_text(p), f"{e:.3g}", p_text(level)]
-        for name, p, e, level in zip(
-            found.units, found.p_value, found.e_value, found.level, strict=True
-        )
-    ]
-    added = "A term that is not selected is added to the selected ones."
-    notes = [
-        "Test that the response and the term are independent given the others, on all rows, by"
-        " products of out-of-sample residuals of both (Shah and Peters 2020). A term that the"
-        " others make redundant, such as a copy, is not found.",
-        *([added] if is_mixed and not is_all else []),
-        "e: e-value, at most 1 on average under independence. Level: lowest false discovery rate"
-        " at which independence is rejected (closed e-BH, Xu et al. 2025); it accounts for all"
-        " terms of the table, and may be chosen after seeing it.",
-    ]
-    facts = [("Call", found.call)]
-    if is_mixed:
-        columns.insert(1, "Selected")
-        for row, selected in zip(rows, found.selected, strict=True):
-            row.insert(1, "yes" if selected else "no")
-    if has_scores:
-        columns += ["Loss", "95% interval"]
-        of_loss = table[["importance", "ci_low", "ci_high"]].to_numpy()
-        for row, (loss, low, high) in zip(rows, of_loss, strict=True):
-            row += [decimal_text(loss, 3), interval_text(low, high, decimal_form(3), "unknown")]
-        mean, terms = decimal_text(found.score.mean(), 3), "all" if is_all else "the selected"
-        scored = found.score_name, f"{mean} with {terms} terms, on held-out rows"
-        facts += [("Folds", found.scheme), scored]
-        notes += [
-            *([found.score_words] if found.score_words else []),
-            "Loss: difference in score of forests with and without the term, grown on the training"
-            " rows of a fold and scored on the others; intervals by the corrected resampled t"
-            " (Nadeau and Bengio 2003).",
-        ]
-    if not is_all:
-        notes.append(
-            "The terms were selected on all of these rows. After selection from many terms,"
-            ' p-values and losses claim too much; `given="all"` tests each term given all others,'
-            " whatever is selected, and `inference()` on other rows."
-        )
-    others = "all others" if is_all else "the other selected ones"
-    return SummaryContent(
-        title=f"Conditional importance: what a term adds to {others}",
-        facts=(*facts, ("Seed", str(found.seed))),
-        columns=tuple(columns),
-        rows=tuple(map(tuple, rows)),
-        notes=tuple(notes),
-    )
 
 
 # --- forests with and without each of some units, scored on held-out rows ------------------------
@@ -269,10 +251,8 @@ def leave_out(
         others=scores[:, 1:][:, order],
         given=given,
         test_share=outer.test_share,
-        score_name=family.score_name,
-        score_words=family.score_words,
         labels=shown_names(result.design),
-        **outer.told(result, seed) | ({"scheme": "no folds"} if folds is None else {}),
+        **outer.scored(result, seed) | ({"scheme": "no folds"} if folds is None else {}),
     )
 
 

@@ -18,7 +18,6 @@ from treeselect.errors import OptionError, quoted
 from treeselect.figures.axes import nice_ticks, number_axis
 from treeselect.figures.marks import Plane, Rule, Series
 from treeselect.figures.plotting import need_matplotlib, plotted
-from treeselect.frames.tables import in_library
 from treeselect.printing import (
     Rounded,
     SummaryContent,
@@ -27,6 +26,7 @@ from treeselect.printing import (
     interval_text,
     number_text,
 )
+from treeselect.resampling.records import OfFolds
 from treeselect.shown import shown
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ _DEEPEST = -0.1
 """Net benefit below which a figure does not reach."""
 
 
-@dataclass(frozen=True, slots=True)
-class DecisionCurve(Rounded):
+@dataclass(frozen=True)
+class DecisionCurve(Rounded, OfFolds):
     """Net benefit of treating the rows whose predicted risk reaches a threshold.
 
     Returned by :meth:`Performance.decision_curve
@@ -73,11 +73,8 @@ class DecisionCurve(Rounded):
         What these consist of, in words.
     costs : tuple of float or None
         Of a false positive and of a false negative, as given.
-    scheme : str
-        How rows are held out, in words.
-    seed : int
-    library : str
-        Data frame library of the tables.
+    scheme, call, seed, library
+        As of :class:`treeselect.resampling.records.OfFolds`.
 
     Examples
     --------
@@ -98,9 +95,6 @@ class DecisionCurve(Rounded):
     n_draws: int
     drawn: str
     costs: tuple[float, float] | None
-    scheme: str
-    seed: int
-    library: str = "pandas"
 
     @property
     def threshold(self) -> float | None:
@@ -121,7 +115,7 @@ class DecisionCurve(Rounded):
             treating none is 0); ``gain``, net benefit beyond the better of treating all and none,
             with its interval, ``gain_low`` and ``gain_high``.
         """
-        return in_library(self.table, self.library)
+        return self._frame(self.table)
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the net benefit of the model, with its interval, of treating all and of treating
@@ -145,7 +139,51 @@ class DecisionCurve(Rounded):
         return plotted(decision_figure(self), ax, (6.4, 4.0))
 
     def _content(self) -> SummaryContent:
-        return _content(self)
+        table, places, facts = self.table, _spread(len(self.table)), []
+        if self.costs is not None and self.threshold is not None:
+            at = int(np.argmin(np.abs(table["threshold"] - self.threshold)))
+            places = sorted({*places, at})
+            own = table.iloc[at]
+            one, other = self.costs
+            costs = f"costs of {one:g} (false positive) and {other:g} (false negative)"
+            facts = [
+                ("Threshold", f"{self.threshold:.4g}, least expected cost at {costs}"),
+                ("At it", ", ".join(f"{a} {number_text(own[b], '.3f')}" for a, b in _RATES)),
+            ]
+        rows = tuple(
+            (
+                f"{row['threshold']:.4g}",
+                number_text(row["sensitivity"], ".3f"),
+                number_text(row["specificity"], ".3f"),
+                decimal_text(row["net_benefit"], 3, missing="unknown"),
+                interval_text(row["ci_low"], row["ci_high"], decimal_form(3), "unknown"),
+                decimal_text(row["all"], 3, missing="unknown"),
+                decimal_text(row["gain"], 3, "+", missing="unknown"),
+                interval_text(row["gain_low"], row["gain_high"], decimal_form(3, "+"), "unknown"),
+            )
+            for row in table.iloc[places].to_dict("records")
+        )
+        event = f"{self.event}, {decimal_text(self.prevalence, 3)} of {self.n_rows:,} rows"
+        n = self.n_left_out
+        left_out = f"{n:,} row{' was' if n == 1 else 's were'} left out: the training rows"
+        return SummaryContent(
+            title="Decision curve of held-out rows",
+            facts=(("Event", event), ("Folds", self.scheme), *facts, ("Seed", str(self.seed))),
+            columns=(
+                "Threshold", "Sens.", "Spec.", "Net benefit", "95% interval", "All", "Gain",
+                "95% interval",
+            ),
+            rows=rows,
+            notes=(
+                "Net benefit: true positives less false positives times threshold / (1 -"
+                " threshold), as a share of all rows. Gain: net benefit less that of the better of"
+                f" treating all and none. Intervals: {self.n_draws:,} bootstrap samples of the"
+                f" {self.drawn}; models and predictions are held fixed.",
+                *((_TIMES,) if self.has_times else ()),
+                *((_ENDED,) if self.has_times and table["sensitivity"].isna().any() else ()),
+                *((f"{left_out} have none of the same stratum.",) if n else ()),
+            ),
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         return f"<DecisionCurve: {len(self.table)} thresholds, {shown(self.event)}>"
@@ -213,59 +251,6 @@ _ENDED = (
 )
 
 _RATES = (("sensitivity",) * 2, ("specificity",) * 2, ("PPV", "ppv"), ("NPV", "npv"))
-
-
-def _content(found: DecisionCurve) -> SummaryContent:
-    table, places, facts = found.table, _spread(len(found.table)), []
-    if found.costs is not None and found.threshold is not None:
-        at = int(np.argmin(np.abs(table["threshold"] - found.threshold)))
-        places = sorted({*places, at})
-        own = table.iloc[at]
-        one, other = found.costs
-        costs = f"costs of {one:g} (false positive) and {other:g} (false negative)"
-        facts = [
-            ("Threshold", f"{found.threshold:.4g}, least expected cost at {costs}"),
-            ("At it", ", ".join(f"{a} {number_text(own[b], '.3f')}" for a, b in _RATES)),
-        ]
-    rows = tuple(
-        (
-            f"{row['threshold']:.4g}",
-            number_text(row["sensitivity"], ".3f"),
-            number_text(row["specificity"], ".3f"),
-            decimal_text(row["net_benefit"], 3, missing="unknown"),
-            interval_text(row["ci_low"], row["ci_high"], decimal_form(3), "unknown"),
-            decimal_text(row["all"], 3, missing="unknown"),
-            decimal_text(row["gain"], 3, "+", missing="unknown"),
-            interval_text(row["gain_low"], row["gain_high"], decimal_form(3, "+"), "unknown"),
-        )
-        for row in table.iloc[places].to_dict("records")
-    )
-    event = f"{found.event}, {decimal_text(found.prevalence, 3)} of {found.n_rows:,} rows"
-    n = found.n_left_out
-    left_out = f"{n:,} row{' was' if n == 1 else 's were'} left out: the training rows have none of"
-    return SummaryContent(
-        title="Decision curve of held-out rows",
-        facts=(
-            ("Event", event),
-            ("Folds", found.scheme),
-            *facts,
-            ("Seed", str(found.seed)),
-        ),
-        columns=(
-            "Threshold", "Sens.", "Spec.", "Net benefit", "95% interval", "All", "Gain",
-            "95% interval",
-        ),
-        rows=rows,
-        notes=(
-            "Net benefit: true positives less false positives times threshold / (1 - threshold), as"
-            " a share of all rows. Gain: net benefit less that of the better of treating all and"
-            f" none. Intervals: {found.n_draws:,} bootstrap samples of the {found.drawn}; models"
-            " and predictions are held fixed.",
-            *((_TIMES,) if found.has_times else ()),
-            *((_ENDED,) if found.has_times and table["sensitivity"].isna().any() else ()),
-            *((f"{left_out} the same stratum.",) if n else ()),
-        ),
-    )  # fmt: skip
 
 
 # --- the rates -----------------------------------------------------------------------------------

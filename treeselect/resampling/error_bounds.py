@@ -7,7 +7,7 @@ import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -29,7 +29,6 @@ _ROUNDING = 1e-9
 # --- bounds on the expected number of noise units that pass a threshold on selection frequency ---
 
 Assumption = Literal["none", "r-concave"]
-ASSUMPTIONS = ("none", "r-concave")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +98,19 @@ class ErrorBound:
 def error_bound(stability: Resampled, threshold: float, assumption: Assumption) -> ErrorBound:
     """The bound for one threshold: see ``Stability.pfer``."""
     bound_with = _bound_of(stability, assumption)
-    _check_threshold(threshold)
+    found = finite(threshold)
+    if found is None or not 0.5 < found <= 1:
+        raise OptionError(
+            "`threshold` must be a number above 0.5 and at most 1.\n"
+            f"  Found: {described(threshold)}."
+        )
     q, p = _sizes(stability)
     n = stability.n_resamples
     count = stability.selected.sum(axis=0)
     passed = np.flatnonzero(stability.assessed & (count >= _least_count(threshold, n)))
     return ErrorBound(
-        bound=bound_with(q, float(threshold)),
-        threshold=float(threshold),
+        bound=bound_with(q, found),
+        threshold=found,
         units=tuple(
             stability.units[u]
             for u in sorted(passed, key=lambda u: (-count[u], stability.units[u]))
@@ -161,7 +165,7 @@ def _way_out(
 
 def _bound_of(stability: Resampled, assumption: Assumption) -> Callable[[int, float], float]:
     """The bound as a function of q and the threshold, after checking that one holds."""
-    check_choice("assumption", assumption, ASSUMPTIONS)
+    check_choice("assumption", assumption, get_args(Assumption))
     why_not = no_bound(stability)
     if why_not is not None:
         raise StabilityError(why_not)
@@ -210,15 +214,6 @@ def _sizes(stability: Resampled) -> tuple[int, int]:
     return stability.k - int(stability.kept.sum()), int(stability.assessed.sum())
 
 
-def _check_threshold(threshold: object) -> None:
-    found = finite(threshold)
-    if found is None or not 0.5 < found <= 1:
-        raise OptionError(
-            f"`threshold` must be a number above 0.5 and at most 1.\n"
-            f"  Found: {described(threshold)}."
-        )
-
-
 # --- the bounds ----------------------------------------------------------------------------------
 
 
@@ -242,23 +237,16 @@ def concave_bound(q: int, p: int, threshold: float, n_pairs: int) -> float:
     # `count` of 2B resamples at least means count - B of B pairs with both halves at least.
     tail = min(largest_tail(theta**2, count - b, b, -0.5), largest_tail(theta, count, 2 * b, -0.25))
     if tail == 1.0:
-        least = min(b + _twice(theta**2, b), _twice(theta, 2 * b)) + 1
-        raise _too_low(threshold, least, 2 * b)
-    # With few pairs the shape bound may be weaker than Markov's inequality, which needs no shape.
-    return min(p * tail, worst_case_bound(q, p, threshold))
-
-
-def _too_low(threshold: float, least: int, n: int) -> OptionError:
-    """The error for a threshold below ``least / n``."""
-    if least > n:
-        return OptionError(
+        least, n = min(b + _twice(theta**2, b), _twice(theta, 2 * b)) + 1, 2 * b
+        raise OptionError(
             f"This bound needs more than {n} resamples: it is uninformative at every threshold.\n"
             '  Use `fit.resample(100, scheme="complementary")`, or `assumption="none"`.'
+            if least > n
+            else f"`threshold` must be at least {least / n:g} for this bound, with these numbers of"
+            f" selections and resamples.\n  Found: {threshold:g}."
         )
-    return OptionError(
-        f"`threshold` must be at least {least / n:g} for this bound, with these numbers of"
-        f" selections and resamples.\n  Found: {threshold:g}."
-    )
+    # With few pairs the shape bound may be weaker than Markov's inequality, which needs no shape.
+    return min(p * tail, worst_case_bound(q, p, threshold))
 
 
 def _least_count(threshold: float, n: int) -> int:
@@ -331,9 +319,6 @@ def _largest_of_support(
 # without signal whose score is at least as high is at most the mean of `size_bound` over the sizes,
 # divided by the score (theorem 1 of Melikechi and Miller 2025, with the uniform measure on sizes).
 
-POWERS = (1, 2, 3)
-"""Exponents for which the bound is known."""
-
 POWER, CUTOFF, PAIRS = 2, 0.05, 25
 """Defaults of q-values (``benchmarks/qvalues.py``). Pairs are splits of the same rows: however many
 there are, they count as at most this many independent ones."""
@@ -397,7 +382,7 @@ def followed(
 def efp_of(stability: Resampled, power: int, cutoff: float, independent_pairs: int) -> FloatArray:
     """Efp scores of the units that are not forced in: see ``Stability.q_values``."""
     exponent = whole(power)
-    if exponent not in POWERS:
+    if exponent not in (1, 2, 3):
         raise OptionError(f"`power` must be 1, 2 or 3.\n  Found: {described(power)}.")
     cutoff = check_between("cutoff", cutoff, 0)
     pairs = check_count("independent_pairs", independent_pairs, least=1)

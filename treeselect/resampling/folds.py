@@ -234,9 +234,8 @@ def split_rows(problem: Problem, weights: RowWeights, folds: Folds, seed: int) -
     if len(found) < 2:
         raise OptionError(f"`folds` must give at least two folds.\n  Found: {len(found)}.")
     for number, split in enumerate(found):
-        _check_split(problem, split, f"fold {number + 1} of {len(found)}", choose=folds.choose)
-        if weights.groups is not None:
-            _check_apart(weights.groups, split, f"fold {number + 1} of {len(found)}")
+        where = f"fold {number + 1} of {len(found)}"
+        _check_split(problem, split, weights.groups, where, choose=folds.choose)
     return tuple(found)
 
 
@@ -373,8 +372,10 @@ def _way_out(first: str, *more: str, choose: bool) -> str:
     return f"Give {', '.join(ways[:-1])}{', or ' if ways[1:] else ''}{ways[-1]}."
 
 
-def _check_split(problem: Problem, split: Split, where: str, *, choose: bool) -> None:
-    """Raise an OptionError if a side is empty, shares rows, or can't be fitted."""
+def _check_split(
+    problem: Problem, split: Split, groups: IntArray | None, where: str, *, choose: bool
+) -> None:
+    """Raise an OptionError if a side is empty, shares rows or clusters, or can't be fitted."""
     way_out = _way_out("other `folds`", choose=choose)
     for side, rows in (("training", split.train), ("held-out", split.test)):
         if not len(rows):
@@ -403,19 +404,22 @@ def _check_split(problem: Problem, split: Split, where: str, *, choose: bool) ->
         )
     held_out = problem.y[split.test]
     if problem.family.score_needs_variation and not varies(problem, split.test):
-        way_out = _way_out("a smaller `folds`", *_other_score(problem), choose=choose)
+        others = ["a `scoring` that allows a constant response"]
+        if problem.family.has_times:
+            late = (problem.y[:, START] >= 0).any()
+            others = [] if late else ['`scoring="integrated_brier"`, which needs no pairs of rows']
+        way_out = _way_out("a smaller `folds`", *others, choose=choose)
         raise OptionError(
             f"Cross-validation needs {_variation(problem)} in every fold.\n"
             f"  Found: {_lacking(problem, held_out)} {len(held_out)} rows of {where}. {way_out}"
         )
-
-
-def _other_score(problem: Problem) -> list[str]:
-    """A score that a constant response allows, if there is one."""
-    if not problem.family.has_times:
-        return ["a `scoring` that allows a constant response"]
-    late = (problem.y[:, START] >= 0).any()
-    return [] if late else ['`scoring="integrated_brier"`, which needs no pairs of rows']
+    divided = () if groups is None else np.intersect1d(groups[split.train], groups[split.test])
+    if len(divided):
+        raise OptionError(
+            "`folds` must not divide the clusters in `fold_groups`.\n"
+            f"  Found: {len(divided)} of them on both sides of {where}. Give a number of folds, or"
+            " a splitter that uses groups, such as `LeaveOneGroupOut`."
+        )
 
 
 def _variation(problem: Problem) -> str:
@@ -428,16 +432,6 @@ def _variation(problem: Problem) -> str:
 def _lacking(problem: Problem, y: FloatArray) -> str:
     """What the rows contain instead."""
     return "none among the" if problem.family.has_times else f"{y[0]:g} in all"
-
-
-def _check_apart(groups: IntArray, split: Split, where: str) -> None:
-    both = np.intersect1d(groups[split.train], groups[split.test])
-    if len(both):
-        raise OptionError(
-            "`folds` must not divide the clusters in `fold_groups`.\n"
-            f"  Found: {len(both)} of them on both sides of {where}. Give a number of folds, or a"
-            " splitter that uses groups, such as `LeaveOneGroupOut`."
-        )
 
 
 # --- two parts of the rows ------------------------------------------------------------------------

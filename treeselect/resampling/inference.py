@@ -20,7 +20,6 @@ from treeselect.designs.row_sample import varies
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, listing, quoted
-from treeselect.frames.tables import in_library
 from treeselect.models.linear.coefficients import (
     OTHER_ROWS,
     ModelColumn,
@@ -63,7 +62,7 @@ if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Inference(OfContent, Tabled, Stoppable, InPapers):
     """P-values of terms that were selected on other rows (sample splitting).
 
@@ -81,10 +80,6 @@ class Inference(OfContent, Tabled, Stoppable, InPapers):
     groups_name : str or bool
         Column of the clusters that the splits do not divide; otherwise, whether an array of
         clusters was given.
-    library : str
-        Data frame library of the tables.
-    asked : int or None
-        Number of splits requested, if the call was stopped before all were done.
     response : str
         The modelled response.
     statistics : dict of str to float
@@ -94,6 +89,8 @@ class Inference(OfContent, Tabled, Stoppable, InPapers):
         Labels of the columns of that model that have one.
     tested : tuple of ModelData and LinearCoding, or None
         Of a single split: the rows for testing, and how terms are coded.
+    asked, library
+        As of :class:`treeselect.resampling.records.Stoppable`.
 
     Notes
     -----
@@ -119,8 +116,6 @@ class Inference(OfContent, Tabled, Stoppable, InPapers):
     level: float
     content: SummaryContent
     groups_name: str | bool = False
-    library: str = "pandas"
-    asked: int | None = None
     response: str = ""
     statistics: dict[str, float] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
@@ -167,7 +162,7 @@ class Inference(OfContent, Tabled, Stoppable, InPapers):
                 "`exponentiate` must be False for several splits: they have no common coefficients."
             ).fit
             table = exponentiated(table, "ratio" if fit is None else fit.ratio)
-        return in_library(table, self.library)
+        return self._frame(table)
 
     def _only(self, needs: str) -> SplitFit:
         """The single split; an OptionError if there are several."""

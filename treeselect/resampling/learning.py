@@ -18,21 +18,20 @@ from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, quoted
-from treeselect.frames.tables import in_library
 from treeselect.printing import Rounded, SummaryContent, decimal_text, interval_text
 from treeselect.resampling.agreement import stability_index
 from treeselect.resampling.cross_validation import differences, paired_difference, standard_error
 from treeselect.resampling.folds import Split, Splitter, mean_repeats, part_rows
 from treeselect.resampling.outer_folds import nested_selection, one_fold, outer_folds
-from treeselect.resampling.records import InLibrary
+from treeselect.resampling.records import InLibrary, Scored
 from treeselect.running.parallel import Workers, run_all
 
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
 
 
-@dataclass(frozen=True, slots=True)
-class LearningCurve(InLibrary):
+@dataclass(frozen=True)
+class LearningCurve(Scored):
     """Scores on the same held-out rows, and selected sets, by the number of training rows.
 
     Attributes
@@ -50,14 +49,10 @@ class LearningCurve(InLibrary):
         Units that are not forced in.
     repeats : float
         How often a row is held out, on average.
-    score_name, scheme, call : str
-    seed : int
-    library : str
-        Data frame library of the tables.
-    score_words : str
-        A sentence that explains the score; empty if its name suffices.
     apart : ndarray of int64, shape (n_pairs, 2)
         Numbers of successive folds whose training sets share no rows.
+    score_name, score_words, scheme, call, seed, library
+        As of :class:`treeselect.resampling.records.Scored`.
 
     Examples
     --------
@@ -76,12 +71,6 @@ class LearningCurve(InLibrary):
     selected: BoolArray
     assessed: BoolArray
     repeats: float
-    score_name: str
-    scheme: str
-    call: str
-    seed: int
-    library: str = "pandas"
-    score_words: str = ""
     apart: IntArray = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64), repr=False)
 
     def tidy(self) -> Any:
@@ -114,7 +103,7 @@ class LearningCurve(InLibrary):
                 "stability_high": high,
             }
         )
-        return in_library(table, self.library)
+        return self._frame(table)
 
     def rows_needed(
         self, index: float | Sequence[float] = (0.75, 0.9), *, seed: int | None = None
@@ -245,10 +234,8 @@ def learn(
         selected=selected.reshape(*shape, -1),
         assessed=~groups.keep,
         repeats=mean_repeats(outer.splits),
-        score_name=outer.family.score_name,
-        score_words=outer.family.score_words,
         apart=_apart(outer.splits),
-        **outer.told(result, seed),
+        **outer.scored(result, seed),
     )
 
 
@@ -295,7 +282,7 @@ REACH = 4
 """Times the largest training set up to which the curve is extrapolated."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RowsNeeded(Rounded, InLibrary):
     """Number of rows at which a selection would reach a stability index.
 
@@ -340,7 +327,6 @@ class RowsNeeded(Rounded, InLibrary):
     n_pairs: int
     seed: int
     call: str
-    library: str = "pandas"
 
     def tidy(self) -> Any:
         """One row per index that is asked for.
@@ -353,7 +339,7 @@ class RowsNeeded(Rounded, InLibrary):
         """
         names = ("index", "rows", "low", "high")
         table = pd.DataFrame({name: np.asarray(getattr(self, name)) for name in names})
-        return in_library(table, self.library)
+        return self._frame(table)
 
     @property
     def words(self) -> str:

@@ -57,6 +57,11 @@ class OuterFolds:
             "library": result.design.library,
         }
 
+    def scored(self, result: Fit, seed: int) -> dict[str, Any]:
+        """The same of results with scores."""
+        score = {"score_name": self.family.score_name, "score_words": self.family.score_words}
+        return self.told(result, seed) | score
+
     def n_used(self, splits: Sequence[Split]) -> tuple[IntArray, IntArray]:
         """Numbers of training and held-out rows of each split that are used."""
         used = self.weights.used

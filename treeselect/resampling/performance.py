@@ -22,7 +22,6 @@ from treeselect.designs.scoring import Scoring
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.figures.plotting import need_matplotlib, plotted
-from treeselect.frames.tables import in_library
 from treeselect.printing import (
     Rounded,
     SummaryContent,
@@ -49,7 +48,7 @@ from treeselect.resampling.held_out import (
 )
 from treeselect.resampling.held_out_figures import drawn
 from treeselect.resampling.outer_folds import Fold, nested_selection, one_fold, outer_folds
-from treeselect.resampling.records import Stoppable, stopped
+from treeselect.resampling.records import Scored, Stoppable, stopped
 from treeselect.resampling.subgroups import Subgroups, by_subgroup
 from treeselect.running.pieces import (
     Course,
@@ -103,8 +102,8 @@ def frequency_note(frequency: Mapping[str, int], n_folds: int) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Performance(Rounded, Stoppable):
+@dataclass(frozen=True)
+class Performance(Rounded, Scored, Stoppable):
     """Scores of the whole selection on held-out rows, by nested cross-validation.
 
     Attributes
@@ -123,28 +122,17 @@ class Performance(Rounded, Stoppable):
         Numbers of rows used.
     repeats : float
         How often a row is held out, on average.
-    score_name, family, method : str
-    score_words : str
-        A sentence that explains the score; empty if its name suffices.
+    family, method : str
     score_bounds : (float, float)
         Least and greatest value that the score can have; infinite where none is known.
-    scheme : str
-        How rows are held out, in words.
     rule : str
         How the number of units is chosen in each fold, in words.
-    call : str
-        The call, after that of the fit.
     k_of_fit : int
         Number of units that the fit on all rows selected.
     path_score : float
         Cross-validated score of the fit at that size; NaN if there is none.
-    seed : int
     held_out : HeldOut
         Predictions of the held-out rows.
-    library : str
-        Data frame library of the tables.
-    asked : int or None
-        Number of folds requested, if the call was stopped before all were done.
     labels : mapping of str to str
         Labels of terms in print, by name; terms without a label are absent.
     fingerprint : str or None
@@ -153,6 +141,8 @@ class Performance(Rounded, Stoppable):
         The final model, in words.
     source : treeselect.resampling.fit.Source
         The data, for :meth:`by`; a copy is without them.
+    score_name, score_words, scheme, call, seed, asked, library
+        As of :class:`treeselect.resampling.records.Scored` and ``Stoppable``.
 
     Examples
     --------
@@ -172,20 +162,13 @@ class Performance(Rounded, Stoppable):
     n_train: IntArray
     n_test: IntArray
     repeats: float
-    score_name: str
-    score_words: str
     score_bounds: tuple[float, float]
     family: str
     method: str
-    scheme: str
     rule: str
-    call: str
     k_of_fit: int
     path_score: float
-    seed: int
     held_out: HeldOut
-    library: str = "pandas"
-    asked: int | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     fingerprint: str | None = None
     model: str = ""
@@ -247,7 +230,7 @@ class Performance(Rounded, Stoppable):
                 "n_test": self.n_test,
             }
         )
-        return in_library(frame, self.library)
+        return self._frame(frame)
 
     def glance(self) -> Any:
         """One row for all folds together.
@@ -275,7 +258,7 @@ class Performance(Rounded, Stoppable):
             "family": self.family,
             "seed": self.seed,
         }
-        return in_library(pd.DataFrame([row]), self.library)
+        return self._frame(pd.DataFrame([row]))
 
     def predictions(self) -> Any:
         """Predictions of held-out rows.
@@ -292,19 +275,8 @@ class Performance(Rounded, Stoppable):
             only, while ``probability``, of the event by the horizon, is comparable between folds
             (missing if the training rows have none of the row's stratum). A row that is held out
             several times has several rows here; a row that is never held out has none.
-
-        Examples
-        --------
-        >>> import treeselect
-        >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=1, seed=1)
-        >>> found = fit.performance(folds=3).predictions()
-        >>> found.columns.to_list()
-        ['row', 'fold', 'observed', 'predicted', 'weight']
-        >>> found["row"].is_unique
-        True
         """
-        return in_library(self.held_out.table(), self.library)
+        return self._frame(self.held_out.table())
 
     def calibration(self, n_groups: int = 10) -> Any:
         """Calibration: predicted and observed means in groups of held-out rows by prediction.
@@ -338,18 +310,9 @@ class Performance(Rounded, Stoppable):
         reflect the number of rows. With weights that are not copies of rows, they use Kish's
         effective sample size. Intervals treat rows as independent, including clustered rows
         (`fold_groups`).
-
-        Examples
-        --------
-        >>> import treeselect
-        >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=1, seed=1)
-        >>> found = fit.performance(folds=3).calibration(n_groups=2)
-        >>> bool(found["n"].sum() == len(data))
-        True
         """
         n_groups = check_count("n_groups", n_groups, least=2, most=100)
-        return in_library(calibration_table(self.held_out, n_groups), self.library)
+        return self._frame(calibration_table(self.held_out, n_groups))
 
     def roc(self) -> Any:
         """The ROC curve of all held-out predictions together; with more than two classes, one curve
@@ -367,7 +330,7 @@ class Performance(Rounded, Stoppable):
         OptionError
             If the response has no classes.
         """
-        return in_library(roc_table(self.held_out), self.library)
+        return self._frame(roc_table(self.held_out))
 
     def auc(self, times: Sequence[float] | None = None) -> Any:
         """Area under the ROC curve at some times, of held-out rows with times to an event.
@@ -413,7 +376,7 @@ class Performance(Rounded, Stoppable):
         np.True_
         """
         drawn = stream_seed(self.seed, "areas")
-        return in_library(auc_table(self.held_out, times, drawn), self.library)
+        return self._frame(auc_table(self.held_out, times, drawn))
 
     def confusion(self, threshold: float | None = None) -> Any:
         """Confusion matrix of the held-out rows: observed class by most probable class.
@@ -436,7 +399,7 @@ class Performance(Rounded, Stoppable):
         OptionError
             If the response has no classes, or the threshold is not allowed.
         """
-        return in_library(confusion_table(self.held_out, threshold), self.library)
+        return self._frame(confusion_table(self.held_out, threshold))
 
     def decision_curve(
         self,
@@ -675,8 +638,6 @@ def measure(
         n_train=n_train,
         n_test=n_test,
         repeats=mean_repeats(splits),
-        score_name=family.score_name,
-        score_words=family.score_words,
         score_bounds=family.score_bounds,
         family=result.family,
         method=result.method,
@@ -700,7 +661,7 @@ def measure(
         source=result.all_rows(),
         asked=n_folds if len(splits) < n_folds else None,
         labels=shown_names(result.design),
-        **outer.told(result, seed),
+        **outer.scored(result, seed),
     )
 
 

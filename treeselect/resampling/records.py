@@ -1,32 +1,84 @@
-"""What results of repeated work have in common: the library of their tables, and an early end."""
+"""What results of repeated work have in common: the library of their tables, held-out rows, scores,
+and an early end."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Self, cast
+from dataclasses import dataclass
+from typing import Any, Self
 
+import pandas as pd
+
+from treeselect.frames.tables import in_library
 from treeselect.running.pieces import stopped_note
 
 
+@dataclass(frozen=True, kw_only=True)
 class InLibrary:
-    """A record whose tables are frames of a library."""
+    """A record whose tables are frames of a library.
 
-    __slots__ = ()
+    Attributes
+    ----------
+    library : str
+        Data frame library of the tables.
+    """
 
-    library: str
+    library: str = "pandas"
 
     @property
     def in_pandas(self) -> Self:
         """The same with tables of pandas."""
-        return cast(Self, dataclasses.replace(cast(Any, self), library="pandas"))
+        return dataclasses.replace(self, library="pandas")
+
+    def _frame(self, table: pd.DataFrame) -> Any:
+        return in_library(table, self.library)
 
 
+@dataclass(frozen=True, kw_only=True)
+class OfFolds(InLibrary):
+    """A record of what was found on held-out rows.
+
+    Attributes
+    ----------
+    scheme : str
+        How rows are held out, or what is drawn, in words.
+    seed : int
+    call : str
+        The call, after that of the fit.
+    """
+
+    scheme: str
+    seed: int
+    call: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scored(OfFolds):
+    """A record of scores of held-out rows.
+
+    Attributes
+    ----------
+    score_name : str
+    score_words : str
+        A sentence that explains the score; empty if its name suffices.
+    """
+
+    score_name: str
+    score_words: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Stoppable(InLibrary):
-    """A record of a call that can be stopped: what was `asked` for if it was, otherwise None."""
+    """A record of a call that can be stopped.
 
-    __slots__ = ()
+    Attributes
+    ----------
+    asked : int or None
+        Number of folds, resamples, samples or splits requested, if the call was stopped before all
+        were done.
+    """
 
-    asked: int | None
+    asked: int | None = None
 
     @property
     def partial(self) -> bool:

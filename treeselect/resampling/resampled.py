@@ -12,7 +12,6 @@ import pandas as pd
 from treeselect.arguments.checks import MOST_RESAMPLES, check_count, check_share
 from treeselect.brief import brief
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
-from treeselect.frames.tables import in_library
 from treeselect.resampling.agreement import (
     Clusters,
     co_selection,
@@ -82,7 +81,7 @@ class StabilityPath:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Resampled(Stoppable):
     """Selections on resamples of the rows.
 
@@ -98,16 +97,12 @@ class Resampled(Stoppable):
     k : int
         Number of units requested on each resample.
     seed : int
-    library : str
-        Data frame library of the tables.
     groups_name : str or bool
         Column of the clusters that were resampled as a whole; otherwise, whether an array of
         clusters was given.
     fixed_size : bool
         Whether no resample could select more than `k` units; False if the method's tuning
         parameter determined the number.
-    asked : int or None
-        Number of resamples requested, if the call was stopped before all were done.
     association : callable or None
         Strength of the association of two units in the data, in [0, 1]; None without the data.
     similarity : callable or None
@@ -126,6 +121,8 @@ class Resampled(Stoppable):
         Labels of units in print, by name; units without a label are absent.
     one : str
         One selectable item in print: "term", or "unit" where there are groups.
+    asked, library
+        As of :class:`treeselect.resampling.records.Stoppable`.
     """
 
     units: tuple[str, ...]
@@ -135,10 +132,8 @@ class Resampled(Stoppable):
     scheme: Scheme
     k: int
     seed: int
-    library: str = "pandas"
     groups_name: str | bool = False
     fixed_size: bool = True
-    asked: int | None = None
     association: Callable[[str, str], float] | None = field(default=None, repr=False, compare=False)
     similarity: Callable[[], FloatArray] | None = field(default=None, repr=False, compare=False)
     measured_index: float = field(default=float("nan"), repr=False, compare=False)
@@ -202,7 +197,7 @@ class Resampled(Stoppable):
             }
         )
         frame = frame.sort_values(["frequency", "term"], ascending=[False, True], ignore_index=True)
-        return in_library(frame, self.library)
+        return self._frame(frame)
 
     @property
     def correlated_index(self) -> float:
@@ -230,7 +225,7 @@ class Resampled(Stoppable):
         return int((self.selected == self.fitted).all(axis=1).sum())
 
     def models(self, n: int | None = 10) -> Any:
-        """Model frequencies: how often each set of units was selected.
+        """Model frequencies (Heinze, Wallisch and Dunkler 2018): how often each set was selected.
 
         Parameters
         ----------
@@ -250,19 +245,6 @@ class Resampled(Stoppable):
         ------
         OptionError
             If `n` is not allowed.
-
-        References
-        ----------
-        .. [1] G. Heinze, C. Wallisch, D. Dunkler (2018). Variable selection: A review and
-           recommendations for the practicing statistician. Biometrical Journal 60, 431-449.
-
-        Examples
-        --------
-        >>> import treeselect
-        >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=1, seed=1)
-        >>> int(fit.resample(20).stability.models()["count"].sum())
-        20
         """
         most = None if n is None else check_count("n", n, least=1, most=MOST_RESAMPLES)
         sets, counts = distinct_sets(self.selected)
@@ -281,7 +263,7 @@ class Resampled(Stoppable):
                 "selected": own[shown],
             }
         )
-        return in_library(frame, self.library)
+        return self._frame(frame)
 
     def pairs(self, level: float = PAIR_LEVEL) -> Any:
         """Pairs of units that were selected together more or less often than by chance, and others.
@@ -317,14 +299,6 @@ class Resampled(Stoppable):
         ----------
         .. [1] G. Heinze, C. Wallisch, D. Dunkler (2018). Variable selection: A review and
            recommendations for the practicing statistician. Biometrical Journal 60, 431-449.
-
-        Examples
-        --------
-        >>> import treeselect
-        >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=2, seed=1)
-        >>> list(fit.resample(20).stability.pairs())
-        ['term', 'other', 'together', 'expected', 'ratio', 'sign', 'p_value']
         """
         level = check_share("level", level)
         order = self._by_frequency()
@@ -342,7 +316,7 @@ class Resampled(Stoppable):
             }
         )
         frame = frame.sort_values("p_value", kind="stable", ignore_index=True)
-        return in_library(frame, self.library)
+        return self._frame(frame)
 
     def co_selection(self) -> pd.DataFrame:
         """Share of the resamples that selected both of two units.
@@ -352,14 +326,6 @@ class Resampled(Stoppable):
         pandas.DataFrame
             A row and a column for each unit, in decreasing order of frequency, with the
             frequencies on the diagonal. Always a pandas frame, as its rows have names.
-
-        Examples
-        --------
-        >>> import treeselect
-        >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=1, seed=1)
-        >>> fit.resample(20).stability.co_selection().shape
-        (9, 9)
         """
         order = self._by_frequency()
         names = [self.units[g] for g in order]

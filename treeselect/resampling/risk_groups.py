@@ -20,7 +20,6 @@ from treeselect.engine.rounding import weighted_median
 from treeselect.engine.survival.curves import SurvivalCurve, kaplan_meier
 from treeselect.engine.survival.times import START, STOP
 from treeselect.errors import OptionError, quoted
-from treeselect.frames.tables import in_library
 from treeselect.printing import (
     Rounded,
     SummaryContent,
@@ -38,15 +37,15 @@ from treeselect.resampling.held_out import (
     survival_steps,
 )
 from treeselect.resampling.outer_folds import outer_folds
-from treeselect.resampling.records import InLibrary
+from treeselect.resampling.records import OfFolds
 from treeselect.running.parallel import Workers, run_all
 
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
 
 
-@dataclass(frozen=True, slots=True)
-class RiskGroups(Rounded, InLibrary):
+@dataclass(frozen=True)
+class RiskGroups(Rounded, OfFolds):
     """Groups of held-out rows by predicted risk, with their survival curves.
 
     Attributes
@@ -64,16 +63,13 @@ class RiskGroups(Rounded, InLibrary):
         Mean predicted survival at the horizon.
     time : str
         Name of the times, as in the formula.
-    scheme, call : str
-        How rows are held out, in words; the call, after that of the fit.
-    seed : int
     spans : tuple of ndarray of float, shape (3, n_rows of the group)
         Start and end of the observation of each row, and its weight.
     n_left_out : int
         Rows that were held out together with all rows of their stratum, whose survival can't be
         predicted.
-    library : str
-        Data frame library of the tables.
+    scheme, call, seed, library
+        As of :class:`treeselect.resampling.records.OfFolds`.
 
     Examples
     --------
@@ -92,12 +88,8 @@ class RiskGroups(Rounded, InLibrary):
     horizon: float
     predicted: FloatArray
     time: str
-    scheme: str
-    call: str
-    seed: int
     spans: tuple[FloatArray, ...]
     n_left_out: int = 0
-    library: str = "pandas"
 
     def tidy(self) -> Any:
         """The survival curves: one row per group and distinct end of a row.
@@ -117,7 +109,7 @@ class RiskGroups(Rounded, InLibrary):
         ]
         table = pd.concat(parts, ignore_index=True)
         table = table.rename(columns={"lower": "ci_low", "upper": "ci_high"})
-        return in_library(table, self.library)
+        return self._frame(table)
 
     def at(self, times: Sequence[float]) -> Any:
         """The survival curves at given times, with the numbers at risk.
@@ -139,15 +131,6 @@ class RiskGroups(Rounded, InLibrary):
         ------
         OptionError
             If the times are not allowed.
-
-        Examples
-        --------
-        >>> import treeselect
-        >>> data = treeselect.datasets.load_gbsg2()
-        >>> fit = treeselect.select("Surv(time, cens) ~ .", data, method="mrmr", k=2, seed=1)
-        >>> found = fit.model.risk_groups(n_groups=2, folds=3).at([0, 365])
-        >>> found["survival"].round(2).to_list()[::2]
-        [1.0, 1.0]
         """
         at = np.array(numbers_in(times, lambda time: time >= 0))
         if not len(at):
@@ -166,7 +149,7 @@ class RiskGroups(Rounded, InLibrary):
                 "ci_high": high.ravel(),
             }
         )
-        return in_library(table, self.library)
+        return self._frame(table)
 
     def calibration(self) -> Any:
         """Predicted and observed survival at the horizon, one row per group.
@@ -192,7 +175,7 @@ class RiskGroups(Rounded, InLibrary):
                 "ci_high": high,
             }
         )
-        return in_library(table, self.library)
+        return self._frame(table)
 
     def observed(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Observed survival of each group at the horizon with its 95% interval limits; missing
@@ -201,7 +184,34 @@ class RiskGroups(Rounded, InLibrary):
         return survival[:, 0], low[:, 0], high[:, 0]
 
     def _content(self) -> SummaryContent:
-        return _risk_content(self)
+        observed, low, high = self.observed()
+        rows = tuple(
+            (
+                name,
+                count_text(self.n_rows[g]),
+                f"{self.curves[g].events.sum():,.6g}",
+                decimal_text(self.risk[g], 2),
+                decimal_text(self.predicted[g], 3),
+                decimal_text(observed[g], 3, missing="unknown"),
+                interval_text(low[g], high[g], decimal_form(3), "unknown"),
+            )
+            for g, name in enumerate(self.names)
+        )
+        return SummaryContent(
+            title=f"Risk groups: survival at {self.time} = {self.horizon:g}",
+            facts=(("Call", self.call), ("Folds", self.scheme), ("Seed", str(self.seed))),
+            columns=(
+                "Group",
+                "Rows",
+                "Events",
+                "Relative risk",
+                "Predicted",
+                "Observed",
+                "95% interval",
+            ),
+            rows=rows,
+            notes=risk_group_notes(self),
+        )
 
     def __repr__(self) -> str:
         return f"<RiskGroups: {', '.join(self.names)}; {self.scheme}>"
@@ -230,37 +240,6 @@ def risk_group_notes(found: RiskGroups) -> tuple[str, ...]:
         " predicted survival at the horizon. Observed: Kaplan-Meier estimate with its pointwise 95%"
         " interval.",
         *((left_out,) if n else ()),
-    )
-
-
-def _risk_content(found: RiskGroups) -> SummaryContent:
-    observed, low, high = found.observed()
-    rows = tuple(
-        (
-            name,
-            count_text(found.n_rows[g]),
-            f"{found.curves[g].events.sum():,.6g}",
-            decimal_text(found.risk[g], 2),
-            decimal_text(found.predicted[g], 3),
-            decimal_text(observed[g], 3, missing="unknown"),
-            interval_text(low[g], high[g], decimal_form(3), "unknown"),
-        )
-        for g, name in enumerate(found.names)
-    )
-    return SummaryContent(
-        title=f"Risk groups: survival at {found.time} = {found.horizon:g}",
-        facts=(("Call", found.call), ("Folds", found.scheme), ("Seed", str(found.seed))),
-        columns=(
-            "Group",
-            "Rows",
-            "Events",
-            "Relative risk",
-            "Predicted",
-            "Observed",
-            "95% interval",
-        ),
-        rows=rows,
-        notes=risk_group_notes(found),
     )
 
 

@@ -93,40 +93,36 @@ class SampleSize(Rounded):
         return table.assign(per_parameter=table["n"] * each / self.parameters)
 
     def _content(self) -> SummaryContent:
-        return _content(self)
+        events = "" if math.isnan(self.events) else f", {math.ceil(self.events):,} with the event"
+        share = f"{decimal_text(self.r2, 3)} of at most {decimal_text(self.largest, 3)}"
+        risk, low, high = self.risk
+        overall = f"{decimal_text(risk, 3)} (95% interval {interval_text(low, high, '.3f')})"
+        each = "Rows" if math.isnan(self.event_share) else "Events"
+        rows = [
+            (row["criterion"], f"{row['n']:,}", decimal_text(row["shrinkage"], 3),
+             number_text(row["per_parameter"], ",.2f"))
+            for row in self.tidy().to_dict("records")
+        ]  # fmt: skip
+        return SummaryContent(
+            title="Sample size for a regression model",
+            facts=(
+                ("Family", self.family),
+                ("Candidate parameters", f"{self.parameters:,}"),
+                ("Expected R2", share),
+                ("Rows needed", f"{self.n:,}{events}"),
+                *((("Overall risk", overall),) if risk == risk else ()),
+            ),
+            columns=("Criterion", "Rows", "Shrinkage", f"{each} per parameter"),
+            rows=tuple(rows),
+            notes=(
+                "The criteria are those of Riley et al. (2019, 2020) for an unpenalised regression"
+                " model with all candidate parameters. Trees and searches over many terms need more"
+                " rows.",
+            ),
+        )
 
     def __repr__(self) -> str:
         return f"<SampleSize: {self.n:,} rows for {self.parameters:,} candidate parameters>"
-
-
-def _content(found: SampleSize) -> SummaryContent:
-    events = "" if math.isnan(found.events) else f", {math.ceil(found.events):,} with the event"
-    share = f"{decimal_text(found.r2, 3)} of at most {decimal_text(found.largest, 3)}"
-    risk, low, high = found.risk
-    overall = f"{decimal_text(risk, 3)} (95% interval {interval_text(low, high, '.3f')})"
-    each = "Rows" if math.isnan(found.event_share) else "Events"
-    rows = [
-        (row["criterion"], f"{row['n']:,}", decimal_text(row["shrinkage"], 3),
-         number_text(row["per_parameter"], ",.2f"))
-        for row in found.tidy().to_dict("records")
-    ]  # fmt: skip
-    return SummaryContent(
-        title="Sample size for a regression model",
-        facts=(
-            ("Family", found.family),
-            ("Candidate parameters", f"{found.parameters:,}"),
-            ("Expected R2", share),
-            ("Rows needed", f"{found.n:,}{events}"),
-            *((("Overall risk", overall),) if risk == risk else ()),
-        ),
-        columns=("Criterion", "Rows", "Shrinkage", f"{each} per parameter"),
-        rows=tuple(rows),
-        notes=(
-            "The criteria are those of Riley et al. (2019, 2020) for an unpenalised regression"
-            " model with all candidate parameters. Trees and searches over many terms need more"
-            " rows.",
-        ),
-    )
 
 
 # --- the criteria --------------------------------------------------------------------------------

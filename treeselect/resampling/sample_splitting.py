@@ -11,9 +11,7 @@ import numpy as np
 from treeselect.brief import brief
 from treeselect.designs.linear import LinearCoding
 from treeselect.designs.modeldata import ModelData
-from treeselect.designs.problem import Problem
 from treeselect.designs.row_sample import labels_of
-from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import DataError, OptionError, TreeselectError, said_by
@@ -38,16 +36,6 @@ def draw_parts(asked: Procedure, split: float, seeds: Sequence[int]) -> list[Spl
     parts = [Split(*part_rows(asked.problem, asked.weights, split, seed)) for seed in seeds]
     _check_rows(asked, split, parts[0])
     return parts
-
-
-def _row_strata(problem: Problem, weights: RowWeights) -> list[IntArray]:
-    rows = weights.rows
-    labels = labels_of(problem, rows)
-    if labels is None:
-        return [rows]
-    if problem.family.has_times:
-        return [rows[labels == 1]]
-    return [rows[labels == c] for c in np.unique(labels)]
 
 
 def _draw_groups(asked: Procedure, split: float, seed: int) -> Split:
@@ -84,8 +72,10 @@ def _check_folds(asked: Procedure, seed: int) -> None:
 def _check_rows(asked: Procedure, split: float, parts: Split) -> None:
     """Raise an OptionError if a part has too few rows, rows of a class or rows with an event."""
     problem, _, weights, choice = asked
-    strata = _row_strata(problem, weights)
-    folds, times = choice.folds.folds, problem.family.has_times
+    folds, times, rows = choice.folds.folds, problem.family.has_times, weights.rows
+    strata, labels = [rows], labels_of(problem, rows)
+    if labels is not None:  # all classes, or the rows with an event
+        strata = [rows[labels == own] for own in ([1] if times else np.unique(labels))]
     n_folds = folds if isinstance(folds, int) and isinstance(choice.k, str) else 0
     least, of = _FEWEST_ROWS, ""
     if problem.family.has_classes:
@@ -98,8 +88,8 @@ def _check_rows(asked: Procedure, split: float, parts: Split) -> None:
         (parts.train, max(least, n_folds), f"for selection{in_folds}"),
         (parts.test, least, "for testing"),
     )
-    for rows, needed, why in sides:
-        fewest = min(int(np.isin(own, rows).sum()) for own in strata)
+    for side, needed, why in sides:
+        fewest = min(int(np.isin(own, side).sum()) for own in strata)
         if fewest < needed:
             raise OptionError(
                 f"`split` must leave at least {needed} rows{of} {why}{whole}.\n"

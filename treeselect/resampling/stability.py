@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from treeselect.frames.tables import in_library
 from treeselect.printing import (
     MOST_ROWS,
     Rounded,
@@ -171,7 +170,7 @@ class Stability(Rounded, Resampled):
         2  3  sex        1.0
         """
         path = followed(self, "selection frequencies along the path")
-        return in_library(path.table(self.units), self.library)
+        return self._frame(path.table(self.units))
 
     def q_values(
         self, power: int = POWER, cutoff: float = CUTOFF, independent_pairs: int = PAIRS
@@ -255,7 +254,7 @@ class Stability(Rounded, Resampled):
                 "selected": self.fitted[judged],
             }
         )
-        return in_library(frame.sort_values(["efp", "term"], ignore_index=True), self.library)
+        return self._frame(frame.sort_values(["efp", "term"], ignore_index=True))
 
     @cached_property
     def places(self) -> tuple[Place, ...]:
@@ -275,10 +274,13 @@ class Stability(Rounded, Resampled):
         >>> set(place.units) <= {"age", "femur", "height", "tibia", "weight"}
         True
         """
-        found = [
-            place_of(self.units, self.selected, cluster, strength)
-            for cluster, strength in self._clusters()
-        ]
+        clusters = self.measured_places
+        if (measure := self.association) is not None:
+            names = self.units
+            clusters = associated_clusters(
+                self._replaced(), lambda unit, other: measure(names[unit], names[other])
+            )
+        found = [place_of(self.units, self.selected, *cluster) for cluster in clusters]
         return tuple(place for place in found if place is not None)
 
     @property
@@ -288,17 +290,6 @@ class Stability(Rounded, Resampled):
             (tuple(sorted(map(self.units.index, place.units))), place.association)
             for place in self.places
         )
-
-    def _clusters(self) -> Clusters:
-        """Candidate sets of interchangeable units, with their lowest pairwise association."""
-        if self.association is None:
-            return self.measured_places
-        measure = self.association
-
-        def strength(unit: int, other: int) -> float:
-            return measure(self.units[unit], self.units[other])
-
-        return associated_clusters(self._replaced(), strength)
 
     @property
     def substitutes(self) -> Any:
@@ -317,17 +308,9 @@ class Stability(Rounded, Resampled):
             (missing if there are none); ``association`` of the two in the data, in [0, 1]: rank
             correlation, correlation ratio or Cramer's V, for units with several columns the
             strongest.
-
-        Examples
-        --------
-        >>> import treeselect
-        >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=2, seed=1)
-        >>> table = fit.resample(20).stability.substitutes
-        >>> list(table)
-        ['term', 'substitute', 'n_without', 'share', 'share_otherwise', 'association']
         """
         rows: list[tuple[Any, ...]] = []
+        known = self.measured_associations
         for unit, others in self._replaced():
             without = ~self.selected[:, unit]
             for other in others:
@@ -335,17 +318,13 @@ class Stability(Rounded, Resampled):
                 share = float(self.selected[without, other].mean())
                 beside = self.selected[~without, other]
                 otherwise = float(beside.mean()) if len(beside) else np.nan
-                strength = self._association(len(rows), *names)
+                if self.association is not None:
+                    strength = self.association(*names)
+                else:  # as it was in this row when the model was saved
+                    strength = known[len(rows)] if len(rows) < len(known) else np.nan
                 rows.append((*names, int(without.sum()), share, otherwise, strength))
         columns = ["term", "substitute", "n_without", "share", "share_otherwise", "association"]
-        return in_library(pd.DataFrame(rows, columns=columns), self.library)
-
-    def _association(self, row: int, unit: str, other: str) -> float:
-        """From the data, or as it was in this row of the table when the model was saved."""
-        if self.association is not None:
-            return self.association(unit, other)
-        known = self.measured_associations
-        return known[row] if row < len(known) else np.nan
+        return self._frame(pd.DataFrame(rows, columns=columns))
 
     def _replaced(self) -> list[tuple[int, NDArray[np.intp]]]:
         """Units of the fit that enough resamples missed, each with its substitutes."""
@@ -366,10 +345,31 @@ class Stability(Rounded, Resampled):
         return found
 
     def _content(self) -> SummaryContent:
-        return summarise_stability(self._in_labels())
+        stability = self._in_labels()
+        table = stability.in_pandas.tidy()
+        kept = dict(zip(stability.units, self.kept.tolist(), strict=True))
+        rows = []
+        for row in table.head(MOST_ROWS).to_dict("records"):
+            told = decimal_text(row["frequency"], 2), interval_text(row["ci_low"], row["ci_high"])
+            cells = ("forced in", "") if kept[row["term"]] else told
+            rows.append((str(row["term"]), *cells, "yes" if row["selected"] else "no"))
+        return SummaryContent(
+            title="Stability of the selection",
+            facts=_facts(stability),
+            columns=(self.one.capitalize(), "Frequency", "95% interval", "Selected"),
+            rows=tuple(rows),
+            notes=_notes(self, len(table) - len(rows)),
+        )
 
     def __repr__(self) -> str:
-        return "\n".join(map(shown, stability_lines(self._in_labels())))
+        title, *facts = _facts(self._in_labels())
+        bound = ", .pfer()" if no_bound(self) is None else ""
+        lines = [
+            f"Stability on {title[1]}",
+            *(f"  {name}: {value}" for name, value in facts),
+            f"  More: .summary(), .tidy(), .substitutes, .models(), .pairs(){bound}",
+        ]
+        return "\n".join(map(shown, lines))
 
     def _in_labels(self) -> Stability:
         units = tuple(self.labels.get(name, name) for name in self.units)
@@ -379,35 +379,6 @@ class Stability(Rounded, Resampled):
 # --- words ---------------------------------------------------------------------------------------
 
 _MOST_NAMES = 6
-
-
-def stability_lines(stability: Stability) -> tuple[str, ...]:
-    """What a prompt shows."""
-    title, *facts = _facts(stability)
-    bound = ", .pfer()" if no_bound(stability) is None else ""
-    return (
-        f"Stability on {title[1]}",
-        *(f"  {name}: {value}" for name, value in facts),
-        f"  More: .summary(), .tidy(), .substitutes, .models(), .pairs(){bound}",
-    )
-
-
-def summarise_stability(stability: Stability) -> SummaryContent:
-    """Content of its summary."""
-    table = stability.in_pandas.tidy()
-    kept = dict(zip(stability.units, stability.kept.tolist(), strict=True))
-    rows = []
-    for row in table.head(MOST_ROWS).to_dict("records"):
-        told = decimal_text(row["frequency"], 2), interval_text(row["ci_low"], row["ci_high"])
-        cells = ("forced in", "") if kept[row["term"]] else told
-        rows.append((str(row["term"]), *cells, "yes" if row["selected"] else "no"))
-    return SummaryContent(
-        title="Stability of the selection",
-        facts=_facts(stability),
-        columns=(stability.one.capitalize(), "Frequency", "95% interval", "Selected"),
-        rows=tuple(rows),
-        notes=_notes(stability, len(table) - len(rows)),
-    )
 
 
 def _facts(stability: Stability) -> tuple[tuple[str, str], ...]:
@@ -447,11 +418,9 @@ def index_words(stability: Stability) -> str:
 
 
 def _notes(stability: Stability, more: int) -> tuple[str, ...]:
-    notes = [*stopped(stability, stability.n_resamples, "resamples")]
-    if more > 0:
-        notes.append(f"{count_text(more)} more in `.tidy()`.")
-    notes.append(
+    return (
+        *stopped(stability, stability.n_resamples, "resamples"),
+        *([f"{count_text(more)} more in `.tidy()`."] if more > 0 else []),
         f"Frequency: share of resamples that selected the {stability.one}, with Wilson's interval."
-        " Stability index: Nogueira, Sechidis and Brown (2018), with its Monte Carlo interval."
+        " Stability index: Nogueira, Sechidis and Brown (2018), with its Monte Carlo interval.",
     )
-    return tuple(notes)

@@ -18,7 +18,6 @@ from treeselect.figures.axes import score_axis
 from treeselect.figures.charts import interval_rows
 from treeselect.figures.marks import Rows
 from treeselect.figures.plotting import need_matplotlib, plotted
-from treeselect.frames.tables import in_library
 from treeselect.frames.values import Labels, read_column
 from treeselect.models.linear.statistics import Recalibration
 from treeselect.printing import (
@@ -32,6 +31,7 @@ from treeselect.printing import (
 )
 from treeselect.resampling.cross_validation import known_score, percentiles
 from treeselect.resampling.held_out import calibration_table, mean_outcome, recalibration
+from treeselect.resampling.records import Scored
 from treeselect.running.machine import warn
 from treeselect.shown import shown
 
@@ -53,8 +53,8 @@ FEWEST = 100
 """Cases below which a group is small."""
 
 
-@dataclass(frozen=True, slots=True)
-class Subgroups(Rounded):
+@dataclass(frozen=True)
+class Subgroups(Rounded, Scored):
     """Performance and calibration of the held-out predictions by subgroup.
 
     Returned by :meth:`Performance.by <treeselect.resampling.performance.Performance.by>`.
@@ -67,11 +67,8 @@ class Subgroups(Rounded):
         Predictions of the rows of each group.
     column : str
         Name of the groups.
-    score_name, score_words, scheme : str
-    seed : int
-    library : str
-        Data frame library of the tables.
-    call : str
+    score_name, score_words, scheme, call, seed, library
+        As of :class:`treeselect.resampling.records.Scored`.
 
     Examples
     --------
@@ -85,12 +82,6 @@ class Subgroups(Rounded):
     table: pd.DataFrame
     held_out: tuple[HeldOut, ...]
     column: str
-    score_name: str
-    score_words: str
-    scheme: str
-    seed: int
-    library: str = "pandas"
-    call: str = ""
 
     @property
     def small(self) -> tuple[str, ...]:
@@ -111,7 +102,7 @@ class Subgroups(Rounded):
             and ``intercept_high``. What is not known is missing: intercepts of times to an event;
             scores, slopes and intercepts of groups whose response does not vary.
         """
-        return in_library(self.table, self.library)
+        return self._frame(self.table)
 
     def calibration(self, n_groups: int = 5) -> Any:
         """Calibration within each subgroup: the frame of :meth:`Performance.calibration
@@ -134,7 +125,7 @@ class Subgroups(Rounded):
             rows = calibration_table(own, n_groups)
             rows.insert(0, "subgroup", pd.Series([name] * len(rows)))
             parts.append(rows)
-        return in_library(pd.concat(parts, ignore_index=True), self.library)
+        return self._frame(pd.concat(parts, ignore_index=True))
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the score of each group with its interval, where it is known.
@@ -160,7 +151,45 @@ class Subgroups(Rounded):
         return plotted(drawn, ax, (6.4, 1.2 + 0.36 * len(drawn.rows)))
 
     def _content(self) -> SummaryContent:
-        return _content(self)
+        form, family = decimal_form(3), self.held_out[0].family
+        shares = ".3f" if family.has_classes or family.has_times else ",.4g"
+        rows = tuple(
+            (
+                str(row["group"]),
+                count_text(row["n"]),
+                count_text(row["cases"]),
+                decimal_text(row["score"], 3, missing="–"),
+                interval_text(row["ci_low"], row["ci_high"], form),
+                number_text(row["predicted"], shares),
+                number_text(row["observed"], shares),
+                decimal_text(row["slope"], 2, missing="–"),
+                interval_text(row["slope_low"], row["slope_high"], decimal_form(2)),
+            )
+            for row in self.table.to_dict("records")
+        )
+        small = ", ".join(self.small)
+        caution = (
+            f"Small groups, with fewer than {FEWEST} cases: {small}. Their scores and calibration"
+            " are too uncertain to tell groups apart."
+        )
+        return SummaryContent(
+            title=f"Performance by {self.column}",
+            facts=(("Folds", self.scheme), ("Seed", str(self.seed))),
+            columns=(
+                "Group", "Rows", "Cases", self.score_name, "95% interval", "Predicted", "Observed",
+                "Slope", "95% interval",
+            ),
+            rows=rows,
+            notes=(
+                *filter(None, [self.score_words]),
+                f"Cases: {_case_words(self.held_out[0])}. Scores are of all held-out"
+                " predictions of a group together, with intervals of"
+                f" {_N_DRAWS} bootstrap samples of the {self.held_out[0].drawn_words}. A slope"
+                " below 1 means predictions that are too extreme.",
+                *((_ONE_CLUSTER,) if any(map(_is_one_cluster, self.held_out)) else ()),
+                *((caution,) if small else ()),
+            ),
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         return f"<Subgroups: {len(self.table)} of {shown(self.column)}>"
@@ -195,48 +224,6 @@ _ONE_CLUSTER = "Where a group is one cluster, its intervals are of its rows."
 
 def _is_one_cluster(held: HeldOut) -> bool:
     return held.grouped and len(np.unique(held.unit)) == 1
-
-
-def _content(found: Subgroups) -> SummaryContent:
-    form, family = decimal_form(3), found.held_out[0].family
-    shares = ".3f" if family.has_classes or family.has_times else ",.4g"
-    rows = tuple(
-        (
-            str(row["group"]),
-            count_text(row["n"]),
-            count_text(row["cases"]),
-            decimal_text(row["score"], 3, missing="–"),
-            interval_text(row["ci_low"], row["ci_high"], form),
-            number_text(row["predicted"], shares),
-            number_text(row["observed"], shares),
-            decimal_text(row["slope"], 2, missing="–"),
-            interval_text(row["slope_low"], row["slope_high"], decimal_form(2)),
-        )
-        for row in found.table.to_dict("records")
-    )
-    small = ", ".join(found.small)
-    caution = (
-        f"Small groups, with fewer than {FEWEST} cases: {small}. Their scores and calibration are"
-        " too uncertain to tell groups apart."
-    )
-    return SummaryContent(
-        title=f"Performance by {found.column}",
-        facts=(("Folds", found.scheme), ("Seed", str(found.seed))),
-        columns=(
-            "Group", "Rows", "Cases", found.score_name, "95% interval", "Predicted", "Observed",
-            "Slope", "95% interval",
-        ),
-        rows=rows,
-        notes=(
-            *filter(None, [found.score_words]),
-            f"Cases: {_case_words(found.held_out[0])}. Scores are of all held-out"
-            " predictions of a group together, with intervals of"
-            f" {_N_DRAWS} bootstrap samples of the {found.held_out[0].drawn_words}. A slope below 1"
-            " means predictions that are too extreme.",
-            *((_ONE_CLUSTER,) if any(map(_is_one_cluster, found.held_out)) else ()),
-            *((caution,) if small else ()),
-        ),
-    )  # fmt: skip
 
 
 # --- the groups ----------------------------------------------------------------------------------

@@ -28,7 +28,6 @@ from treeselect.figures.axes import nice_ticks, number_axis
 from treeselect.figures.charts import agreement_figure, level_figure, share_figure
 from treeselect.figures.marks import Plane, Series
 from treeselect.figures.plotting import need_matplotlib, plotted
-from treeselect.frames.tables import in_library
 from treeselect.models.linear.statistics import recalibrate
 from treeselect.printing import Rounded, SummaryContent, decimal_text, number_text
 from treeselect.printing.numbers import span
@@ -46,7 +45,7 @@ from treeselect.resampling.held_out import (
     survival_at,
 )  # fmt: skip
 from treeselect.resampling.performance import rule_words
-from treeselect.resampling.records import Stoppable, stopped
+from treeselect.resampling.records import OfFolds, Stoppable, stopped
 from treeselect.resampling.subgroups import read_subgroups
 from treeselect.running.parallel import Workers
 from treeselect.running.pieces import (
@@ -70,8 +69,8 @@ _DRAWN_ROWS, _DRAWN_CURVES = 150, 40
 """Rows, and calibration curves, in a figure."""
 
 
-@dataclass(frozen=True, slots=True)
-class Validation(Rounded, Stoppable):
+@dataclass(frozen=True)
+class Validation(Rounded, OfFolds, Stoppable):
     """The whole procedure, repeated on bootstrap samples of the rows.
 
     Returned by :meth:`treeselect.SelectionResult.validate`.
@@ -100,15 +99,12 @@ class Validation(Rounded, Stoppable):
         Of times to an event; otherwise NaN.
     what : str
         What is predicted, in words.
-    call, rule, scheme : str
-        The call, after that of the fit; how the number of units is chosen; what is drawn.
-    seed : int
-    asked : int or None
-        Number of samples requested, if the call was stopped before all were done.
-    library : str
-        Data frame library of the tables.
+    rule : str
+        How the number of units is chosen.
     source : treeselect.resampling.fit.Source
         The data, for :meth:`by`; a copy is without them.
+    scheme, call, seed, asked, library
+        As of :class:`treeselect.resampling.records.OfFolds` and ``Stoppable``.
 
     Examples
     --------
@@ -131,12 +127,7 @@ class Validation(Rounded, Stoppable):
     family: Family
     horizon: float
     what: str
-    call: str
     rule: str
-    scheme: str
-    seed: int
-    asked: int | None = None
-    library: str = "pandas"
     source: Source = dataclasses.field(default=NO_SOURCE, repr=False, compare=False)
 
     @property
@@ -179,7 +170,7 @@ class Validation(Rounded, Stoppable):
                 "n": known.sum(axis=0),
             }
         )
-        return in_library(table, self.library)
+        return self._frame(table)
 
     def instability(self, threshold: float | None = None) -> Any:
         """How much predictions vary between models developed on other samples.
@@ -221,7 +212,7 @@ class Validation(Rounded, Stoppable):
             own, others = (at_least(p, threshold) for p in (self.predicted, self.resampled))
             others = np.where(np.isnan(self.resampled), np.nan, others != own)
             table["changed"] = _means(others)
-        return in_library(pd.DataFrame(table), self.library)
+        return self._frame(pd.DataFrame(table))
 
     def by(self, column: Any, threshold: float | None = None) -> Any:
         """Instability by subgroup.
@@ -260,7 +251,7 @@ class Validation(Rounded, Stoppable):
         found["observed"] = [_observed(self, own) for own in members]
         means = [_means(self.resampled[:, own].T, self.mass[own]) for own in members]
         found["mean_low"], found["mean_high"] = _ends(np.array(means).T)
-        return in_library(pd.DataFrame(found), self.library)
+        return self._frame(pd.DataFrame(found))
 
     def calibration(self, n_groups: int = 10) -> Any:
         """Calibration curves, on all rows, of the fit and of the model of each bootstrap sample.
@@ -286,7 +277,7 @@ class Validation(Rounded, Stoppable):
         models = [self.predicted, *self.resampled]
         parts = [_curve(self, own, n_groups).assign(sample=i) for i, own in enumerate(models)]
         table = pd.concat(parts, ignore_index=True)
-        return in_library(table[["sample", "group", "predicted", "observed"]], self.library)
+        return self._frame(table[["sample", "group", "predicted", "observed"]])
 
     def plot(
         self,
@@ -326,7 +317,48 @@ class Validation(Rounded, Stoppable):
         return plotted(validation_figure(self, kind, threshold), ax, (5.0, 4.4))
 
     def _content(self) -> SummaryContent:
-        return _content(self)
+        table = self.in_pandas.tidy()
+        columns = ("apparent", "training", "test", "optimism", "corrected", "left_out")
+        rows = [
+            (row["measure"], *(decimal_text(row[name], 3, missing="–") for name in columns))
+            for row in table.to_dict("records")
+        ]
+        each = self.in_pandas.instability()
+        form = ".3f" if self.family.has_classes or self.family.has_times else ".4g"
+        error = f"{number_text(self.mean_error, form)}; 95% of the predictions of a row are within"
+        error += (
+            f" {number_text((each['high'] - each['low']).median(), form)} of each other (median)"
+        )
+        lost = self.n_samples - int(table["n"].min())
+        unknown = f"In {lost:,} samples a slope or intercept can't be estimated; they are left out."
+        return SummaryContent(
+            title="Validation: the whole procedure on bootstrap samples",
+            facts=(
+                ("Call", self.call),
+                ("Samples", f"{self.n_samples:,}, {self.scheme}"),
+                ("Choice of k", self.rule),
+                ("Selected (k)", f"{span(self.k)} on the samples; {self.k_of_fit} in the fit"),
+                ("Predicted", self.what),
+                ("Mean error", error),
+                ("Seed", str(self.seed)),
+            ),
+            columns=(
+                "Measure",
+                "Apparent",
+                "Training",
+                "Test",
+                "Optimism",
+                "Corrected",
+                "Left out",
+            ),
+            rows=tuple(rows),
+            notes=(
+                *stopped(self, self.n_samples, "samples"),
+                *filter(None, [self.family.score_words]),
+                *_NOTES,
+                *((unknown,) if lost else ()),
+            ),
+        )
 
     def __repr__(self) -> str:
         own = self.in_pandas.tidy().iloc[0]
@@ -415,41 +447,6 @@ _NOTES = (
     " samples from that by the fit (Riley and Collins 2023), mean over the rows. `.instability()`"
     " has that of each row.",
 )
-
-
-def _content(found: Validation) -> SummaryContent:
-    table = found.in_pandas.tidy()
-    columns = ("apparent", "training", "test", "optimism", "corrected", "left_out")
-    rows = [
-        (row["measure"], *(decimal_text(row[name], 3, missing="–") for name in columns))
-        for row in table.to_dict("records")
-    ]
-    each = found.in_pandas.instability()
-    form = ".3f" if found.family.has_classes or found.family.has_times else ".4g"
-    error = f"{number_text(found.mean_error, form)}; 95% of the predictions of a row are within"
-    error += f" {number_text((each['high'] - each['low']).median(), form)} of each other (median)"
-    lost = found.n_samples - int(table["n"].min())
-    unknown = f"In {lost:,} samples a slope or intercept can't be estimated; they are left out."
-    return SummaryContent(
-        title="Validation: the whole procedure on bootstrap samples",
-        facts=(
-            ("Call", found.call),
-            ("Samples", f"{found.n_samples:,}, {found.scheme}"),
-            ("Choice of k", found.rule),
-            ("Selected (k)", f"{span(found.k)} on the samples; {found.k_of_fit} in the fit"),
-            ("Predicted", found.what),
-            ("Mean error", error),
-            ("Seed", str(found.seed)),
-        ),
-        columns=("Measure", "Apparent", "Training", "Test", "Optimism", "Corrected", "Left out"),
-        rows=tuple(rows),
-        notes=(
-            *stopped(found, found.n_samples, "samples"),
-            *filter(None, [found.family.score_words]),
-            *_NOTES,
-            *((unknown,) if lost else ()),
-        ),
-    )
 
 
 # --- the bootstrap -------------------------------------------------------------------------------
