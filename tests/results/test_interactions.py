@@ -75,12 +75,12 @@ def test_a_checkpoint_keeps_them(data, tmp_path):
 
 def test_a_piece_holds_strengths_from_0_to_1():
     shapes = [(0, 1), (0, 1), (2, 1)]
-    read = assessing._kind_of(("x", "z"), "bootstrap", None, [], 0, shapes).read
-    found = read(0, [[0], [], [], [], [[0.5], [None]]])
+    read = assessing._kind_of(("x", "z"), "bootstrap", None, [], 0, shapes).coded(0).read
+    found = read([[0], [], None, [[], [], [0.5, None]]])
     np.testing.assert_array_equal(found.readings.strengths, [[0.5], [np.nan]])
     for wrong in (1.5, -0.5):
         with pytest.raises(ValueError, match="strengths that none has"):
-            read(0, [[0], [], [], [], [[0.5], [wrong]]])
+            read([[0], [], None, [[], [], [0.5, wrong]]])
 
 
 def test_files_and_fits_without_effects_have_strengths(told, data, tmp_path):

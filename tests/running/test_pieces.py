@@ -24,24 +24,22 @@ from sklearn.model_selection import ShuffleSplit
 
 import treeselect
 from treeselect.errors import OptionError, TreeselectWarning
-from treeselect.running import pieces
+from treeselect.running import coded, pieces
 from treeselect.running.parallel import ALONE, Workers
 from treeselect.running.pieces import (
     Checkpoint,
     Course,
     Fingerprints,
     Kind,
-    number_read,
     read_checkpoint,
     read_course,
     run_pieces,
-    units_read,
     versions,
 )
 
 N = 5
 KIND = Kind(
-    name="toy", write=lambda result: result, read=lambda _, said: number_read(said),
+    name="toy", coded=lambda _: coded.NUMBER,
     found=lambda number, result: {"twice": 2 * result, "number": number},
 )  # fmt: skip
 DONE = []
@@ -290,10 +288,20 @@ def test_a_folder_that_cant_be_written_to_is_an_error_before_the_work(tmp_path):
 )
 def test_units_are_numbers_of_units(said):
     with pytest.raises(ValueError, match="units"):
-        units_read(said, 3)
-    assert units_read([2, 0], 3).tolist() == [2, 0]
+        coded.units(3).read(said)
+    assert coded.units(3).read([2, 0]).tolist() == [2, 0]
     with pytest.raises(ValueError, match="units"):
-        units_read([2, 0], 3, most=1)
+        coded.units(3, most=1).read([2, 0])
+
+
+@pytest.mark.parametrize("said", [None, 3, [0.0], [0.0] * 3, [True, 0.0], ["0", 0.0], [[0.0, 1.0]]])
+def test_arrays_have_their_shape(said):
+    with pytest.raises(ValueError, match=r"table|number"):
+        coded.array(2).read(said)
+    assert np.array_equal(coded.array(1, 2).read([1, None]), [[1.0, np.nan]], equal_nan=True)
+    with pytest.raises(ValueError, match="number"):
+        coded.array(2, known=True).read([1, None])
+    assert coded.array(1, 2).write(np.array([[1.0, np.nan]])) == [1.0, None]
 
 
 def test_memory_that_runs_out_is_no_damage(tmp_path):

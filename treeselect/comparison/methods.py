@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,15 +38,8 @@ from treeselect.resampling.folds import Folds, Split
 from treeselect.resampling.records import stopped
 from treeselect.results.calls import unshown_note
 from treeselect.results.summary import options_text
-from treeselect.running.pieces import (
-    FEWEST,
-    Course,
-    Found,
-    Kind,
-    number_read,
-    run_pieces,
-    units_read,
-)
+from treeselect.running import coded
+from treeselect.running.pieces import FEWEST, Course, Found, Kind, run_pieces
 from treeselect.shown import is_broken
 
 Methods = Sequence[Any] | Mapping[str, Any]
@@ -196,41 +190,28 @@ def _kind_of(labels: Sequence[str], sizes: Sequence[tuple[int, ...] | None], n_u
             "n_selected": tuple(map(len, path.units)),
         }
 
-    def read(number: int, saved: Any) -> FoldPath:
-        return _read(saved, n_units, sizes[number % n])
+    def form(number: int) -> coded.Coded:
+        own = sizes[number % n]
+        n_sizes = 1 if own is None else len(own)
+        sets = coded.record(lambda *sets: sets, *[coded.units(n_units)] * n_sizes)
+        known = coded.array(n_sizes, known=True)
+        return coded.record(FoldPath, known, sets, known, coded.Coded(list, _texts_read), of=_PARTS)
 
     many = "pairs of method and fold"
-    return Kind("pair", _written, read, found_of, whole_folds, many, "Comparison")
+    return Kind("pair", form, found_of, whole_folds, many, "Comparison")
 
+
+_PARTS = attrgetter("scores", "units", "seconds", "warnings")
 
 _LONGEST = 100_000
 """Limit on the characters of all warnings of a path, in a file that need not be trusted."""
 
 
-def _written(path: FoldPath) -> dict[str, Any]:
-    return {
-        "scores": path.scores.tolist(),
-        "units": [units.tolist() for units in path.units],
-        "seconds": path.seconds.tolist(),
-        "warnings": list(path.warnings),
-    }
-
-
-def _read(saved: Any, n_units: int, sizes: tuple[int, ...] | None) -> FoldPath:
-    n_sizes = 1 if sizes is None else len(sizes)
-    scores, units, seconds = (saved[name] for name in ("scores", "units", "seconds"))
-    warned = saved["warnings"]
-    if not len(scores) == len(units) == len(seconds) == n_sizes:
-        raise ValueError("other sizes")
-    texts = [isinstance(text, str) and not is_broken(text) for text in warned]
-    if not all(texts) or sum(map(len, warned)) > _LONGEST:
+def _texts_read(saved: Any) -> tuple[str, ...]:
+    texts = [isinstance(text, str) and not is_broken(text) for text in saved]
+    if not all(texts) or sum(map(len, saved)) > _LONGEST:
         raise ValueError("no texts")
-    return FoldPath(
-        scores=np.array([number_read(score) for score in scores]),
-        units=tuple(units_read(own, n_units) for own in units),
-        seconds=np.array([number_read(time) for time in seconds]),
-        warnings=tuple(warned),
-    )
+    return tuple(saved)
 
 
 def _one_pair(

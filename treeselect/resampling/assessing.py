@@ -26,18 +26,9 @@ from treeselect.resampling.error_bounds import CUTOFF, PAIRS, POWER, sizes_withi
 from treeselect.resampling.folds import part_rows
 from treeselect.resampling.resampled import SCHEMES, Scheme, StabilityPath
 from treeselect.resampling.stability import Stability
+from treeselect.running import coded
 from treeselect.running.parallel import Workers
-from treeselect.running.pieces import (
-    HERE,
-    Course,
-    Found,
-    Kind,
-    run_pieces,
-    some,
-    table_read,
-    table_written,
-    units_read,
-)
+from treeselect.running.pieces import HERE, Course, Found, Kind, run_pieces, some
 
 _JUDGE_TREES, _SCORED_TREES, _SCORED_ROWS = 15, 25, 5_000
 """Most trees of forests that judge sets on a resample and of those that are scored, and rows that
@@ -134,8 +125,8 @@ def assess(
     found = run_pieces(_one_resample, calls, kind, course)
     counts = np.zeros((n_sizes, len(fitted)), dtype=np.int64)
     for resample in found.values():
-        for i, units in enumerate(resample.sets):
-            counts[i, units] += 1
+        for i, own in enumerate(resample.sets):
+            counts[i, own] += 1
     selected = np.array([resample.selected for resample in found.values()])
     stability = Stability(
         units=problem.groups.names,
@@ -202,35 +193,27 @@ def _kind_of(
     """How resamples are written to and read from files: the selected units (at most `most`), the
     sets of the given sizes along the path, scores of sets, and readings of the given shapes."""
 
-    def read(_: int, saved: Any) -> Resample:
-        chosen, own, *readings = saved
-        scores = table_read(readings.pop(0), (1, n_scored + 2))[0] if n_scored else None
-        if len(own) != len(sizes):
-            raise ValueError("another path")
-        selected = np.zeros(len(names), dtype=bool)
-        selected[units_read(chosen, len(names), most)] = True
-        sets = (units_read(units, len(names), size) for units, size in zip(own, sizes, strict=True))
-        if len(readings) != (0 if shapes is None else len(shapes)):
-            raise ValueError("other readings")
-        tables = [table_read(one, of) for one, of in zip(readings, shapes or (), strict=True)]
-        found = ResampledReadings(*tables) if tables else None
-        if found is not None and ((found.strengths < 0) | (found.strengths > 1)).any():
+    def readings(*tables: FloatArray) -> ResampledReadings:
+        found = ResampledReadings(*tables)
+        if ((found.strengths < 0) | (found.strengths > 1)).any():
             raise ValueError("strengths that none has")
-        return Resample(selected, tuple(sets), scores, found)
-
-    def write(found: Resample) -> Any:
-        sets = [units.tolist() for units in found.sets]
-        return [
-            np.flatnonzero(found.selected).tolist(),
-            sets,
-            *([] if found.scores is None else [table_written(found.scores[np.newaxis])]),
-            *map(table_written, found.readings or ()),
-        ]
+        return found
 
     def told(_: int, found: Resample) -> dict[str, Any]:
         return {"selected": tuple(compress(names, found.selected))}
 
-    return Kind("resample", write, read, told, _whole_pairs if scheme == "complementary" else some)
+    n = len(names)
+    form = coded.record(
+        Resample,
+        coded.members(n, most),
+        coded.record(lambda *sets: sets, *(coded.units(n, size) for size in sizes)),
+        coded.array(n_scored + 2) if n_scored else coded.NOTHING,
+        coded.NOTHING
+        if shapes is None
+        else coded.record(readings, *(coded.array(*shape) for shape in shapes)),
+    )
+    whole = _whole_pairs if scheme == "complementary" else some
+    return Kind("resample", lambda _: form, told, whole)
 
 
 def _whole_pairs(found: Found) -> Found:

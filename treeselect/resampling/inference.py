@@ -55,8 +55,9 @@ from treeselect.resampling.sample_splitting import (
     draw_parts,
     fit_part,
 )
+from treeselect.running import coded
 from treeselect.running.parallel import Workers
-from treeselect.running.pieces import Course, Kind, run_pieces, units_read
+from treeselect.running.pieces import Course, Kind, run_pieces
 
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
@@ -330,19 +331,12 @@ def _of_model(
 
 def _kind_of(names: Sequence[str]) -> Kind:
     """How splits are written to files: the units selected on the first part, or None."""
-
-    def read(_: int, saved: Any) -> BoolArray | None:
-        if saved is None:
-            return None
-        return np.isin(np.arange(len(names)), units_read(saved, len(names)))
-
-    def write(selected: BoolArray | None) -> list[int] | None:
-        return None if selected is None else np.flatnonzero(selected).tolist()
+    form = coded.optional(coded.members(len(names)))
 
     def found(_: int, selected: BoolArray | None) -> dict[str, Any]:
         return {"selected": None if selected is None else tuple(compress(names, selected))}
 
-    return Kind("split", write, read, found)
+    return Kind("split", lambda _: form, found)
 
 
 def _select(asked: Procedure, rows: IntArray, seed: int, *, n_threads: int = 1) -> BoolArray | None:

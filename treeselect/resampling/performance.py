@@ -50,15 +50,8 @@ from treeselect.resampling.held_out_figures import drawn
 from treeselect.resampling.outer_folds import Fold, nested_selection, one_fold, outer_folds
 from treeselect.resampling.records import Scored, Stoppable, stopped
 from treeselect.resampling.subgroups import Subgroups, by_subgroup
-from treeselect.running.pieces import (
-    Course,
-    Kind,
-    number_read,
-    run_pieces,
-    table_read,
-    table_written,
-    units_read,
-)
+from treeselect.running import coded
+from treeselect.running.pieces import Course, Kind, run_pieces
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -666,31 +659,21 @@ def measure(
 
 
 def _kind_of(names: Sequence[str], tests: Sequence[IntArray], family: Family) -> Kind:
-    """How folds are written to and read from files: score, selected units and predictions, of
-    times with the probabilities of the event, which may be missing."""
-    n_columns = family.n_classes if family.n_classes > 2 else 1
+    """How folds are written to and read from files. The probabilities of an event may be missing,
+    and so may standard errors."""
 
-    def read(number: int, saved: Any) -> Fold:
-        score, units, predicted, error = saved
-        table = table_read(predicted, (len(tests[number]), n_columns + family.has_times))
-        if np.isnan(table[:, :n_columns]).any():
-            raise ValueError("predictions that are missing")
-        values = table if n_columns > 1 else table[:, 0]
-        units = units_read(units, len(names))
-        known = float("nan") if error is None else number_read(error)
-        event = table[:, 1] if family.has_times else None
-        return Fold(number_read(score), units, values, known, event)
-
-    def write(found: Fold) -> Any:
-        event = [] if found.event is None else [found.event]
-        table = np.column_stack([found.predicted, *event])
-        error = None if np.isnan(found.error) else found.error
-        return [found.score, found.units.tolist(), table_written(table), error]
+    def form(number: int) -> coded.Coded:
+        n, n_classes = len(tests[number]), family.n_classes
+        predicted = coded.array(*((n, n_classes) if n_classes > 2 else (n,)), known=True)
+        event = coded.array(n) if family.has_times else coded.NOTHING
+        return coded.record(
+            Fold, coded.NUMBER, coded.units(len(names)), predicted, coded.array(), event
+        )
 
     def told(_: int, found: Fold) -> dict[str, Any]:
         return {"score": float(found.score), "selected": tuple(names[g] for g in found.units)}
 
-    return Kind("fold", write, read, told)
+    return Kind("fold", form, told)
 
 
 def rule_words(asked: Procedure, result: Fit) -> str:

@@ -47,15 +47,9 @@ from treeselect.resampling.held_out import (
 from treeselect.resampling.performance import rule_words
 from treeselect.resampling.records import OfFolds, Stoppable, stopped
 from treeselect.resampling.subgroups import read_subgroups
+from treeselect.running import coded
 from treeselect.running.parallel import Workers
-from treeselect.running.pieces import (
-    Course,
-    Kind,
-    run_pieces,
-    table_read,
-    table_written,
-    units_read,
-)
+from treeselect.running.pieces import Course, Kind, run_pieces
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -530,8 +524,9 @@ def _one(given: _Given, number: int, *, n_threads: int = 1) -> _Sample:
     risk = model.predict(problem, n_threads)
     others = weights.only(np.flatnonzero(weights.used & ~drawn.used))
     parts = [_measures(problem, drawn, rows, risk) for rows in (drawn, weights, others)]
-    units = np.flatnonzero(found.step.selected)
-    return _Sample(units, _shown(problem, drawn, risk, horizon), np.array(parts))
+    chosen, measures = np.flatnonzero(found.step.selected), np.array(parts)
+    measures[~np.isfinite(measures)] = np.nan
+    return _Sample(chosen, _shown(problem, drawn, risk, horizon), measures)
 
 
 def _shown(
@@ -562,18 +557,9 @@ def _measures(
 
 def _kind_of(n_rows: int, names: tuple[str, ...]) -> Kind:
     """How samples are written to and read from files."""
-
-    def read(_: int, saved: Any) -> _Sample:
-        units, predicted, measures = saved
-        table = table_read(predicted, (1, n_rows))[0]
-        return _Sample(units_read(units, len(names)), table, table_read(measures, (3, 3)))
-
-    def write(found: _Sample) -> Any:
-        measures = np.where(np.isfinite(found.measures), found.measures, np.nan)
-        predicted = table_written(found.predicted[np.newaxis])
-        return [found.units.tolist(), predicted, table_written(measures)]
+    form = coded.record(_Sample, coded.units(len(names)), coded.array(n_rows), coded.array(3, 3))
 
     def told(_: int, found: _Sample) -> dict[str, Any]:
         return {"selected": tuple(names[g] for g in found.units)}
 
-    return Kind("sample", write, read, told)
+    return Kind("sample", lambda _: form, told)

@@ -10,7 +10,6 @@ import dataclasses
 import enum
 import hashlib
 import json
-import math
 import os
 import re
 import stat
@@ -29,8 +28,8 @@ import numpy as np
 
 from treeselect._version import __version__
 from treeselect.arguments.checks import described, file_path
-from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.errors import OptionError, listing, quoted, reason, said_by
+from treeselect.running.coded import Coded
 from treeselect.running.machine import track, warn
 from treeselect.running.parallel import ALONE, Workers, run_each
 from treeselect.writing import PART, replace_file
@@ -85,10 +84,7 @@ class Kind:
     """Description of the pieces of a call."""
 
     name: str  # Singular, in lower-case letters
-    write: Callable[[Any], Any]  # from a result to a value for JSON
-    # ``read(number, saved)``, its inverse. Checks everything, because the file may be untrusted;
-    # raises an error of any kind.
-    read: Callable[[int, Any], Any]
+    coded: Callable[[int], Coded]  # how the result of a number is written and read
     found: Callable[[int, Any], dict[str, Any]]  # ``found(number, result)``: :attr:`Piece.found`
     # From the finished pieces of a stopped call to those that form a result; empty if none do
     part: Callable[[Found], Found] = some
@@ -141,7 +137,7 @@ def run_pieces(
             course.on_piece(Piece(kind.name, number, len(found), len(calls), was_saved, result))
 
     try:
-        known = {} if saved is None else saved.read(kind.read)
+        known = {} if saved is None else saved.read(lambda i, own: kind.coded(i).read(own))
         for number in known:
             found[number] = known[number]
             report(number, was_saved=True)
@@ -150,7 +146,7 @@ def run_pieces(
             for number, result in track(running, label, len(calls), course.progress, len(known)):
                 found[number] = result
                 if saved is not None:
-                    saved.save(number, kind.write(result))
+                    saved.save(number, kind.coded(number).write(result))
                 report(number, was_saved=False)
     except KeyboardInterrupt:
         part = kind.part(dict(sorted(found.items())))
@@ -175,44 +171,6 @@ def _checkpoint(
 def stopped_note(n: int, asked: int, name: str) -> str:
     """The note on the result of a stopped call."""
     return f"Partial: stopped after {n:,} of {asked:,} {name}; the result is based on these alone."
-
-
-# --- reading and writing finished pieces; files are untrusted and are checked --------------------
-
-
-def units_read(saved: Any, n_units: int, most: int | None = None) -> IntArray:
-    """Distinct numbers of units, in their order."""
-    if not isinstance(saved, list) or not all(type(unit) is int for unit in saved):
-        raise ValueError("no units")
-    if len(set(saved)) < len(saved) or len(saved) > (n_units if most is None else most):
-        raise ValueError("other units")
-    if saved and not 0 <= min(saved) <= max(saved) < n_units:
-        raise ValueError("units that are not there")
-    return np.array(saved, dtype=np.int64)
-
-
-def number_read(saved: Any) -> float:
-    """A finite number; otherwise a ValueError."""
-    if type(saved) not in (int, float) or not math.isfinite(saved):
-        raise ValueError("no number")
-    return float(saved)
-
-
-def table_written(values: FloatArray) -> list[list[float | None]]:
-    """Rows of numbers, with None for missing values."""
-    return [[None if number != number else number for number in row] for row in values.tolist()]
-
-
-def table_read(saved: Any, shape: tuple[int, int]) -> FloatArray:
-    """The inverse of :func:`table_written`; a ValueError unless the shape matches."""
-    if not isinstance(saved, list) or len(saved) != shape[0]:
-        raise ValueError("another table")
-    if not all(isinstance(row, list) and len(row) == shape[1] for row in saved):
-        raise ValueError("other columns")
-    rows = [
-        [math.nan if number is None else number_read(number) for number in row] for row in saved
-    ]
-    return np.array(rows, dtype=np.float64).reshape(shape)
 
 
 # --- finished pieces of long calls in a folder, from which a stopped call resumes ----------------
@@ -248,9 +206,6 @@ _NAME = re.compile(rf"([a-z]+)-[0-9a-f]{{{_DIGITS}}}\.json")
 _STALE = 3600.0
 """Seconds after which a partly written file counts as abandoned by a dead process."""
 
-Read = Callable[[int, Any], Any]
-"""From a number and decoded JSON to a result; raises an error of any kind if it is not one."""
-
 
 def read_checkpoint(folder: object) -> Path | None:
     """The argument as a writable folder, created if it does not exist."""
@@ -279,7 +234,7 @@ class Checkpoint:
     _unsaved: dict[str, str] = field(default_factory=dict)
     _has_warned: bool = False
 
-    def read(self, read: Read) -> dict[int, Any]:
+    def read(self, read: Callable[[int, Any], Any]) -> dict[int, Any]:
         """Results of the saved pieces by number; other files are listed in a warning."""
         found, damaged = {}, []
         for number, key in self.keys.items():
