@@ -120,7 +120,7 @@ def test_effects_and_coefficients_have_significant_digits(resampled, found):
     def texts(digits):
         effects = resampled.summary(digits=digits).content.more[0].rows
         with chosen_digits(digits):
-            own = coefficients(FitMaterial(resampled._fit, None, found))
+            own = coefficients(found)
         linear = _cells(own.table.columns, own.table.rows, ("Full (s.e.)", "Selected", "Median"))
         return [cell for row in effects for cell in row[1:] if cell], linear
 

@@ -11,6 +11,7 @@ import numpy as np
 from treeselect.figures.charts import level_figure
 from treeselect.printing import decimal_text
 from treeselect.reports.parts import (
+    Cells,
     Facts,
     FitMaterial,
     Picture,
@@ -46,6 +47,9 @@ if TYPE_CHECKING:
     from treeselect.models.linear.statistics import Recalibration
     from treeselect.resampling.decisions import DecisionCurve
     from treeselect.resampling.held_out import HeldOut
+    from treeselect.resampling.performance import Performance
+    from treeselect.resampling.subgroups import Subgroups
+    from treeselect.resampling.validation import Validation
 
 MOST_CHECKED = 6
 """Maximum number of classes with a figure, and in the confusion matrix."""
@@ -73,7 +77,11 @@ def _section(
     return Section(
         "checks",
         "Checks on held-out rows",
-        lead=_rows_words(held) + lead,
+        lead=(
+            f"Each of {held.n_rows:,} rows is predicted when held out, in"
+            f" {len(set(held.fold.tolist())):,} folds, by a model selected and fitted without it."
+            f"{lead}"
+        ),
         opened=opened,
         pictures=_keyed("check", pictures),
         sentences=(*sentences, *_cautions(held)),
@@ -95,10 +103,11 @@ def _keyed(name: str, pictures: Sequence[Picture]) -> tuple[Picture, ...]:
 def _risks(held: HeldOut, decisions: DecisionCurve) -> Section:
     """Of two classes, and of times to an event."""
     event, found = decisions.event, calibration_table(held, N_GROUPS)
+    content = decisions.summary().content
     if held.event is not None:
         how = ", by Kaplan and Meier's estimate, with 95% intervals"
         caption, first = f"Calibration: {event}", []
-        said = decisions.summary().content.notes
+        said = content.notes
     else:
         how, caption = _WILSON, f"Calibration of P({event})"
         first = [Picture("ROC curve", f"Over all cut-offs of P({event}).", roc_figure(held))]
@@ -110,12 +119,21 @@ def _risks(held: HeldOut, decisions: DecisionCurve) -> Section:
             *_recalibration_words(recalibration(held)),
         )
     words = _calibration_words(found, event, how)
+    net_benefit = (
+        "True positives less weighted false positives, with 95% intervals, if rows are treated from"
+        " a threshold of their predicted probability on."
+    )
+    figure = replace(decision_figure(decisions), form="square", saved="")
     return _section(
         held,
-        [*first, Picture("Calibration", words, calibration_figure(held)), _decisions(decisions)],
+        [
+            *first,
+            Picture("Calibration", words, calibration_figure(held)),
+            Picture("Net benefit", net_benefit, figure),
+        ],
         said,
         _folded(_shares_table(found), caption),
-        _decision_table(decisions),
+        _folded(Table(content.columns, content.rows), f"Error rates and net benefit: {event}"),
     )
 
 
@@ -126,6 +144,15 @@ def _numbers(held: HeldOut) -> Section:
         group_dots(found, text, "residual", "residual_low", "residual_high"),
         ("mean prediction", "observed minus predicted"),
     )
+    cells: Cells = {
+        "Group": "group",
+        "Rows": number_cell("n", ",.6g"),
+        "Predicted": number_cell("predicted", ",.4g"),
+        "Observed": number_cell("observed", ",.4g"),
+        "95% interval": interval_cell("ci_low", "ci_high", ",.3g"),
+        "Residual": number_cell("residual", ",.3g"),
+        "10 to 90%": interval_cell("residual_low", "residual_high", ",.3g"),
+    }
     return _section(
         held,
         [
@@ -143,7 +170,7 @@ def _numbers(held: HeldOut) -> Section:
             ),
         ],
         _recalibration_words(recalibration(held)),
-        _folded(_numbers_table(found), "Observed and predicted means by group"),
+        _folded(listed(found, cells), "Observed and predicted means by group"),
     )
 
 
@@ -163,10 +190,23 @@ def _classes(held: HeldOut, name: str) -> Section:
     several = len(held.classes) > len(first)
     which = f"the {len(first)} most frequent" if several else "each"
     caption = "Recall, precision and area by class; rows are assigned to their most probable class"
-    shown = [_by(by_class).titled(caption)]
+    cells: Cells = {
+        "Class": "class",
+        "Rows": number_cell("n", ",.6g"),
+        "Recall": number_cell("recall", ".3f"),
+        "Precision": number_cell("precision", ".3f"),
+        "Area": decimal_cell("area", 3, "–"),
+    }
+    shown = [listed(by_class, cells).titled(caption)]
     if not several:
         caption = "Confusion matrix: observed class by most probable class"
-        shown.insert(0, _confusion(held).titled(caption))
+        counts = confusion_table(held)["n"].to_numpy().reshape(len(first), len(first))
+        rows = tuple(
+            (str(label), *(f"{count:,.6g}" for count in own))
+            for label, own in zip(held.classes, counts, strict=True)
+        )
+        columns = ("Observed", *(f"predicted {label}" for label in held.classes))
+        shown.insert(0, Table(columns, rows).titled(caption))
     said = (
         "Recall: share of the rows of a class that are assigned to it. Precision: share of the"
         " rows assigned to a class that belong to it. Area: under the ROC curve of the class"
@@ -183,14 +223,6 @@ def _classes(held: HeldOut, name: str) -> Section:
 
 
 # --- words --------------------------------------------------------------------------------------
-
-
-def _rows_words(held: HeldOut) -> str:
-    n, folds = held.n_rows, len(set(held.fold.tolist()))
-    return (
-        f"Each of {n:,} rows is predicted when held out, in {folds:,} folds, by a model selected"
-        " and fitted without it."
-    )
 
 
 def _groups_words(found: pd.DataFrame) -> str:
@@ -268,59 +300,6 @@ def _shares_table(found: pd.DataFrame) -> Table:
     )
 
 
-def _numbers_table(found: pd.DataFrame) -> Table:
-    return listed(
-        found,
-        {
-            "Group": "group",
-            "Rows": number_cell("n", ",.6g"),
-            "Predicted": number_cell("predicted", ",.4g"),
-            "Observed": number_cell("observed", ",.4g"),
-            "95% interval": interval_cell("ci_low", "ci_high", ",.3g"),
-            "Residual": number_cell("residual", ",.3g"),
-            "10 to 90%": interval_cell("residual_low", "residual_high", ",.3g"),
-        },
-    )
-
-
-def _decisions(found: DecisionCurve) -> Picture:
-    words = (
-        "True positives less weighted false positives, with 95% intervals, if rows are treated from"
-        " a threshold of their predicted probability on."
-    )
-    return Picture("Net benefit", words, replace(decision_figure(found), form="square", saved=""))
-
-
-def _decision_table(found: DecisionCurve) -> Table:
-    content = found.summary().content
-    return _folded(
-        Table(content.columns, content.rows), f"Error rates and net benefit: {found.event}"
-    )
-
-
-def _confusion(held: HeldOut) -> Table:
-    n = len(held.classes)
-    found = confusion_table(held)["n"].to_numpy().reshape(n, n)
-    rows = tuple(
-        (str(label), *(f"{count:,.6g}" for count in own))
-        for label, own in zip(held.classes, found, strict=True)
-    )
-    return Table(("Observed", *(f"predicted {label}" for label in held.classes)), rows)
-
-
-def _by(by_class: pd.DataFrame) -> Table:
-    return listed(
-        by_class,
-        {
-            "Class": "class",
-            "Rows": number_cell("n", ",.6g"),
-            "Recall": number_cell("recall", ".3f"),
-            "Precision": number_cell("precision", ".3f"),
-            "Area": decimal_cell("area", 3, "–"),
-        },
-    )
-
-
 def _fixed(value: float, places: int) -> str:
     """A number with so many decimals, without a negative zero."""
     return f"{round(value, places) + 0.0:,.{places}f}"
@@ -329,11 +308,8 @@ def _fixed(value: float, places: int) -> str:
 # --- subgroups, and the procedure on bootstrap samples ------------------------------------------
 
 
-def subgroups(material: FitMaterial) -> Section | None:
-    """What ``performance().by()`` found; None if the user did not supply it."""
-    found = material.subgroups
-    if found is None:
-        return None
+def subgroups(found: Subgroups) -> Section:
+    """What ``performance().by()`` found."""
     content = found.summary().content
     figure = None
     if found.table["score"].notna().any():
@@ -350,11 +326,8 @@ def subgroups(material: FitMaterial) -> Section | None:
     )
 
 
-def validation(material: FitMaterial) -> Section | None:
-    """What ``validate()`` found; None if the user did not supply it."""
-    found = material.validation
-    if found is None:
-        return None
+def validation(found: Validation) -> Section:
+    """What ``validate()`` found."""
     content = found.summary().content
     spread = "Central 95% of the predictions of a row, by the models of the samples"
     pictures = [
@@ -387,14 +360,9 @@ def validation(material: FitMaterial) -> Section | None:
 
 # --- performance by nested cross-validation -----------------------------------------------------
 
-_SAID_ABOVE = ("Call",)
 
-
-def performance(material: FitMaterial) -> Section | None:
-    """What ``performance()`` found; None if the user did not supply it."""
-    found = material.performance
-    if found is None:
-        return None
+def performance(found: Performance) -> Section:
+    """What ``performance()`` found."""
     content = found.summary().content
     return Section(
         "performance",
@@ -404,7 +372,7 @@ def performance(material: FitMaterial) -> Section | None:
             " folds. The whole selection was repeated in each fold: neither the terms nor their"
             " number was chosen on the held-out rows."
         ),
-        facts=Facts(fact for fact in content.facts if fact[0] not in _SAID_ABOVE),
+        facts=Facts(fact for fact in content.facts if fact[0] != "Call"),
         table=first_rows(content.columns, content.rows).titled(
             "Scores of the folds", "Fold by fold"
         ),

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -69,7 +68,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from treeselect.resampling.fit import Fit
-    from treeselect.resampling.stability import Stability
 
 
 # --- the answer ---------------------------------------------------------------------------------
@@ -91,7 +89,11 @@ def answer(material: FitMaterial) -> tuple[str, ...]:
         which = "the only candidate term" if n_terms == 1 else f"all {n_terms:,} candidate terms"
     sentences = [f"{method} selected {which} to predict {response}: {enumeration(_names(fit))}."]
     if fit.resampled is not None:
-        said, *more = _how_stable(fit, fit.stability)
+        said = verdict(fit, fit.stability)
+        if said or np.isfinite(fit.stability.index):
+            more = place_sentences(fit.stability)
+        else:
+            said, more = f"Stability is {index_words(fit.stability)}.", []
         sentences = [f"{sentences[0]} {said}".rstrip(), *more]
     trace = fit.step.trace
     if trace is not None and trace.n_rivals:
@@ -109,13 +111,6 @@ def _names(fit: Fit) -> list[str]:
     return [f"{term} (always included)" if term in kept else term for term in fit.selected]
 
 
-def _how_stable(fit: Fit, stability: Stability) -> list[str]:
-    """The verdict, which may be empty, and the interchangeable terms."""
-    if (said := verdict(fit, stability)) or np.isfinite(stability.index):
-        return [said, *place_sentences(stability)]
-    return [f"Stability is {index_words(stability)}."]
-
-
 # --- three facts below the answer: predictive score, stability and data -------------------------
 
 _MOST_NAMES = 3
@@ -128,26 +123,20 @@ def cards(material: FitMaterial) -> tuple[Card, ...]:
     return score, _stability_card(fit), _data_card(fit)
 
 
-def has_tuning_score(material: FitMaterial) -> bool:
-    """Whether the score shown is from the folds that chose the number of units."""
-    score = glance_table(material.fit).iloc[0]["cv_score"]
-    return bool(np.isfinite(score)) and not (_nested(material) or _held_out(material.fit))
-
-
 def _nested(material: FitMaterial) -> Card | None:
     """The score from nested cross-validation, if the user supplied it."""
     found = material.performance
     if found is None or not np.isfinite(found.mean):
         return None
     sure = found.ci_words and f"95% interval {found.ci_words}"
-    details = [
+    return Card.of(
+        f"{found.score_name}, nested cross-validation",
+        plain_score(found.mean),
         f"{sure or _error(found.mean, found.standard_error)}, mean of"
         f" {len(found.scores):,} folds. Neither the terms nor their number was chosen on the"
         " held-out rows.",
         found.score_words,
-    ]
-    head = f"{found.score_name}, nested cross-validation"
-    return Card(head, plain_score(found.mean), tuple(text for text in details if text))
+    )
 
 
 def _held_out(fit: Fit) -> Card | None:
@@ -156,12 +145,12 @@ def _held_out(fit: Fit) -> Card | None:
     if found is None or not np.isfinite(found.score):
         return None
     rows = "1 row" if found.n_rows == 1 else f"{found.n_rows:,} rows"
-    details = (
+    return Card.of(
+        f"{found.score_name}, held-out rows",
+        plain_score(found.score),
         f"Score of the final model on {rows} not drawn into the sample: no part of the selection.",
         fit.design.response.family.score_words,
     )
-    head = f"{found.score_name}, held-out rows"
-    return Card(head, plain_score(found.score), tuple(text for text in details if text))
 
 
 def _tuning(fit: Fit) -> Card:
@@ -180,13 +169,13 @@ def _tuning(fit: Fit) -> Card:
         how = "Models from one half of the rows, scored on the other."
     elif fit.scores.spared is not None:
         how = f"Optimistic: the same held-out rows chose the number of {noun(fit)}."
-    details = [
+    return Card.of(
+        f"{family.score_name}, {fit.scores.kind.removeprefix('on ')}",
+        plain_score(glance["cv_score"]),
         f"{_error(glance['cv_score'], glance['cv_se'])}. {how}",
         *(f"On the same rows: {said}." for _, said in reference_facts(fit)),
         family.score_words,
-    ]
-    head = f"{family.score_name}, {fit.scores.kind.removeprefix('on ')}"
-    return Card(head, plain_score(glance["cv_score"]), tuple(text for text in details if text))
+    )
 
 
 def _error(mean: float, standard_error: float) -> str:
@@ -219,7 +208,7 @@ def _stability_card(fit: Fit) -> Card:
 
 def _data_card(fit: Fit) -> Card:
     n, counted = fit.design.rows.used, (_events(fit), *excluded_rows(fit), _missing(fit))
-    return Card("Data", f"{n:,} row{'' if n == 1 else 's'}", tuple(filter(None, counted)))
+    return Card.of("Data", f"{n:,} row{'' if n == 1 else 's'}", *counted)
 
 
 def _events(fit: Fit) -> str:
@@ -258,15 +247,17 @@ _SAID = frozenset({"Call", "Method", "Final model", "Stability", "Seed"})
 
 def asked(material: FitMaterial) -> Section:
     """The summary's facts that no other section shows; all of them if `whole`."""
-    facts = material.summary.facts
+    facts, fit = material.summary.facts, material.fit
     if not material.whole:
-        score = score_fact(material.fit) if has_tuning_score(material) else None
+        is_scored = np.isfinite(glance_table(fit).iloc[0]["cv_score"])
+        on_card = is_scored and not (_nested(material) or _held_out(fit))
+        score = score_fact(fit) if on_card else None
         return settings(fact for fact in facts if fact[0] not in _SAID and fact != score)
     after = [name for name, _ in facts].index("Data") + 1
     return settings(
         (
             *facts[:after],
-            ("Rows", rows_note(material.fit).removeprefix("Rows used: ")),
+            ("Rows", rows_note(fit).removeprefix("Rows used: ")),
             *facts[after:],
         )
     )
@@ -354,8 +345,7 @@ def terms(material: FitMaterial) -> Section:
 Row = Mapping[Hashable, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
+class _Column(NamedTuple):
     """A column of the table: its head, its cells, and pictures beside them."""
 
     name: str
@@ -366,7 +356,7 @@ class _Column:
 def _columns(material: FitMaterial, found: pd.DataFrame, rows: Sequence[Row]) -> list[_Column]:
     """The columns that apply to this fit, in their order."""
     columns = [_Column("Term", tuple(str(row["term"]) for row in rows))]
-    if _is_grouped(found):
+    if (found["term"] != found["group"]).any():
         columns.append(_Column("Group", tuple(str(row["group"]) for row in rows)))
     if (found["n_missing"] > 0).any():
         numbers = tuple(number_text(row["n_missing"], ",.0f", "") for row in rows)
@@ -454,22 +444,21 @@ def _curve_mark(curve: Curve, low: float, high: float) -> Mark:
     return Mark(0.0, curve=tuple(pairs), line=curve.is_number and len(points) > 1)
 
 
-def _is_grouped(found: pd.DataFrame) -> bool:
-    return bool((found["term"] != found["group"]).any())
-
-
 def _term_notes(material: FitMaterial, found: pd.DataFrame) -> list[str]:
     """How to read the columns."""
     fit = material.fit
-    if found.empty:
-        return []
-    shared = "; that of a group is shown at its first term" if _is_grouped(found) else ""
+    is_grouped = (found["term"] != found["group"]).any()
+    shared = "; that of a group is shown at its first term" if is_grouped else ""
     note = fit.model.importance_note
     notes = []
     if found["selected"].any():
         notes.append(f"Importance: {note[0].lower()}{note[1:]}{shared}.")
     if _varied(fit):
-        notes.append(_frequency_note(fit, found))
+        others = "" if np.all(found["selected"]) else _OTHERS
+        notes.append(
+            f"Frequency: share of {fit.stability.words} that selected the term; lines are 95%"
+            f" intervals{others}."
+        )
     effects = material.effects
     if effects is not None and material.terms_have_effects:
         notes += effect_meaning(fit, effects)
@@ -483,15 +472,10 @@ def _term_notes(material: FitMaterial, found: pd.DataFrame) -> list[str]:
     return notes
 
 
-def _frequency_note(fit: Fit, found: pd.DataFrame) -> str:
-    text = f"Frequency: share of {fit.stability.words} that selected the term; lines are 95%"
-    text += " intervals"
-    if not np.all(found["selected"]):
-        text += (
-            ". Hollow dots are terms outside the selection that were selected in at least half of"
-            " the resamples, more often than some selected term, or as a substitute for one"
-        )
-    return f"{text}."
+_OTHERS = (
+    ". Hollow dots are terms outside the selection that were selected in at least half of the"
+    " resamples, more often than some selected term, or as a substitute for one"
+)
 
 
 # --- the direction, size and uncertainty of the effect of each term -----------------------------

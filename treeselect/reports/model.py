@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,11 +12,11 @@ from treeselect.figures.marks import Plane, Rows, Series
 from treeselect.figures.shapes import Curve, CurvePoint, definite, panels, share_scale
 from treeselect.printing import enumeration, significant_text
 from treeselect.reports.parts import (
+    Cells,
     Facts,
     FitMaterial,
     Heading,
     Panels,
-    Record,
     Section,
     Table,
     decimal_cell,
@@ -39,7 +38,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from treeselect.resampling.fit import Fit
+    from treeselect.resampling.inference import Inference
     from treeselect.resampling.risk_groups import RiskGroups
+    from treeselect.results.linear_model import GlmFit
 
 
 def learned(material: FitMaterial) -> Section | None:
@@ -102,8 +103,10 @@ def _pictures(fit: Fit, rows: tuple[CurveRow, ...]) -> tuple[Panels, ...]:
 
 def _shapes_lead(fit: Fit, rows: tuple[CurveRow, ...]) -> str:
     found = _all_curves(rows)
+    scales = {curve.scale for curve in found}
+    scale = definite(found[0].scale) if len(scales) == 1 else of_all_classes(found[0].scale)
     sentences = [
-        f"Centred partial dependence of {_plain_scale(found)} on the most important terms: the mean"
+        f"Centred partial dependence of {scale} on the most important terms: the mean"
         " prediction as the term varies and the other terms keep their observed values, minus its"
         " average."
     ]
@@ -138,11 +141,6 @@ def _shapes_lead(fit: Fit, rows: tuple[CurveRow, ...]) -> str:
             f"For factors with more levels, the {MOST_LEVELS} most frequent are shown."
         )
     return " ".join(sentences)
-
-
-def _plain_scale(found: list[Curve]) -> str:
-    scales = {curve.scale for curve in found}
-    return definite(found[0].scale) if len(scales) == 1 else of_all_classes(found[0].scale)
 
 
 def _points_table(rows: tuple[CurveRow, ...]) -> Table:
@@ -199,7 +197,7 @@ def interactions(material: FitMaterial) -> Section | None:
         return None
     shown = table.head(MOST_PAIRS)
     note = interval_note(shown)
-    cells: dict[str, str | Callable[[Record], str]] = {
+    cells: Cells = {
         "Terms": lambda row: f"{row['term']} × {row['other']}",
         "Size": lambda row: significant_text(row["size"], 3),
         "Strength": decimal_cell("strength", 2),
@@ -390,11 +388,8 @@ def _risk_lead(found: RiskGroups, has_ticks: bool) -> str:
 # --- the linear model of the selected terms: coefficients or ratios, and tests of whole terms ---
 
 
-def linear(material: FitMaterial) -> Section | None:
-    """The linear model; None if not given."""
-    found = material.linear
-    if found is None:
-        return None
+def linear(found: GlmFit) -> Section:
+    """The linear model."""
     content, tests = found.tables_of_paper()
     hidden = ("Call", "Seed", "Response" if found.ratio else "")
     facts = tuple(fact for fact in content.facts if fact[0] not in hidden)
@@ -415,11 +410,8 @@ def linear(material: FitMaterial) -> Section | None:
     )
 
 
-def inference(material: FitMaterial) -> Section | None:
-    """P-values of terms that were selected on other rows; None if not given."""
-    found = material.inference
-    if found is None:
-        return None
+def inference(found: Inference) -> Section:
+    """P-values of terms that were selected on other rows."""
     table = first_rows(found.content.columns, found.content.rows)
     return Section(
         "inference",

@@ -29,6 +29,16 @@ if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
 
 
+def _given(name: str, section: Callable[[Any], object]) -> Callable[[FitMaterial], object]:
+    """The section of a result of another call; None if the user did not supply it."""
+
+    def of_given(material: FitMaterial) -> object:
+        found = getattr(material, name)
+        return None if found is None else section(found)
+
+    return of_given
+
+
 SELECTION_SECTIONS: Mapping[str, Callable[[FitMaterial], object]] = {
     "answer": head.answer,
     "cards": head.cards,
@@ -47,14 +57,14 @@ SELECTION_SECTIONS: Mapping[str, Callable[[FitMaterial], object]] = {
     "stability_path": resamples.stability_path,
     "models": resamples.models,
     "pairs": resamples.pairs,
-    "linear": model.linear,
-    "inference": model.inference,
-    "coefficients": resamples.coefficients,
+    "linear": _given("linear", model.linear),
+    "inference": _given("inference", model.inference),
+    "coefficients": _given("coefficients", resamples.coefficients),
     "associations": data.associations,
-    "performance": checks.performance,
+    "performance": _given("performance", checks.performance),
     "checks": checks.checks,
-    "subgroups": checks.subgroups,
-    "validation": checks.validation,
+    "subgroups": _given("subgroups", checks.subgroups),
+    "validation": _given("validation", checks.validation),
     "data": data.data,
     "asked": head.asked,
     "notes": head.notes,

@@ -59,6 +59,11 @@ class Card:
     value: str
     details: tuple[str, ...] = ()
 
+    @classmethod
+    def of(cls, head: str, value: str, *details: str) -> Card:
+        """A card without the sentences that are empty."""
+        return cls(head, value, tuple(filter(None, details)))
+
 
 @dataclass(frozen=True, slots=True)
 class Mark:
@@ -242,16 +247,17 @@ class Table:
 Record = Mapping[Hashable, Any]
 """A row of a frame."""
 
+Cells = dict[str, str | Callable[[Record], str]]
+"""Columns: their heads, and a name or a function of a row."""
+
 
 def first_rows(columns: Sequence[str], rows: Sequence[tuple[str, ...]]) -> Table:
     """A table of the first rows; the others are counted."""
     return Table(tuple(columns), tuple(rows[:MOST_ROWS]), max(len(rows) - MOST_ROWS, 0))
 
 
-def listed(
-    found: pd.DataFrame, cells: Mapping[str, str | Callable[[Record], str]], most: int = MOST_ROWS
-) -> Table:
-    """The first rows of a frame: a column is its head and a name or a function of a row."""
+def listed(found: pd.DataFrame, cells: Cells, most: int = MOST_ROWS) -> Table:
+    """The first rows of a frame."""
     rows = tuple(
         tuple(str(row[cell]) if isinstance(cell, str) else cell(row) for cell in cells.values())
         for row in found.head(most).to_dict("records")

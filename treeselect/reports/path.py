@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -43,8 +42,20 @@ if TYPE_CHECKING:
 def path(material: FitMaterial) -> Section:
     """The path as figure and table."""
     fit = material.fit
-    figure = score_path(fit)
-    notes = _path_notes(fit) if figure is not None else _without_figure(fit)
+    figure, n_first = score_path(fit), fit.steps[0].size
+    if figure is None and len(fit.steps) > 1:
+        notes = ["There is no figure because fewer than two steps of the path have a score."]
+    elif figure is None:
+        notes = [f"The path has one step, with {n_first:,} {noun(fit, n_first)}.", _what_score(fit)]
+    else:
+        marked = f"The dashed line marks the chosen number, {fit.k:,}"
+        if fit.step.cut_from is not None:
+            marked += (
+                f". No model with exactly {fit.k:,} {noun(fit, fit.k)} lies on the path: the"
+                f" selection was cut from the step with {fit.step.cut_from:,} {noun(fit)}, whose"
+                " training score it shares"
+            )
+        notes = [_what_score(fit), f"{marked}."]
     return Section(
         "path",
         f"How many {noun(fit)}?",
@@ -54,48 +65,25 @@ def path(material: FitMaterial) -> Section:
     )
 
 
-def _path_notes(fit: Fit) -> tuple[str, ...]:
-    marked = f"The dashed line marks the chosen number, {fit.k:,}"
-    if fit.step.cut_from is not None:
-        marked += (
-            f". No model with exactly {fit.k:,} {noun(fit, fit.k)} lies on the path: the selection"
-            f" was cut from the step with {fit.step.cut_from:,} {noun(fit)}, whose training score"
-            " it shares"
-        )
-    return _what_score(fit), f"{marked}."
-
-
-def _without_figure(fit: Fit) -> tuple[str, ...]:
-    """For a path with one step, or with fewer than two scored steps."""
-    if len(fit.steps) > 1:
-        return ("There is no figure because fewer than two steps of the path have a score.",)
-    size = fit.steps[0].size
-    return f"The path has one step, with {size:,} {noun(fit, size)}.", _what_score(fit)
-
-
 def _what_score(fit: Fit) -> str:
     """The rows on which the path is scored."""
     score = fit.design.response.family.score_name
-    if fit.scores is None:
-        first = (
-            f"{score} of the method's model on its training rows. It tends to rise with every"
-            f" added {noun(fit, 1)} and does not measure how well new rows are predicted."
-        )
-        if fit.chosen_method.tells_out_of_bag:
-            first = f"Out-of-bag {score}: each row is predicted by the trees not grown on it."
-            if is_selected_on_its_rows(fit):
-                first += (
-                    f" The {noun(fit)} were selected on all rows, so it is optimistic for new rows."
-                )
-    else:
+    if fit.scores is not None:
         parts = "folds" if fit.scores.spared is None else "parts"
         parts = "halves" if fit.scores.of_halves else parts
         so = "" if fit.scores.of_halves else ", so the score at the chosen number is optimistic"
-        first = (
+        return (
             f"{score} on held-out rows: mean of {len(fit.scores.scores)} {parts} ± one standard"
             f" error. {fit.scores.chooser.capitalize()} chose the number of {noun(fit)}{so}."
         )
-    return first
+    if not fit.chosen_method.tells_out_of_bag:
+        return (
+            f"{score} of the method's model on its training rows. It tends to rise with every"
+            f" added {noun(fit, 1)} and does not measure how well new rows are predicted."
+        )
+    so = f" The {noun(fit)} were selected on all rows, so it is optimistic for new rows."
+    said = f"Out-of-bag {score}: each row is predicted by the trees not grown on it."
+    return said + so if is_selected_on_its_rows(fit) else said
 
 
 def score_path(fit: Fit) -> Plane | None:
@@ -233,7 +221,14 @@ def importance_path(material: FitMaterial) -> Section | None:
     found = importance_lines(fit)
     if len(found.sizes) < 2:
         return None
-    figure = importance_figure(fit, found)
+    has_trees = fit.step.ensemble is not None
+    by = "from its weighted trees" if has_trees else "by the method's importance measure"
+    lead = (
+        f"Importance of the {noun(fit)} at each step of the path, computed {by} and summing to 1"
+        f" at each step. The dashed vertical line marks the chosen number, {fit.k:,}."
+    )
+    if not all(found.selected):
+        lead += f" Dashed curves are {noun(fit)} outside the selection."
     columns = (f"{noun(fit).capitalize()} (k)", *found.names)
     table = table_around(columns, found.cells(3), found.sizes, fit.k)
     return Section(
@@ -241,8 +236,8 @@ def importance_path(material: FitMaterial) -> Section | None:
         "Importance along the path",
         sub=True,
         unprinted=True,
-        lead=_importance_lead(fit, found.selected),
-        figure=figure,
+        lead=lead,
+        figure=importance_figure(fit, found),
         table=table.titled("Importance along the path", "Importances as a table"),
     )
 
@@ -252,15 +247,3 @@ def importance_figure(fit: Fit, found: UnitLines) -> Plane:
     figure = line_figure(found, fit.k, what="importance", noun=noun(fit, 1))
     title = f"Importance against number of {noun(fit)}"
     return replace(figure, key="importances", title=title)
-
-
-def _importance_lead(fit: Fit, solid: Sequence[bool]) -> str:
-    has_trees = fit.step.ensemble is not None
-    by = "from its weighted trees" if has_trees else "by the method's importance measure"
-    lead = (
-        f"Importance of the {noun(fit)} at each step of the path, computed {by} and summing to 1"
-        f" at each step. The dashed vertical line marks the chosen number, {fit.k:,}."
-    )
-    if not all(solid):
-        lead += f" Dashed curves are {noun(fit)} outside the selection."
-    return lead

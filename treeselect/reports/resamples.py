@@ -14,6 +14,7 @@ from treeselect.reports.head import cards, frequency_mark
 from treeselect.reports.parts import (
     MOST_ROWS,
     MOST_UNITS,
+    Cells,
     FitMaterial,
     Section,
     Table,
@@ -42,8 +43,7 @@ from treeselect.results.verdict import (
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
-
+    from treeselect.resampling.coefficient_stability import CoefficientStability
     from treeselect.resampling.fit import Fit
 
 
@@ -145,7 +145,16 @@ def stability_path(material: FitMaterial) -> Section | None:
         )
     columns = (f"{nouns.capitalize()} (k)", *lines.names)
     table = table_around(columns, lines.cells(2), lines.sizes, fit.k)
-    q_values = _q_table(stability, noun(fit, 1))
+    q_values = None
+    if has_q_values(stability):
+        columns_of_q: Cells = {
+            noun(fit, 1).capitalize(): "term",
+            "Expected false positives": number_cell("efp", ".3g"),
+            "q-value": number_cell("q_value", ".3g"),
+            "Selected": yes_cell("selected"),
+        }
+        found = listed(stability.in_pandas.q_values(), columns_of_q)
+        q_values = found.titled("Expected false positives and q-values, smallest first")
     caption = f"Selection frequency by number of {nouns}"
     return Section(
         "stability-path",
@@ -155,22 +164,7 @@ def stability_path(material: FitMaterial) -> Section | None:
         figure=figure,
         table=table.titled(caption, "Frequencies along the path as a table"),
         q_lead=_Q_LEAD.format(one=noun(fit, 1), many=nouns) if q_values else None,
-        q_values=q_values
-        and q_values.titled("Expected false positives and q-values, smallest first"),
-    )
-
-
-def _q_table(stability: Stability, one: str) -> Table | None:
-    if not has_q_values(stability):
-        return None
-    return listed(
-        stability.in_pandas.q_values(),
-        {
-            one.capitalize(): "term",
-            "Expected false positives": number_cell("efp", ".3g"),
-            "q-value": number_cell("q_value", ".3g"),
-            "Selected": yes_cell("selected"),
-        },
+        q_values=q_values,
     )
 
 
@@ -262,14 +256,22 @@ def pairs(material: FitMaterial) -> Section | None:
             f"{row['term']} with {row['other']} {_SIGNS[row['sign']]} than by chance"
             for row in pairs[pairs["sign"] != ""].head(3).to_dict("records")
         )
+        tiles = [[_cell(found, i, j) for j in range(len(inside))] for i in range(len(inside))]
         figure = replace(
-            map_figure(found.units, inside, _cells(found), text or "No pair deviates."),
+            map_figure(found.units, inside, tiles, text or "No pair deviates."),
             key="pair-map",
             title=f"{noun(fit).capitalize()} selected together",
             saved="Selected together",
         )
         pairs = pairs[pairs["term"].isin(found.units) & pairs["other"].isin(found.units)]
     caption = "Share of resamples that selected both, smallest p-value first"
+    columns: Cells = {
+        noun(fit, 1).capitalize(): "term",
+        "Other": "other",
+        "Together": lambda row: _share(row["together"]),
+        "By chance": lambda row: _share(row["expected"]),
+        "Deviation": lambda row: _SIGNS[str(row["sign"])],
+    }
     return Section(
         "pairs",
         f"{noun(fit).capitalize()} selected together",
@@ -277,46 +279,19 @@ def pairs(material: FitMaterial) -> Section | None:
         is_map=True,
         lead=_pair_lead(fit, stability, figure),
         figure=figure,
-        table=_pair_table(pairs, noun(fit, 1)).titled(caption, "Pairs as a table"),
+        table=listed(pairs, columns, _MOST_ROWS).titled(caption, "Pairs as a table"),
     )
-
-
-def _cells(found: CoSelection) -> list[list[Tile | None]]:
-    n = len(found.units)
-    return [[_cell(found, i, j) for j in range(n)] for i in range(n)]
 
 
 def _cell(found: CoSelection, i: int, j: int) -> Tile:
     """On and below the diagonal the observed share; above it the difference from chance."""
     together = float(found.together[i, j])
     if i >= j:
-        return Tile(_points(together), together)
+        return Tile(f"{100 * together:.0f}", together)
     difference, sign = together - float(found.expected[i, j]), int(found.sign[i, j])
     strength = _MOST_SHADE * min(abs(difference) / _LARGEST, 1.0) if sign else 0.0
-    return Tile(_signed(difference), strength, sign < 0)
-
-
-def _points(share: float) -> str:
-    return f"{100 * share:.0f}"
-
-
-def _signed(difference: float) -> str:
     text = f"{100 * difference:+.0f}".replace("-", "−")
-    return "0" if text in ("+0", "−0") else text
-
-
-def _pair_table(pairs: pd.DataFrame, what: str) -> Table:
-    return listed(
-        pairs,
-        {
-            what.capitalize(): "term",
-            "Other": "other",
-            "Together": lambda row: _share(row["together"]),
-            "By chance": lambda row: _share(row["expected"]),
-            "Deviation": lambda row: _SIGNS[str(row["sign"])],
-        },
-        _MOST_ROWS,
-    )
+    return Tile("0" if text in ("+0", "−0") else text, strength, sign < 0)
 
 
 def _share(share: float) -> str:
@@ -340,11 +315,8 @@ def _pair_lead(fit: Fit, stability: Stability, figure: Tiles | None) -> str:
 # --- how selection affects the coefficients of the linear model ---------------------------------
 
 
-def coefficients(material: FitMaterial) -> Section | None:
-    """The coefficients on the resamples; None if not given."""
-    found = material.coefficients
-    if found is None:
-        return None
+def coefficients(found: CoefficientStability) -> Section:
+    """The coefficients on the resamples."""
     shown = found.printed.head(MOST_ROWS)
     model = f"Linear model: {found.model}. " if found.model else ""
     lead = (
