@@ -9,20 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeselect.figures.charts import level_figure
-from treeselect.printing import decimal_text
-from treeselect.reports.parts import (
-    Cells,
-    Facts,
-    FitMaterial,
-    Picture,
-    Section,
-    Table,
-    decimal_cell,
-    first_rows,
-    interval_cell,
-    listed,
-    number_cell,
-)
+from treeselect.printing import cells, decimal_text
+from treeselect.reports.parts import Facts, FitMaterial, Picture, Section, Table, first_rows, listed
 from treeselect.resampling.decisions import decision_figure
 from treeselect.resampling.held_out import (
     areas,
@@ -144,14 +132,14 @@ def _numbers(held: HeldOut) -> Section:
         group_dots(found, text, "residual", "residual_low", "residual_high"),
         ("mean prediction", "observed minus predicted"),
     )
-    cells: Cells = {
+    columns: dict[str, cells.Cell] = {
         "Group": "group",
-        "Rows": number_cell("n", ",.6g"),
-        "Predicted": number_cell("predicted", ",.4g"),
-        "Observed": number_cell("observed", ",.4g"),
-        "95% interval": interval_cell("ci_low", "ci_high", ",.3g"),
-        "Residual": number_cell("residual", ",.3g"),
-        "10 to 90%": interval_cell("residual_low", "residual_high", ",.3g"),
+        "Rows": cells.number("n", ",.6g"),
+        "Predicted": cells.number("predicted", ",.4g"),
+        "Observed": cells.number("observed", ",.4g"),
+        "95% interval": cells.interval("ci_low", "ci_high", ",.3g"),
+        "Residual": cells.number("residual", ",.3g"),
+        "10 to 90%": cells.interval("residual_low", "residual_high", ",.3g"),
     }
     return _section(
         held,
@@ -170,7 +158,7 @@ def _numbers(held: HeldOut) -> Section:
             ),
         ],
         _recalibration_words(recalibration(held)),
-        _folded(listed(found, cells), "Observed and predicted means by group"),
+        _folded(listed(found, columns), "Observed and predicted means by group"),
     )
 
 
@@ -190,14 +178,14 @@ def _classes(held: HeldOut, name: str) -> Section:
     several = len(held.classes) > len(first)
     which = f"the {len(first)} most frequent" if several else "each"
     caption = "Recall, precision and area by class; rows are assigned to their most probable class"
-    cells: Cells = {
+    columns: dict[str, cells.Cell] = {
         "Class": "class",
-        "Rows": number_cell("n", ",.6g"),
-        "Recall": number_cell("recall", ".3f"),
-        "Precision": number_cell("precision", ".3f"),
-        "Area": decimal_cell("area", 3, "–"),
+        "Rows": cells.number("n", ",.6g"),
+        "Recall": cells.number("recall", ".3f"),
+        "Precision": cells.number("precision", ".3f"),
+        "Area": cells.decimal("area", 3, "–"),
     }
-    shown = [listed(by_class, cells).titled(caption)]
+    shown = [listed(by_class, columns).titled(caption)]
     if not several:
         caption = "Confusion matrix: observed class by most probable class"
         counts = confusion_table(held)["n"].to_numpy().reshape(len(first), len(first))
@@ -205,8 +193,8 @@ def _classes(held: HeldOut, name: str) -> Section:
             (str(label), *(f"{count:,.6g}" for count in own))
             for label, own in zip(held.classes, counts, strict=True)
         )
-        columns = ("Observed", *(f"predicted {label}" for label in held.classes))
-        shown.insert(0, Table(columns, rows).titled(caption))
+        heads = ("Observed", *(f"predicted {label}" for label in held.classes))
+        shown.insert(0, Table(heads, rows).titled(caption))
     said = (
         "Recall: share of the rows of a class that are assigned to it. Precision: share of the"
         " rows assigned to a class that belong to it. Area: under the ROC curve of the class"
@@ -292,10 +280,10 @@ def _shares_table(found: pd.DataFrame) -> Table:
         {
             **({"Class": "class"} if several else {}),
             "Group": "group",
-            "Rows": number_cell("n", ",.6g"),
-            "Predicted": number_cell("predicted", ".3f"),
-            "Observed": number_cell("observed", ".3f"),
-            "95% interval": interval_cell("ci_low", "ci_high", ".3f"),
+            "Rows": cells.number("n", ",.6g"),
+            "Predicted": cells.number("predicted", ".3f"),
+            "Observed": cells.number("observed", ".3f"),
+            "95% interval": cells.interval("ci_low", "ci_high", ".3f"),
         },
     )
 

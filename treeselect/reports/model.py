@@ -10,20 +10,16 @@ from treeselect.figures.axes import time_ticks
 from treeselect.figures.charts import bar_figure, survival_figure
 from treeselect.figures.marks import Plane, Rows, Series
 from treeselect.figures.shapes import Curve, CurvePoint, definite, panels, share_scale
-from treeselect.printing import enumeration, significant_text
+from treeselect.printing import cells, enumeration, significant_text
 from treeselect.reports.parts import (
-    Cells,
     Facts,
     FitMaterial,
     Heading,
     Panels,
     Section,
     Table,
-    decimal_cell,
     first_rows,
-    interval_cell,
     listed,
-    number_cell,
 )
 from treeselect.resampling.fit import noun
 from treeselect.resampling.risk_groups import risk_group_notes
@@ -149,7 +145,7 @@ def _points_table(rows: tuple[CurveRow, ...]) -> Table:
     has_band = any(p.low is not None for curve in found for p in curve.points)
     decimal_places = decimals(max(abs(p.effect) for curve in found for p in curve.points))
     several = len(rows) > 1
-    cells = tuple(
+    rows_of_points = tuple(
         (
             curves[0].term,
             points[0].label,
@@ -165,8 +161,8 @@ def _points_table(rows: tuple[CurveRow, ...]) -> Table:
     )
     columns = ("Term", "Value", "Share of rows")
     if several:
-        return Table((*columns, *(f"Effect on {row.of_class}" for row in rows)), cells)
-    return Table((*columns, "Effect", *(("2.5 to 97.5%",) if has_band else ())), cells)
+        return Table((*columns, *(f"Effect on {row.of_class}" for row in rows)), rows_of_points)
+    return Table((*columns, "Effect", *(("2.5 to 97.5%",) if has_band else ())), rows_of_points)
 
 
 def _effect(
@@ -197,14 +193,14 @@ def interactions(material: FitMaterial) -> Section | None:
         return None
     shown = table.head(MOST_PAIRS)
     note = interval_note(shown)
-    cells: Cells = {
+    columns: dict[str, cells.Cell] = {
         "Terms": lambda row: f"{row['term']} × {row['other']}",
         "Size": lambda row: significant_text(row["size"], 3),
-        "Strength": decimal_cell("strength", 2),
+        "Strength": cells.decimal("strength", 2),
     }
     if shown["low"].notna().any():
-        cells["95% interval"] = interval_cell("low", "high", missing="")
-    found = listed(table, cells, MOST_PAIRS)
+        columns["95% interval"] = cells.interval("low", "high", missing="")
+    found = listed(table, columns, MOST_PAIRS)
     return Section(
         "interactions",
         "Interactions",
@@ -252,9 +248,9 @@ def sparse_forest(material: FitMaterial) -> Section | None:
     trees = listed(
         table,
         {
-            "Tree": number_cell("tree", ","),
-            "Weight": number_cell("weight", ".3f"),
-            "Share": number_cell("share", ".3f"),
+            "Tree": cells.number("tree", ","),
+            "Weight": cells.number("weight", ".3f"),
+            "Share": cells.number("share", ".3f"),
             "Depth": "depth",
             "Leaves": "leaves",
             "Terms": lambda row: enumeration(row["terms"]) or "none",
@@ -317,10 +313,10 @@ def risk_section(found: RiskGroups) -> Section:
         at_ticks,
         {
             "Group": "group",
-            found.time: number_cell("time", ",.6g"),
-            "At risk": number_cell("at_risk", ",.6g"),
-            "Survival": number_cell("survival", ".3f"),
-            "95% interval": interval_cell("ci_low", "ci_high", ".3f"),
+            found.time: cells.number("time", ",.6g"),
+            "At risk": cells.number("at_risk", ",.6g"),
+            "Survival": cells.number("survival", ".3f"),
+            "95% interval": cells.interval("ci_low", "ci_high", ".3f"),
         },
         len(at_ticks),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from treeselect.comparison.methods import ScoreLine, score_lines
 from treeselect.figures.marks import Figure
-from treeselect.printing import SummaryContent, decimal_text, interval_text, number_text
+from treeselect.printing import SummaryContent, cells
 from treeselect.results.curves import CurveRow, curve_rows, has_curve
 from treeselect.results.effects import effect_table
 from treeselect.results.summary import summarise
@@ -244,47 +244,15 @@ class Table:
         )
 
 
-Record = Mapping[Hashable, Any]
-"""A row of a frame."""
-
-Cells = dict[str, str | Callable[[Record], str]]
-"""Columns: their heads, and a name or a function of a row."""
-
-
 def first_rows(columns: Sequence[str], rows: Sequence[tuple[str, ...]]) -> Table:
     """A table of the first rows; the others are counted."""
     return Table(tuple(columns), tuple(rows[:MOST_ROWS]), max(len(rows) - MOST_ROWS, 0))
 
 
-def listed(found: pd.DataFrame, cells: Cells, most: int = MOST_ROWS) -> Table:
+def listed(found: pd.DataFrame, columns: Mapping[str, cells.Cell], most: int = MOST_ROWS) -> Table:
     """The first rows of a frame."""
-    rows = tuple(
-        tuple(str(row[cell]) if isinstance(cell, str) else cell(row) for cell in cells.values())
-        for row in found.head(most).to_dict("records")
-    )
-    return Table(tuple(cells), rows, len(found) - len(rows))
-
-
-def number_cell(name: str, form: str) -> Callable[[Record], str]:
-    """The cell of a number."""
-    return lambda row: number_text(row[name], form)
-
-
-def decimal_cell(name: str, places: int, missing: str | None = None) -> Callable[[Record], str]:
-    """The cell of a number with so many decimals."""
-    return lambda row: decimal_text(row[name], places, missing=missing)
-
-
-def interval_cell(
-    low: str, high: str, form: str = "", missing: str = "–"
-) -> Callable[[Record], str]:
-    """The cell of an interval."""
-    return lambda row: interval_text(row[low], row[high], form, missing)
-
-
-def yes_cell(name: str) -> Callable[[Record], str]:
-    """The cell of a flag."""
-    return lambda row: "yes" if row[name] else "no"
+    heads, rows = cells.table(found.head(most), columns.items())
+    return Table(heads, rows, len(found) - len(rows))
 
 
 def bars(values: Sequence[float]) -> tuple[Mark, ...]:

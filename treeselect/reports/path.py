@@ -9,17 +9,14 @@ import numpy as np
 
 from treeselect.figures.charts import UnitLines, dot_figure, line_figure, path_figure
 from treeselect.figures.marks import Plane
-from treeselect.printing import decimal_text, enumeration
+from treeselect.printing import cells, decimal_text, enumeration
 from treeselect.reports.parts import (
     MOST_UNITS,
     FitMaterial,
     Heading,
     Section,
     Table,
-    decimal_cell,
-    interval_cell,
     listed,
-    number_cell,
     table_around,
 )
 from treeselect.resampling.fit import noun
@@ -155,10 +152,10 @@ def decisions(material: FitMaterial) -> Section | None:
         {
             one.capitalize(): "term",
             "Decision": "decision",
-            "Hits": number_cell("hits", ","),
-            "Rounds": number_cell("rounds", ","),
-            "Importance, median": decimal_cell("median", 2, "–"),
-            "Middle 90%": interval_cell("low", "high"),
+            "Hits": cells.number("hits", ","),
+            "Rounds": cells.number("rounds", ","),
+            "Importance, median": cells.decimal("median", 2, "–"),
+            "Middle 90%": cells.interval("low", "high"),
         },
     )
     n_rounds = len(fit.step.decisions.history)

@@ -8,23 +8,19 @@ from typing import TYPE_CHECKING
 
 from treeselect.figures.charts import UnitLines, line_figure, map_figure
 from treeselect.figures.marks import Tile, Tiles
-from treeselect.printing import decimal_text, enumeration, interval_text
+from treeselect.printing import cells, decimal_text, enumeration, interval_text
 from treeselect.printing.numbers import span
 from treeselect.reports.head import cards, frequency_mark
 from treeselect.reports.parts import (
     MOST_ROWS,
     MOST_UNITS,
-    Cells,
     FitMaterial,
     Section,
     Table,
-    decimal_cell,
     listed,
-    number_cell,
     table_around,
-    yes_cell,
 )
-from treeselect.resampling.coefficient_stability import HEAD, cells
+from treeselect.resampling.coefficient_stability import COLUMNS
 from treeselect.resampling.error_bounds import has_q_values
 from treeselect.resampling.fit import noun
 from treeselect.resampling.resampled import PAIR_LEVEL
@@ -147,11 +143,11 @@ def stability_path(material: FitMaterial) -> Section | None:
     table = table_around(columns, lines.cells(2), lines.sizes, fit.k)
     q_values = None
     if has_q_values(stability):
-        columns_of_q: Cells = {
+        columns_of_q: dict[str, cells.Cell] = {
             noun(fit, 1).capitalize(): "term",
-            "Expected false positives": number_cell("efp", ".3g"),
-            "q-value": number_cell("q_value", ".3g"),
-            "Selected": yes_cell("selected"),
+            "Expected false positives": cells.number("efp", ".3g"),
+            "q-value": cells.number("q_value", ".3g"),
+            "Selected": cells.yes("selected"),
         }
         found = listed(stability.in_pandas.q_values(), columns_of_q)
         q_values = found.titled("Expected false positives and q-values, smallest first")
@@ -208,11 +204,11 @@ def models(material: FitMaterial) -> Section | None:
         shown,
         {
             "Set": lambda row: enumeration(row["terms"], 20) if row["terms"] else "none",
-            noun(material.fit).capitalize(): number_cell("size", ","),
-            "Resamples": number_cell("count", ","),
-            "Frequency": decimal_cell("frequency", 3),
-            "Cumulative": decimal_cell("cumulative", 3),
-            "Same as the fit": yes_cell("selected"),
+            noun(material.fit).capitalize(): cells.number("size", ","),
+            "Resamples": cells.number("count", ","),
+            "Frequency": cells.decimal("frequency", 3),
+            "Cumulative": cells.decimal("cumulative", 3),
+            "Same as the fit": cells.yes("selected"),
         },
     )
     table = replace(table, more=stability.n_models - len(shown))
@@ -265,7 +261,7 @@ def pairs(material: FitMaterial) -> Section | None:
         )
         pairs = pairs[pairs["term"].isin(found.units) & pairs["other"].isin(found.units)]
     caption = "Share of resamples that selected both, smallest p-value first"
-    columns: Cells = {
+    columns: dict[str, cells.Cell] = {
         noun(fit, 1).capitalize(): "term",
         "Other": "other",
         "Together": lambda row: _share(row["together"]),
@@ -323,8 +319,7 @@ def coefficients(found: CoefficientStability) -> Section:
         f"{model}Fitted to {found.n_refitted:,} of {found.resamples}, each time to the terms"
         f" selected on the resample. Response: {found.response}."
     )
-    rows = tuple(cells(row) for row in shown.to_dict("records"))
-    table = Table(HEAD, rows, len(found.table) - len(rows))
+    table = Table(*cells.table(shown, COLUMNS), len(found.table) - len(shown))
     return Section(
         "coefficients",
         "How selection affects the coefficients",

@@ -22,7 +22,7 @@ from treeselect.printing import (
     MOST_ROWS,
     Rounded,
     SummaryContent,
-    decimal_text,
+    cells,
     number_text,
     significant_text,
 )
@@ -288,9 +288,9 @@ class CoefficientStability(Rounded, InLibrary):
         shown = self.printed.head(MOST_ROWS)
         more = len(self.table) - len(shown)
         notes = (f"{more:,} more coefficients in `.tidy()`.",) if more else ()
-        rows = tuple(cells(row) for row in shown.to_dict("records"))
+        columns, rows = cells.table(shown, COLUMNS)
         title = "Stability of the coefficients"
-        return SummaryContent(title, self.facts(), HEAD, rows, (*self.notes(), *notes))
+        return SummaryContent(title, self.facts(), columns, rows, (*self.notes(), *notes))
 
     def facts(self) -> tuple[tuple[str, str], ...]:
         """The fitted model, and the resamples."""
@@ -346,26 +346,22 @@ class CoefficientStability(Rounded, InLibrary):
         return f"<CoefficientStability on {self.resamples}>"
 
 
-HEAD = (
-    "Column", "Freq.", "Full (s.e.)", "Selected", "RMSD ratio", "Bias, %", "Median",
-    "2.5 to 97.5%",
-)  # fmt: skip
-"""Head of the printed table."""
-
-
-def cells(row: Any) -> tuple[str, ...]:
-    """A printed row of :meth:`CoefficientStability.tidy`."""
+def _full(row: cells.Record) -> str:
     full = _number(row["full_estimate"])
-    return (
-        str(row["column"]),
-        decimal_text(row["frequency"], 2),
-        full and f"{full} ({significant_text(row['full_std_error'], 2)})",
-        _number(row["estimate"]),
-        _fixed(row["rmsd_ratio"], ".2f"),
-        _fixed(100 * row["relative_conditional_bias"], "+.0f"),
-        _number(row["median"]),
-        _between(row["ci_low"], row["ci_high"]),
-    )
+    return full and f"{full} ({significant_text(row['full_std_error'], 2)})"
+
+
+COLUMNS: tuple[tuple[str, cells.Cell], ...] = (
+    ("Column", "column"),
+    ("Freq.", cells.decimal("frequency", 2)),
+    ("Full (s.e.)", _full),
+    ("Selected", lambda row: _number(row["estimate"])),
+    ("RMSD ratio", lambda row: _fixed(row["rmsd_ratio"], ".2f")),
+    ("Bias, %", lambda row: _fixed(100 * row["relative_conditional_bias"], "+.0f")),
+    ("Median", lambda row: _number(row["median"])),
+    ("2.5 to 97.5%", lambda row: _between(row["ci_low"], row["ci_high"])),
+)
+"""The printed table, by rows of :meth:`CoefficientStability.tidy`."""
 
 
 def _number(value: float) -> str:

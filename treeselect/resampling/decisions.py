@@ -18,14 +18,7 @@ from treeselect.errors import OptionError, quoted
 from treeselect.figures.axes import nice_ticks, number_axis
 from treeselect.figures.marks import Plane, Rule, Series
 from treeselect.figures.plotting import need_matplotlib, plotted
-from treeselect.printing import (
-    Rounded,
-    SummaryContent,
-    decimal_form,
-    decimal_text,
-    interval_text,
-    number_text,
-)
+from treeselect.printing import Rounded, SummaryContent, cells, decimal_text, number_text
 from treeselect.resampling.records import OfFolds
 from treeselect.shown import shown
 
@@ -150,18 +143,21 @@ class DecisionCurve(Rounded, OfFolds):
                 ("Threshold", f"{self.threshold:.4g}, least expected cost at {costs}"),
                 ("At it", ", ".join(f"{a} {number_text(own[b], '.3f')}" for a, b in _RATES)),
             ]
-        rows = tuple(
-            (
-                f"{row['threshold']:.4g}",
-                number_text(row["sensitivity"], ".3f"),
-                number_text(row["specificity"], ".3f"),
-                decimal_text(row["net_benefit"], 3, missing="unknown"),
-                interval_text(row["ci_low"], row["ci_high"], decimal_form(3), "unknown"),
-                decimal_text(row["all"], 3, missing="unknown"),
-                decimal_text(row["gain"], 3, "+", missing="unknown"),
-                interval_text(row["gain_low"], row["gain_high"], decimal_form(3, "+"), "unknown"),
-            )
-            for row in table.iloc[places].to_dict("records")
+        columns, rows = cells.table(
+            table.iloc[places],
+            [
+                ("Threshold", cells.number("threshold", ".4g")),
+                ("Sens.", cells.number("sensitivity", ".3f")),
+                ("Spec.", cells.number("specificity", ".3f")),
+                ("Net benefit", cells.decimal("net_benefit", 3, "unknown")),
+                ("95% interval", cells.interval("ci_low", "ci_high", "", "unknown", places=3)),
+                ("All", cells.decimal("all", 3, "unknown")),
+                ("Gain", cells.decimal("gain", 3, "unknown", "+")),
+                (
+                    "95% interval",
+                    cells.interval("gain_low", "gain_high", "", "unknown", places=3, sign="+"),
+                ),
+            ],
         )
         event = f"{self.event}, {decimal_text(self.prevalence, 3)} of {self.n_rows:,} rows"
         n = self.n_left_out
@@ -169,10 +165,7 @@ class DecisionCurve(Rounded, OfFolds):
         return SummaryContent(
             title="Decision curve of held-out rows",
             facts=(("Event", event), ("Folds", self.scheme), *facts, ("Seed", str(self.seed))),
-            columns=(
-                "Threshold", "Sens.", "Spec.", "Net benefit", "95% interval", "All", "Gain",
-                "95% interval",
-            ),
+            columns=columns,
             rows=rows,
             notes=(
                 "Net benefit: true positives less false positives times threshold / (1 -"
@@ -183,7 +176,7 @@ class DecisionCurve(Rounded, OfFolds):
                 *((_ENDED,) if self.has_times and table["sensitivity"].isna().any() else ()),
                 *((f"{left_out} have none of the same stratum.",) if n else ()),
             ),
-        )  # fmt: skip
+        )
 
     def __repr__(self) -> str:
         return f"<DecisionCurve: {len(self.table)} thresholds, {shown(self.event)}>"

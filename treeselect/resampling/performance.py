@@ -25,6 +25,7 @@ from treeselect.figures.plotting import need_matplotlib, plotted
 from treeselect.printing import (
     Rounded,
     SummaryContent,
+    cells,
     decimal_form,
     decimal_text,
     interval_text,
@@ -542,16 +543,16 @@ class Performance(Rounded, Scored, Stoppable):
 
 
 def _content(found: Performance) -> SummaryContent:
-    rows = tuple(
-        (
-            str(fold + 1),
-            str(found.k[fold]),
-            decimal_text(score, 3),
-            f"{found.n_train[fold]:,}",
-            f"{found.n_test[fold]:,}",
-            terms_text(found.selected[fold]),
-        )
-        for fold, score in enumerate(found.scores)
+    columns, rows = cells.table(
+        found.in_pandas.tidy(),
+        [
+            ("Fold", "fold"),
+            ("k", "k"),
+            (found.score_name, cells.decimal("score", 3)),
+            ("Training", cells.count("n_train")),
+            ("Held out", cells.count("n_test")),
+            ("Terms", lambda row: terms_text(row["selected"])),
+        ],
     )
     return SummaryContent(
         title="Performance: nested cross-validation",
@@ -568,7 +569,7 @@ def _content(found: Performance) -> SummaryContent:
             *((("95% interval", found.ci_words),) if found.ci_words else ()),
             ("Seed", str(found.seed)),
         ),
-        columns=("Fold", "k", found.score_name, "Training", "Held out", "Terms"),
+        columns=columns,
         rows=rows,
         notes=_notes(found),
     )

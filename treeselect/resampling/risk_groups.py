@@ -20,14 +20,7 @@ from treeselect.engine.rounding import weighted_median
 from treeselect.engine.survival.curves import SurvivalCurve, kaplan_meier
 from treeselect.engine.survival.times import START, STOP
 from treeselect.errors import OptionError, quoted
-from treeselect.printing import (
-    Rounded,
-    SummaryContent,
-    count_text,
-    decimal_form,
-    decimal_text,
-    interval_text,
-)
+from treeselect.printing import Rounded, SummaryContent, cells
 from treeselect.resampling.folds import Split, Splitter
 from treeselect.resampling.held_out import (
     NO_STRATA,
@@ -184,31 +177,22 @@ class RiskGroups(Rounded, OfFolds):
         return survival[:, 0], low[:, 0], high[:, 0]
 
     def _content(self) -> SummaryContent:
-        observed, low, high = self.observed()
-        rows = tuple(
-            (
-                name,
-                count_text(self.n_rows[g]),
-                f"{self.curves[g].events.sum():,.6g}",
-                decimal_text(self.risk[g], 2),
-                decimal_text(self.predicted[g], 3),
-                decimal_text(observed[g], 3, missing="unknown"),
-                interval_text(low[g], high[g], decimal_form(3), "unknown"),
-            )
-            for g, name in enumerate(self.names)
+        columns, rows = cells.table(
+            self.in_pandas.calibration(),
+            [
+                ("Group", "group"),
+                ("Rows", cells.count("n")),
+                ("Events", cells.number("events", ",.6g")),
+                ("Relative risk", cells.decimal("relative_risk", 2)),
+                ("Predicted", cells.decimal("predicted", 3)),
+                ("Observed", cells.decimal("observed", 3, "unknown")),
+                ("95% interval", cells.interval("ci_low", "ci_high", "", "unknown", places=3)),
+            ],
         )
         return SummaryContent(
             title=f"Risk groups: survival at {self.time} = {self.horizon:g}",
             facts=(("Call", self.call), ("Folds", self.scheme), ("Seed", str(self.seed))),
-            columns=(
-                "Group",
-                "Rows",
-                "Events",
-                "Relative risk",
-                "Predicted",
-                "Observed",
-                "95% interval",
-            ),
+            columns=columns,
             rows=rows,
             notes=risk_group_notes(self),
         )

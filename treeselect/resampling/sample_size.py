@@ -12,7 +12,7 @@ import pandas as pd
 
 from treeselect.arguments.checks import check_between, check_choice, check_count
 from treeselect.errors import OptionError
-from treeselect.printing import Rounded, SummaryContent, decimal_text, interval_text, number_text
+from treeselect.printing import Rounded, SummaryContent, cells, decimal_text, interval_text
 
 _FAMILIES = ("gaussian", "binomial", "cox")
 
@@ -98,11 +98,15 @@ class SampleSize(Rounded):
         risk, low, high = self.risk
         overall = f"{decimal_text(risk, 3)} (95% interval {interval_text(low, high, '.3f')})"
         each = "Rows" if math.isnan(self.event_share) else "Events"
-        rows = [
-            (row["criterion"], f"{row['n']:,}", decimal_text(row["shrinkage"], 3),
-             number_text(row["per_parameter"], ",.2f"))
-            for row in self.tidy().to_dict("records")
-        ]  # fmt: skip
+        columns, rows = cells.table(
+            self.tidy(),
+            [
+                ("Criterion", "criterion"),
+                ("Rows", cells.count("n")),
+                ("Shrinkage", cells.decimal("shrinkage", 3)),
+                (f"{each} per parameter", cells.number("per_parameter", ",.2f")),
+            ],
+        )
         return SummaryContent(
             title="Sample size for a regression model",
             facts=(
@@ -112,8 +116,8 @@ class SampleSize(Rounded):
                 ("Rows needed", f"{self.n:,}{events}"),
                 *((("Overall risk", overall),) if risk == risk else ()),
             ),
-            columns=("Criterion", "Rows", "Shrinkage", f"{each} per parameter"),
-            rows=tuple(rows),
+            columns=columns,
+            rows=rows,
             notes=(
                 "The criteria are those of Riley et al. (2019, 2020) for an unpenalised regression"
                 " model with all candidate parameters. Trees and searches over many terms need more"

@@ -23,11 +23,10 @@ from treeselect.models.linear.statistics import Recalibration
 from treeselect.printing import (
     Rounded,
     SummaryContent,
-    count_text,
+    cells,
     decimal_form,
     decimal_text,
     interval_text,
-    number_text,
 )
 from treeselect.resampling.cross_validation import known_score, percentiles
 from treeselect.resampling.held_out import calibration_table, mean_outcome, recalibration
@@ -151,21 +150,21 @@ class Subgroups(Rounded, Scored):
         return plotted(drawn, ax, (6.4, 1.2 + 0.36 * len(drawn.rows)))
 
     def _content(self) -> SummaryContent:
-        form, family = decimal_form(3), self.held_out[0].family
+        family = self.held_out[0].family
         shares = ".3f" if family.has_classes or family.has_times else ",.4g"
-        rows = tuple(
-            (
-                str(row["group"]),
-                count_text(row["n"]),
-                count_text(row["cases"]),
-                decimal_text(row["score"], 3, missing="–"),
-                interval_text(row["ci_low"], row["ci_high"], form),
-                number_text(row["predicted"], shares),
-                number_text(row["observed"], shares),
-                decimal_text(row["slope"], 2, missing="–"),
-                interval_text(row["slope_low"], row["slope_high"], decimal_form(2)),
-            )
-            for row in self.table.to_dict("records")
+        columns, rows = cells.table(
+            self.table,
+            [
+                ("Group", "group"),
+                ("Rows", cells.count("n")),
+                ("Cases", cells.count("cases")),
+                (self.score_name, cells.decimal("score", 3, "–")),
+                ("95% interval", cells.interval("ci_low", "ci_high", places=3)),
+                ("Predicted", cells.number("predicted", shares)),
+                ("Observed", cells.number("observed", shares)),
+                ("Slope", cells.decimal("slope", 2, "–")),
+                ("95% interval", cells.interval("slope_low", "slope_high")),
+            ],
         )
         small = ", ".join(self.small)
         caution = (
@@ -175,10 +174,7 @@ class Subgroups(Rounded, Scored):
         return SummaryContent(
             title=f"Performance by {self.column}",
             facts=(("Folds", self.scheme), ("Seed", str(self.seed))),
-            columns=(
-                "Group", "Rows", "Cases", self.score_name, "95% interval", "Predicted", "Observed",
-                "Slope", "95% interval",
-            ),
+            columns=columns,
             rows=rows,
             notes=(
                 *filter(None, [self.score_words]),
@@ -189,7 +185,7 @@ class Subgroups(Rounded, Scored):
                 *((_ONE_CLUSTER,) if any(map(_is_one_cluster, self.held_out)) else ()),
                 *((caution,) if small else ()),
             ),
-        )  # fmt: skip
+        )
 
     def __repr__(self) -> str:
         return f"<Subgroups: {len(self.table)} of {shown(self.column)}>"

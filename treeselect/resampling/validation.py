@@ -29,7 +29,7 @@ from treeselect.figures.charts import agreement_figure, level_figure, share_figu
 from treeselect.figures.marks import Plane, Series
 from treeselect.figures.plotting import need_matplotlib, plotted
 from treeselect.models.linear.statistics import recalibrate
-from treeselect.printing import Rounded, SummaryContent, decimal_text, number_text
+from treeselect.printing import Rounded, SummaryContent, cells, decimal_text, number_text
 from treeselect.printing.numbers import span
 from treeselect.quiet import own_filters
 from treeselect.resampling.assessing import check_varies, resample_weights
@@ -312,11 +312,9 @@ class Validation(Rounded, OfFolds, Stoppable):
 
     def _content(self) -> SummaryContent:
         table = self.in_pandas.tidy()
-        columns = ("apparent", "training", "test", "optimism", "corrected", "left_out")
-        rows = [
-            (row["measure"], *(decimal_text(row[name], 3, missing="–") for name in columns))
-            for row in table.to_dict("records")
-        ]
+        names = ("apparent", "training", "test", "optimism", "corrected", "left_out")
+        measures = [(n.replace("_", " ").capitalize(), cells.decimal(n, 3, "–")) for n in names]
+        columns, rows = cells.table(table, [("Measure", "measure"), *measures])
         each = self.in_pandas.instability()
         form = ".3f" if self.family.has_classes or self.family.has_times else ".4g"
         error = f"{number_text(self.mean_error, form)}; 95% of the predictions of a row are within"
@@ -336,16 +334,8 @@ class Validation(Rounded, OfFolds, Stoppable):
                 ("Mean error", error),
                 ("Seed", str(self.seed)),
             ),
-            columns=(
-                "Measure",
-                "Apparent",
-                "Training",
-                "Test",
-                "Optimism",
-                "Corrected",
-                "Left out",
-            ),
-            rows=tuple(rows),
+            columns=columns,
+            rows=rows,
             notes=(
                 *stopped(self, self.n_samples, "samples"),
                 *filter(None, [self.family.score_words]),

@@ -1,0 +1,64 @@
+"""Tables as pairs of a head and how the cell of a row is printed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from treeselect.printing.numbers import (
+    count_text,
+    decimal_form,
+    decimal_text,
+    interval_text,
+    number_text,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Record = Mapping[Hashable, Any]
+"""A row of a frame."""
+
+Cell = str | Callable[[Record], str]
+"""The name of a column, whose values are printed as they are, or a function of a row."""
+
+
+def table(
+    found: pd.DataFrame, columns: Iterable[tuple[str, Cell]]
+) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Heads and rows of a frame."""
+    heads, cells = zip(*columns, strict=True)
+    rows = tuple(
+        tuple(str(row[cell]) if isinstance(cell, str) else cell(row) for cell in cells)
+        for row in found.to_dict("records")
+    )
+    return heads, rows
+
+
+def number(name: str, form: str) -> Cell:
+    """A number in some format."""
+    return lambda row: number_text(row[name], form)
+
+
+def count(name: str) -> Cell:
+    """A count."""
+    return lambda row: count_text(row[name])
+
+
+def decimal(name: str, places: int, missing: str | None = None, sign: str = "") -> Cell:
+    """A number with so many decimals."""
+    return lambda row: decimal_text(row[name], places, sign, missing)
+
+
+def interval(
+    low: str, high: str, form: str = "", missing: str = "–", *, places: int = 2, sign: str = ""
+) -> Cell:
+    """An interval, in some format or with so many decimals."""
+    return lambda row: interval_text(
+        row[low], row[high], form or decimal_form(places, sign), missing
+    )
+
+
+def yes(name: str) -> Cell:
+    """A flag."""
+    return lambda row: "yes" if row[name] else "no"
