@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from treeselect.printing.numbers import (
     count_text,
@@ -12,9 +14,6 @@ from treeselect.printing.numbers import (
     interval_text,
     number_text,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Record = Mapping[Hashable, Any]
 """A row of a frame."""

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from treeselect.figures.charts import level_figure
+from treeselect.models.linear.statistics import Recalibration
 from treeselect.printing import cells, decimal_text
 from treeselect.reports.parts import Facts, FitMaterial, Picture, Section, Table, first_rows, listed
-from treeselect.resampling.decisions import decision_figure
+from treeselect.resampling.decisions import DecisionCurve, decision_figure
 from treeselect.resampling.held_out import (
+    HeldOut,
     areas,
     calibration_table,
     confusion_table,
@@ -25,19 +27,10 @@ from treeselect.resampling.held_out_figures import (
     group_dots,
     roc_figure,
 )
-from treeselect.resampling.subgroups import subgroup_figure
-from treeselect.resampling.validation import validation_figure
+from treeselect.resampling.performance import Performance
+from treeselect.resampling.subgroups import Subgroups, subgroup_figure
+from treeselect.resampling.validation import Validation, validation_figure
 from treeselect.results.effects import decimals
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from treeselect.models.linear.statistics import Recalibration
-    from treeselect.resampling.decisions import DecisionCurve
-    from treeselect.resampling.held_out import HeldOut
-    from treeselect.resampling.performance import Performance
-    from treeselect.resampling.subgroups import Subgroups
-    from treeselect.resampling.validation import Validation
 
 MOST_CHECKED = 6
 """Maximum number of classes with a figure, and in the confusion matrix."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,6 +21,7 @@ from treeselect.comparison.methods import (
     told_apart,
     units_text,
 )
+from treeselect.comparison.record import Contest
 from treeselect.designs.problem import noun_of
 from treeselect.figures.axes import distinct
 from treeselect.figures.charts import (
@@ -46,9 +47,6 @@ from treeselect.reports.parts import (
     settings,
 )
 from treeselect.results.summary import options_text
-
-if TYPE_CHECKING:
-    from treeselect.comparison.record import Contest
 
 
 def answer(material: ContestMaterial) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import itertools
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from treeselect.figures.marks import Tile
 from treeselect.printing import enumeration
 from treeselect.reports.parts import FitMaterial, Section, Table
 from treeselect.resampling.agreement import LEAST_ASSOCIATION
-from treeselect.resampling.fit import noun
+from treeselect.resampling.fit import Fit, noun
 from treeselect.results.describing import (
     FEW_ROWS,
     MISSING,
@@ -31,9 +31,6 @@ from treeselect.results.describing import (
 )
 from treeselect.results.summary import rows_note
 from treeselect.results.tables import tidy_table
-
-if TYPE_CHECKING:
-    from treeselect.resampling.fit import Fit
 
 _MOST_SELECTED, _MOST_OTHERS, _MOST = 30, 20, 40
 """Most variables in selected terms, in the folded table of others, and in all."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from treeselect.figures.shapes import Curve
 from treeselect.printing import (
@@ -33,7 +34,7 @@ from treeselect.reports.parts import (
     notes_section,
     settings,
 )
-from treeselect.resampling.fit import noun
+from treeselect.resampling.fit import Fit, noun
 from treeselect.resampling.stability import index_words
 from treeselect.results.citation import cite, versions_text
 from treeselect.results.effects import (
@@ -63,12 +64,6 @@ from treeselect.results.verdict import (
     verdict,
     verdict_words,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from treeselect.resampling.fit import Fit
-
 
 # --- the answer ---------------------------------------------------------------------------------
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from treeselect.errors import OptionError
 from treeselect.figures.axes import time_ticks
@@ -21,22 +22,15 @@ from treeselect.reports.parts import (
     first_rows,
     listed,
 )
-from treeselect.resampling.fit import noun
-from treeselect.resampling.risk_groups import risk_group_notes
+from treeselect.resampling.fit import Fit, noun
+from treeselect.resampling.inference import Inference
+from treeselect.resampling.risk_groups import RiskGroups, risk_group_notes
 from treeselect.results.curves import DOUBLED, MOST_LEVELS, CurveRow, of_all_classes
 from treeselect.results.effects import decimals
-from treeselect.results.linear_model import figure_of_coefficients, figures_of_splines
+from treeselect.results.linear_model import GlmFit, figure_of_coefficients, figures_of_splines
 from treeselect.results.refitting import risk_groups_of
 from treeselect.results.shapes import are_kept, interaction_table, interval_note, strength_texts
 from treeselect.results.trees import tree_table, units_without_trees
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from treeselect.resampling.fit import Fit
-    from treeselect.resampling.inference import Inference
-    from treeselect.resampling.risk_groups import RiskGroups
-    from treeselect.results.linear_model import GlmFit
 
 
 def learned(material: FitMaterial) -> Section | None:

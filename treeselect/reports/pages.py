@@ -8,9 +8,10 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from treeselect.arguments.checks import described, members
+from treeselect.comparison.record import Contest
 from treeselect.designs.preparing import labelled_names
 from treeselect.designs.problem import noun_of
 from treeselect.errors import OptionError, quoted
@@ -19,14 +20,10 @@ from treeselect.reports import checks, comparison, data, head, model, parts, pat
 from treeselect.reports.documents import markdown_page, word_page
 from treeselect.reports.parts import ContestMaterial, FitMaterial, Report
 from treeselect.reports.render import COMPARISON, SELECTION, render, template_environment
-from treeselect.resampling.fit import as_shown, noun
+from treeselect.resampling.fit import Fit, as_shown, noun
 from treeselect.results.calls import check_found
 from treeselect.results.versions import session
 from treeselect.writing import check_place, write_file
-
-if TYPE_CHECKING:
-    from treeselect.comparison.record import Contest
-    from treeselect.resampling.fit import Fit
 
 
 def _given(name: str, section: Callable[[Any], object]) -> Callable[[FitMaterial], object]:

@@ -8,26 +8,24 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from treeselect.comparison.methods import ScoreLine, score_lines
+from treeselect.comparison.record import Contest
 from treeselect.figures.marks import Figure
 from treeselect.printing import SummaryContent, cells
+from treeselect.resampling.coefficient_stability import CoefficientStability
+from treeselect.resampling.fit import Fit
+from treeselect.resampling.inference import Inference
+from treeselect.resampling.performance import Performance
+from treeselect.resampling.subgroups import Subgroups
+from treeselect.resampling.validation import Validation
 from treeselect.results.curves import CurveRow, curve_rows, has_curve
 from treeselect.results.effects import effect_table
+from treeselect.results.linear_model import GlmFit
 from treeselect.results.summary import summarise
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from treeselect.comparison.record import Contest
-    from treeselect.resampling.coefficient_stability import CoefficientStability
-    from treeselect.resampling.fit import Fit
-    from treeselect.resampling.inference import Inference
-    from treeselect.resampling.performance import Performance
-    from treeselect.resampling.subgroups import Subgroups
-    from treeselect.resampling.validation import Validation
-    from treeselect.results.linear_model import GlmFit
 
 MOST_UNITS = 30
 """Maximum units in a figure; the others are counted."""

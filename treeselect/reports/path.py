@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from treeselect.reports.parts import (
     listed,
     table_around,
 )
-from treeselect.resampling.fit import noun
+from treeselect.resampling.fit import Fit, noun
 from treeselect.results.curves import importance_lines
 from treeselect.results.summary import is_selected_on_its_rows
 from treeselect.results.tables import (
@@ -31,9 +30,6 @@ from treeselect.results.tables import (
     rival_rows,
     search_notes,
 )
-
-if TYPE_CHECKING:
-    from treeselect.resampling.fit import Fit
 
 
 def path(material: FitMaterial) -> Section:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeselect.arguments.checks import check_choice, described
+from treeselect.comparison.record import Contest
 from treeselect.designs.preparing import shown_names
 from treeselect.designs.problem import noun_of
 from treeselect.errors import OptionError, listing, quoted
@@ -24,7 +25,7 @@ from treeselect.figures.shapes import Curve, definite, single_figure
 from treeselect.printing import number_text
 from treeselect.reports import comparison, model, path
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, ContestMaterial
-from treeselect.resampling.fit import as_shown, noun
+from treeselect.resampling.fit import Fit, as_shown, noun
 from treeselect.results.curves import curves, has_curve, importance_lines, of_all_classes, shape_map
 from treeselect.results.describing import association_map
 from treeselect.results.refitting import risk_groups_of
@@ -33,9 +34,6 @@ from treeselect.results.tables import history_table, importances_of, path_table,
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from treeselect.comparison.record import Contest
-    from treeselect.resampling.fit import Fit
 
 _MOST_TERMS = 15
 _MOST_CLASSES = 6

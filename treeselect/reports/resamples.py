@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from treeselect.figures.charts import UnitLines, line_figure, map_figure
 from treeselect.figures.marks import Tile, Tiles
@@ -20,9 +19,9 @@ from treeselect.reports.parts import (
     listed,
     table_around,
 )
-from treeselect.resampling.coefficient_stability import COLUMNS
+from treeselect.resampling.coefficient_stability import COLUMNS, CoefficientStability
 from treeselect.resampling.error_bounds import has_q_values
-from treeselect.resampling.fit import noun
+from treeselect.resampling.fit import Fit, noun
 from treeselect.resampling.resampled import PAIR_LEVEL
 from treeselect.resampling.stability import Stability
 from treeselect.results.curves import frequency_lines
@@ -37,10 +36,6 @@ from treeselect.results.verdict import (
     sizes_of_resamples,
     verdict,
 )
-
-if TYPE_CHECKING:
-    from treeselect.resampling.coefficient_stability import CoefficientStability
-    from treeselect.resampling.fit import Fit
 
 
 def stability(material: FitMaterial) -> Section:

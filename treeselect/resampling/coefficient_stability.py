@@ -6,7 +6,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,15 +28,12 @@ from treeselect.printing import (
 )
 from treeselect.resampling.agreement import distinct_sets
 from treeselect.resampling.assessing import resample_weights
+from treeselect.resampling.fit import Fit
 from treeselect.resampling.records import InLibrary
 from treeselect.resampling.resampled import Scheme
 from treeselect.resampling.sample_splitting import why_not
+from treeselect.resampling.stability import Stability
 from treeselect.running.parallel import Workers, run_all
-
-if TYPE_CHECKING:
-    from treeselect.resampling.fit import Fit
-    from treeselect.resampling.stability import Stability
-
 
 # --- the linear model of what each resample selected, fitted to that resample --------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -34,14 +34,12 @@ from treeselect.resampling.cross_validation import (
     held_out_score,
     paired_difference,
 )
+from treeselect.resampling.fit import Fit
 from treeselect.resampling.folds import Split, Splitter
 from treeselect.resampling.independence import closed_levels, dependence_given
 from treeselect.resampling.outer_folds import outer_folds
 from treeselect.resampling.records import Scored
 from treeselect.running.parallel import Workers, run_all
-
-if TYPE_CHECKING:
-    from treeselect.resampling.fit import Fit
 
 
 @dataclass(frozen=True)

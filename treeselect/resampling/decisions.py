@@ -19,13 +19,12 @@ from treeselect.figures.axes import nice_ticks, number_axis
 from treeselect.figures.marks import Plane, Rule, Series
 from treeselect.figures.plotting import need_matplotlib, plotted
 from treeselect.printing import Rounded, SummaryContent, cells, decimal_text, number_text
+from treeselect.resampling.held_out import HeldOut
 from treeselect.resampling.records import OfFolds
 from treeselect.shown import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from treeselect.resampling.held_out import HeldOut
 
 _USUAL = tuple(step / 100 for step in range(1, 100))
 """Thresholds by default."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,13 +30,10 @@ from treeselect.engine.survival.curves import SurvivalCurve, breslow, kaplan_mei
 from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM
 from treeselect.errors import OptionError, quoted
 from treeselect.frames.tables import Table
+from treeselect.models.linear.statistics import Recalibration
 from treeselect.models.model import TreeModel
 from treeselect.resampling.agreement import wilson_interval
 from treeselect.running.machine import memory_errors
-
-if TYPE_CHECKING:
-    from treeselect.models.linear.statistics import Recalibration
-
 
 NO_STRATA = (
     "`folds` must leave training rows of the strata that they hold out.\n"

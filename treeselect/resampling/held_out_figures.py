@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from treeselect.errors import OptionError, listing
 from treeselect.figures.axes import shorten
@@ -11,9 +13,6 @@ from treeselect.figures.marks import Plane, Series
 from treeselect.printing import decimal_text
 from treeselect.resampling.decisions import rates_table
 from treeselect.resampling.held_out import HeldOut, areas, calibration_table, roc_table
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 N_GROUPS = 10
 """Groups of rows with similar predictions."""

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -46,6 +46,7 @@ from treeselect.models.linear.statistics import dispersion_fact, fit_statistics
 from treeselect.models.linear.tests import fit_terms, fitted_terms
 from treeselect.printing import MOST_ROWS, OfContent, SummaryContent, p_text
 from treeselect.resampling.choosing import Choice, Procedure, choose
+from treeselect.resampling.fit import Fit
 from treeselect.resampling.folds import Folds, Split
 from treeselect.resampling.performance import rule_words
 from treeselect.resampling.records import Stoppable, stopped
@@ -58,9 +59,6 @@ from treeselect.resampling.sample_splitting import (
 from treeselect.running import coded
 from treeselect.running.parallel import Workers
 from treeselect.running.pieces import Course, Kind, run_pieces
-
-if TYPE_CHECKING:
-    from treeselect.resampling.fit import Fit
 
 
 @dataclass(frozen=True)

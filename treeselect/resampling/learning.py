@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,13 +21,11 @@ from treeselect.errors import OptionError, quoted
 from treeselect.printing import Rounded, SummaryContent, decimal_text, interval_text
 from treeselect.resampling.agreement import stability_index
 from treeselect.resampling.cross_validation import differences, paired_difference, standard_error
+from treeselect.resampling.fit import Fit
 from treeselect.resampling.folds import Split, Splitter, mean_repeats, part_rows
 from treeselect.resampling.outer_folds import nested_selection, one_fold, outer_folds
 from treeselect.resampling.records import InLibrary, Scored
 from treeselect.running.parallel import Workers, run_all
-
-if TYPE_CHECKING:
-    from treeselect.resampling.fit import Fit
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from treeselect.errors import MethodError, OptionError, quoted
 from treeselect.frames.reading import read_data
 from treeselect.resampling.choosing import Procedure, run_selection
 from treeselect.resampling.cross_validation import sampling_error, score_predictions, test_share
+from treeselect.resampling.fit import Fit
 from treeselect.resampling.folds import (
     Folds,
     Split,
@@ -31,9 +32,6 @@ from treeselect.resampling.folds import (
 )
 from treeselect.resampling.held_out import survival_at
 from treeselect.running.parallel import Workers
-
-if TYPE_CHECKING:
-    from treeselect.resampling.fit import Fit
 
 
 @dataclass(frozen=True, slots=True)

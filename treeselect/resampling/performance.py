@@ -37,7 +37,7 @@ from treeselect.resampling.areas import auc_table
 from treeselect.resampling.choosing import Procedure
 from treeselect.resampling.cross_validation import n_cases, score_interval, standard_error
 from treeselect.resampling.decisions import DecisionCurve, decide
-from treeselect.resampling.fit import NO_SOURCE, Source
+from treeselect.resampling.fit import NO_SOURCE, Fit, Source
 from treeselect.resampling.folds import Splitter, mean_repeats
 from treeselect.resampling.held_out import (
     HeldOut,
@@ -56,8 +56,6 @@ from treeselect.running.pieces import Course, Kind, run_pieces
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from treeselect.resampling.fit import Fit
 
 _MOST_NAMES = 12
 """Number of terms whose frequency is told."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,6 +21,7 @@ from treeselect.engine.survival.curves import SurvivalCurve, kaplan_meier
 from treeselect.engine.survival.times import START, STOP
 from treeselect.errors import OptionError, quoted
 from treeselect.printing import Rounded, SummaryContent, cells
+from treeselect.resampling.fit import Fit
 from treeselect.resampling.folds import Split, Splitter
 from treeselect.resampling.held_out import (
     NO_STRATA,
@@ -32,9 +33,6 @@ from treeselect.resampling.held_out import (
 from treeselect.resampling.outer_folds import outer_folds
 from treeselect.resampling.records import OfFolds
 from treeselect.running.parallel import Workers, run_all
-
-if TYPE_CHECKING:
-    from treeselect.resampling.fit import Fit
 
 
 @dataclass(frozen=True)

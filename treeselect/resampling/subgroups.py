@@ -29,16 +29,14 @@ from treeselect.printing import (
     interval_text,
 )
 from treeselect.resampling.cross_validation import known_score, percentiles
-from treeselect.resampling.held_out import calibration_table, mean_outcome, recalibration
+from treeselect.resampling.fit import Source
+from treeselect.resampling.held_out import HeldOut, calibration_table, mean_outcome, recalibration
 from treeselect.resampling.records import Scored
 from treeselect.running.machine import warn
 from treeselect.shown import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from treeselect.resampling.fit import Source
-    from treeselect.resampling.held_out import HeldOut
 
 _MOST_GROUPS = 20
 

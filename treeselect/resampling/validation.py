@@ -35,7 +35,7 @@ from treeselect.quiet import own_filters
 from treeselect.resampling.assessing import check_varies, resample_weights
 from treeselect.resampling.choosing import Procedure, run_selection
 from treeselect.resampling.cross_validation import known_score
-from treeselect.resampling.fit import NO_SOURCE, Source
+from treeselect.resampling.fit import NO_SOURCE, Fit, Source
 from treeselect.resampling.held_out import (
     excess_events,
     horizon_of,
@@ -53,8 +53,6 @@ from treeselect.running.pieces import Course, Kind, run_pieces
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from treeselect.resampling.fit import Fit
 
 _KINDS = ("predictions", "errors", "changes", "calibration")
 """Figures of the instability of predictions."""
