@@ -24,6 +24,7 @@ from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, TreeselectError, quoted
 from treeselect.printing import (
     SummaryContent,
+    cells,
     count_text,
     decimal_form,
     decimal_text,
@@ -275,83 +276,68 @@ class AllTerms(Method):
         return [Step(0.0, np.ones(n, dtype=bool), np.full(n, 1 / n), np.nan)]
 
 
-_NONE = "–"
-
-
 def summarise_comparison(found: Contest) -> SummaryContent:
-    """Content of the summary of a comparison."""
+    """Content of the summary of a comparison: a row for each method, the best score first."""
+    several, is_fixed = len(found.runs) > 1, isinstance(found.rule, int)
+    against = found.in_pandas.differences().set_index("method").to_dict("index")
+
+    def difference(i: int) -> cells.Cell:
+        own = {method: difference_cells(row)[i] for method, row in against.items()}
+        return lambda row: own.get(row["method"], "" if i else "reference")
+
+    columns, rows = cells.table(
+        found.ranked_table(),
+        [
+            ("Method", "method"),
+            ("k", lambda row: size_text(row["k"], row["n_selected"])),
+            *([("k (1 s.e.)", lambda row: size_text(row["k_1se"], np.nan))] if is_fixed else []),
+            (found.score_name, lambda row: plain_score(row["score"])),
+            ("s.e.", lambda row: error_text(row["standard_error"])),
+            *([("Difference", difference(0)), ("95% interval", difference(1))] if several else []),
+            ("Stability", cells.decimal("stability", 2, "–")),
+            ("Seconds", lambda row: f"{row['seconds']:.2g}"),
+            *([("Front", cells.yes("front"))] if several else []),
+        ],
+    )
     return SummaryContent(
         title="Comparison of methods: selection repeated inside each fold",
-        facts=comparison_facts(found),
-        columns=comparison_columns(found),
-        rows=comparison_rows(found),
-        notes=comparison_notes(found),
-    )
-
-
-def comparison_facts(found: Contest) -> tuple[tuple[str, str], ...]:
-    """The call, the data and the scheme of the comparison."""
-    return (
-        ("Call", found.call),
-        ("Data", found.data),
-        ("Family", found.family),
-        *follow_up_facts(found.follow_up),
-        *found.weights_facts,
-        ("Folds", f"{found.scheme}, the same for every method"),
-        ("Compared at", _rule(found)),
-        ("Score", f"{found.score_name} on held-out rows"),
-        ("Seed", str(found.seed)),
+        facts=(
+            ("Call", found.call),
+            ("Data", found.data),
+            ("Family", found.family),
+            *follow_up_facts(found.follow_up),
+            *found.weights_facts,
+            ("Folds", f"{found.scheme}, the same for every method"),
+            ("Compared at", _rule(found)),
+            ("Score", f"{found.score_name} on held-out rows"),
+            ("Seed", str(found.seed)),
+        ),
+        columns=columns,
+        rows=rows,
+        notes=_notes(found),
     )
 
 
 def _rule(found: Contest) -> str:
-    sizes = [size for run in found.runs for size in choices(found, run)]
+    sizes = sorted({size for run in found.runs for size in choices(found, run)})
     if not sizes:
         return "the set at each method's given tuning parameter"
     if isinstance(found.rule, int):
         text = f"k = {found.rule}: the largest set of at most {units_text(found.rule, found)}"
     else:
         name = "1 s.e. rule" if found.rule == "1se" else "best score"
-        listed = sorted(set(sizes))
-        whole = listed == list(range(listed[0], listed[-1] + 1))
-        among = f"{listed[0]} to {listed[-1]}" if whole else ", ".join(map(str, listed))
+        whole = sizes == list(range(sizes[0], sizes[-1] + 1))
+        among = f"{sizes[0]} to {sizes[-1]}" if whole else ", ".join(map(str, sizes))
         text = f"each method's own k by the {name}, from {among}"
     if any(run.sizes is None for run in found.runs):
         text += "; with a given tuning parameter, the set at that value"
     return text
 
 
-def comparison_columns(found: Contest) -> tuple[str, ...]:
-    """Head of the table of methods."""
-    columns = ["Method", "k"]
-    columns += ["k (1 s.e.)"] if isinstance(found.rule, int) else []
-    columns += [found.score_name, "s.e."]
-    columns += ["Difference", "95% interval"] if len(found.runs) > 1 else []
-    return (*columns, "Stability", "Seconds", *(["Front"] if len(found.runs) > 1 else []))
-
-
-def comparison_rows(found: Contest) -> tuple[tuple[str, ...], ...]:
-    """A row for each method, the best score first."""
-    table = found.ranked_table()
-    against = found.in_pandas.differences().set_index("method").to_dict("index")
-    rows = []
-    for row in table.to_dict("records"):
-        cells = [str(row["method"]), size_text(row["k"], row["n_selected"])]
-        cells += [size_text(row["k_1se"], np.nan)] if isinstance(found.rule, int) else []
-        cells += [plain_score(row["score"]), error_text(row["standard_error"])]
-        if len(found.runs) > 1:
-            other = against.get(row["method"])
-            cells += ("reference", "") if other is None else difference_cells(other)[:2]
-        cells += [decimal_text(row["stability"], 2, missing="–"), f"{row['seconds']:.2g}"]
-        cells += ["yes" if row["front"] else "no"] if len(found.runs) > 1 else []
-        rows.append(tuple(cells))
-    return tuple(rows)
-
-
 def size_text(k: object, mean: float) -> str:
     """A size, or the mean size in parentheses if no size was requested."""
     if pd.isna(k):  # type: ignore[call-overload]
-        return _NONE if np.isnan(mean) else f"({mean:.1f})"
+        return "–" if np.isnan(mean) else f"({mean:.1f})"
     return str(k)
 
 
@@ -368,15 +354,16 @@ def units_text(mean: float, found: Contest) -> str:
     """ "3 terms", "all 7 terms" or "2.6 terms on average"; units where there are groups."""
     n_units = len(found.units)
     if not float(mean).is_integer():
-        return f"{mean:.1f} {_noun(found)} on average"
+        return f"{mean:.1f} {noun_in(found)} on average"
     if mean == n_units:
         if n_units == 1:
-            return f"the only {_noun(found, 1)}"
-        return f"all {count_text(n_units)} {_noun(found)}"
-    return f"{count_text(mean)} {_noun(found, mean)}"
+            return f"the only {noun_in(found, 1)}"
+        return f"all {count_text(n_units)} {noun_in(found)}"
+    return f"{count_text(mean)} {noun_in(found, mean)}"
 
 
-def _noun(found: Contest, n: float = 2) -> str:
+def noun_in(found: Contest, n: float = 2) -> str:
+    """ "term" or "unit" of a comparison, in the plural unless `n` is 1."""
     return noun_of(found.terms_of_unit, n)
 
 
@@ -396,14 +383,14 @@ def _reference_models(found: Contest) -> list[str]:
     ]
 
 
-def comparison_notes(found: Contest) -> tuple[str, ...]:
-    """Notes on these numbers."""
+def _notes(found: Contest) -> tuple[str, ...]:
     n_folds = len(found.n_test)
     notes = [*stopped(found, n_folds, "folds"), *filter(None, [found.score_words])]
     notes += _reference_models(found)
     if any(run.sizes is None for run in found.runs):
         notes.append(
-            f"k in parentheses: mean number of {_noun(found)} selected at a given tuning parameter."
+            f"k in parentheses: mean number of {noun_in(found)} selected at a given tuning"
+            " parameter."
         )
     if isinstance(found.rule, str) and any(run.sizes for run in found.runs):
         notes.append(
@@ -416,8 +403,8 @@ def comparison_notes(found: Contest) -> tuple[str, ...]:
             f"Differences are from {found.best}, which has the best mean score, and paired by fold:"
             " corrected resampled t (Nadeau and Bengio 2003; p-values in `.differences()`), not"
             " adjusted for the number of methods or for the choice of the best.",
-            f"Pareto front: no other method is at least as good in score, number of {_noun(found)}"
-            " and stability, and better in one of them.",
+            "Pareto front: no other method is at least as good in score, number of"
+            f" {noun_in(found)} and stability, and better in one of them.",
         ]
     notes += [NO_VARIANCE] if found.in_pandas.differences()["p_value"].isna().any() else []
     notes += [
@@ -462,14 +449,13 @@ class ScoreLine:
     curve: pd.DataFrame
 
 
-def score_lines(found: Contest, most: int | None = None) -> tuple[ScoreLine, ...]:
+def score_lines(found: Contest) -> tuple[ScoreLine, ...]:
     """Methods over their sizes, the best score first. Sizes at which no fold selects anything are
     omitted, unless the method is compared there: the constant model is the same for all methods,
     and scores far lower."""
     compared = found.ranked_table()
     curves = dict(list(found.in_pandas.curves().groupby("method", sort=False)))
-    rows = compared.to_dict("records")[:most]
-    return tuple(_line(row, curves[row["method"]]) for row in rows)
+    return tuple(_line(row, curves[row["method"]]) for row in compared.to_dict("records"))
 
 
 def _line(compared: Mapping[Hashable, Any], curve: pd.DataFrame) -> ScoreLine:

@@ -11,18 +11,14 @@ import pandas as pd
 
 from treeselect.comparison.methods import (
     ScoreLine,
-    comparison_columns,
-    comparison_facts,
-    comparison_notes,
-    comparison_rows,
     difference_cells,
     method_notes,
+    noun_in,
     size_text,
     told_apart,
     units_text,
 )
 from treeselect.comparison.record import Contest
-from treeselect.designs.problem import noun_of
 from treeselect.figures.axes import distinct
 from treeselect.figures.charts import (
     MOST_LINES,
@@ -97,12 +93,13 @@ def cards(material: ContestMaterial) -> tuple[Card, ...]:
 def _score_card(material: ContestMaterial) -> Card:
     found, best = material.found, material.ranked.to_dict("records")[0]
     head = f"Best {found.score_name}" if len(material.ranked) > 1 else found.score_name
-    details = [
+    return Card.of(
+        head,
+        plain_score(best["score"]),
         f"{best['method']} with {units_text(best['n_selected'], found)}; standard error"
         f" {error_text(best['standard_error'])} over {len(found.n_test):,} folds.",
         found.score_words,
-    ]
-    return Card(head, plain_score(best["score"]), tuple(text for text in details if text))
+    )
 
 
 def _stability_card(material: ContestMaterial) -> Card:
@@ -112,17 +109,18 @@ def _stability_card(material: ContestMaterial) -> Card:
         return Card(
             "Stability",
             "Not defined",
-            (f"Every fold selected all {noun_of(material.found.terms_of_unit, 2)} or none.",),
+            (f"Every fold selected all {noun_in(material.found)} or none.",),
         )
     most = known["stability"].max()
     who = known.loc[known["stability"] == most, "method"].tolist()
-    head = "Most stable" if len(ranked) > 1 else "Stability"
-    details = [f"{enumeration(who)}."] if len(ranked) > 1 else []
-    details.append(
+    several = len(ranked) > 1
+    return Card.of(
+        "Most stable" if several else "Stability",
+        decimal_text(most, 2),
+        f"{enumeration(who)}." if several else "",
         f"Nogueira's index over {len(material.found.n_test):,} folds (1: identical selections; 0:"
-        " no better than chance)."
+        " no better than chance).",
     )
-    return Card(head, decimal_text(most, 2), tuple(details))
 
 
 def _data_card(found: Contest) -> Card:
@@ -130,8 +128,8 @@ def _data_card(found: Contest) -> Card:
     rows = f"{span(found.n_train + found.n_test)} rows"
     split = f"{span(found.n_train)} in training, {span(found.n_test)} held out"
     known = found.follow_up
-    events = [] if known is None else [f"{known.n_events:,} events."]
-    return Card("Data", rows, (*events, f"{found.scheme}: {split}."))
+    events = "" if known is None else f"{known.n_events:,} events."
+    return Card.of("Data", rows, events, f"{found.scheme}: {split}.")
 
 
 # --- paired differences from the best method ----------------------------------------------------
@@ -175,16 +173,14 @@ def difference_rows(material: ContestMaterial) -> Rows:
 
 def methods(material: ContestMaterial) -> Section:
     """The table of the printed summary."""
-    columns, rows = comparison_columns(material.found), comparison_rows(material.found)
-    bars = {columns.index("Stability"): _bars(material.ranked["stability"].tolist())}
-    table = replace(first_rows(columns, rows), marks=bars)
+    columns, rows = material.summary.columns, material.summary.rows
+    bars = tuple(  # None where stability is undefined
+        Mark(float(np.clip(value, 0.0, 1.0))) if np.isfinite(value) else None
+        for value in material.ranked["stability"].tolist()
+    )
+    table = replace(first_rows(columns, rows), marks={columns.index("Stability"): bars})
     caption = "Methods, best score first (columns are explained in the notes)"
     return Section("methods", "Methods", table=table.titled(caption))
-
-
-def _bars(values: list[float]) -> tuple[Mark | None, ...]:
-    """Bars; None where stability is undefined."""
-    return tuple(Mark(float(np.clip(s, 0.0, 1.0))) if np.isfinite(s) else None for s in values)
 
 
 # --- score against the number of terms ----------------------------------------------------------
@@ -199,16 +195,20 @@ def scores(material: ContestMaterial) -> Section:
         " compared."
     )
     if any(run.sizes is None for run in found.runs):
-        nouns = noun_of(found.terms_of_unit, 2)
+        nouns = noun_in(found)
         lead += (
             f" A method with a given tuning parameter is one point, at its mean number of {nouns}."
         )
     if any(0 in (run.sizes or ()) for run in found.runs):
         lead += " The constant model, with nothing selected in any fold, is omitted."
-    table = table_by_size(found, lines, _cell)
+    table = table_by_size(
+        found,
+        lines,
+        lambda row: f"{decimal_text(row['score'], 3)} ({decimal_text(row['standard_error'], 3)})",
+    )
     return Section(
         "scores",
-        f"Score against number of {noun_of(found.terms_of_unit, 2)}",
+        f"Score against number of {noun_in(found)}",
         lead=lead,
         figure=score_lines_figure(material),
         table=table.titled(f"{found.score_name} by size (standard error)", "Scores as a table"),
@@ -226,20 +226,15 @@ def score_lines_figure(material: ContestMaterial) -> Plane:
         shown,
         len(lines) - len(shown),
         what=found.score_name,
-        noun=noun_of(found.terms_of_unit, 1),
+        noun=noun_in(found, 1),
         bounds=found.score_bounds,
     )
     return replace(
         figure,
         key="score-lines",
-        title=f"{found.score_name} against number of {noun_of(found.terms_of_unit, 2)}",
+        title=f"{found.score_name} against number of {noun_in(found)}",
         saved=f"{found.score_name} against size",
     )
-
-
-def _cell(row: Mapping[Hashable, Any]) -> str:
-    """A score with its standard error."""
-    return f"{decimal_text(row['score'], 3)} ({decimal_text(row['standard_error'], 3)})"
 
 
 # --- stability against the number of terms ------------------------------------------------------
@@ -253,14 +248,14 @@ def stability(material: ContestMaterial) -> Section:
         for i, line in enumerate(lines[:MOST_LINES])
         if line.curve["stability"].notna().any()
     ]
-    units = noun_of(found.terms_of_unit, 2)
+    units = noun_in(found)
     title = f"Stability against number of {units}"
     if not shown:
         said = f"Stability is undefined: every fold selected all {units} or none."
         return Section("stability", title, lead=said)
     lead = (
         "Nogueira's index over the folds (1: identical selections; 0: no better than chance). It is"
-        f" undefined where every fold selects all {noun_of(found.terms_of_unit, 2)} or none."
+        f" undefined where every fold selects all {noun_in(found)} or none."
     )
     table = table_by_size(found, lines, lambda row: decimal_text(row["stability"], 2, missing="–"))
     figure = replace(
@@ -268,7 +263,7 @@ def stability(material: ContestMaterial) -> Section:
             shown,
             max(len(lines) - MOST_LINES, 0),
             what="stability index",
-            noun=noun_of(found.terms_of_unit, 1),
+            noun=noun_in(found, 1),
             bounds=(-1.0, 1.0),
             cover=(0.0, 1.0),
         ),
@@ -317,8 +312,7 @@ def terms(material: ContestMaterial) -> Section:
 
 def asked(material: ContestMaterial) -> Section:
     """The summary's facts, with the numbers of rows after the data."""
-    found = material.found
-    facts = comparison_facts(found)
+    found, facts = material.found, material.summary.facts
     rows = f"{span(found.n_train)} in training, {span(found.n_test)} held out in each fold"
     after = [name for name, _ in facts].index("Data") + 1
     return settings((*facts[:after], ("Rows", rows), *facts[after:]))
@@ -330,8 +324,7 @@ def asked(material: ContestMaterial) -> Section:
 def notes(material: ContestMaterial) -> Section | None:
     """The summary's notes, except those on the methods, which stand with their papers."""
     about_methods = method_notes(material.found)
-    said = comparison_notes(material.found)
-    return notes_section([note for note in said if note not in about_methods])
+    return notes_section([note for note in material.summary.notes if note not in about_methods])
 
 
 # --- computing time -----------------------------------------------------------------------------
@@ -402,5 +395,5 @@ def table_by_size(
     rows = [(str(size), *(cells.get((name, size), "") for name in names)) for size in sizes]
     if any((name, None) in cells for name in names):
         rows.append(("given", *(cells.get((name, None), "") for name in names)))
-    columns = (f"{noun_of(found.terms_of_unit, 2).capitalize()} (k)", *distinct(names, 12.0))
+    columns = (f"{noun_in(found).capitalize()} (k)", *distinct(names, 12.0))
     return first_rows(columns, rows)

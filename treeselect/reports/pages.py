@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from treeselect.arguments.checks import described, members
+from treeselect.comparison.methods import noun_in
 from treeselect.comparison.record import Contest
 from treeselect.designs.preparing import labelled_names
-from treeselect.designs.problem import noun_of
 from treeselect.errors import OptionError, quoted
 from treeselect.printing.markup import style_sheet, template_folder
 from treeselect.reports import checks, comparison, data, head, model, parts, path, resamples
@@ -249,7 +249,7 @@ def gather_comparison(
         else f"Which method predicts {found.response} best?"
     )
     material = ContestMaterial(found, versions, written, named)
-    nouns = noun_of(found.terms_of_unit, 2)
+    nouns = noun_in(found)
     return Report(title=title, nouns=nouns, **_sections(COMPARISON_SECTIONS, material, sections))
 
 

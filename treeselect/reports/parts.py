@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from treeselect.comparison.methods import ScoreLine, score_lines
+from treeselect.comparison.methods import ScoreLine, score_lines, summarise_comparison
 from treeselect.comparison.record import Contest
 from treeselect.figures.marks import Figure
 from treeselect.printing import SummaryContent, cells
@@ -378,6 +378,11 @@ class ContestMaterial:
     versions: Mapping[str, str] = field(default_factory=dict)
     written: str = ""
     names: tuple[tuple[str, str], ...] = ()
+
+    @cached_property
+    def summary(self) -> SummaryContent:
+        """The content of the printed summary."""
+        return summarise_comparison(self.found)
 
     @cached_property
     def ranked(self) -> pd.DataFrame:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeselect.arguments.checks import check_choice, described
+from treeselect.comparison.methods import noun_in
 from treeselect.comparison.record import Contest
 from treeselect.designs.preparing import shown_names
-from treeselect.designs.problem import noun_of
 from treeselect.errors import OptionError, listing, quoted
 from treeselect.figures.axes import count_axis, distinct, score_axis, share_axis
 from treeselect.figures.charts import bar_figure, dot_figure, history_figure, map_figure
@@ -359,7 +359,7 @@ def _scores(material: ContestMaterial) -> Plane:
         for row in found.in_pandas.references().to_dict("records")
         if figure.y.low <= row["score"] <= figure.y.high
     ]
-    units = noun_of(found.terms_of_unit, 2)
+    units = noun_in(found)
     return replace(
         figure,
         head="Mean over the folds ± one standard error",
@@ -407,7 +407,7 @@ def _front(material: ContestMaterial, ax: Axes | None) -> Axes:
     ]
     name_points(ax, names, list(zip(shown["n_selected"], shown["score"], strict=True)))
     more = len(table) - len(shown)
-    units = noun_of(found.terms_of_unit, 2)
+    units = noun_in(found)
     ax.set_xlabel(
         f"mean number of {units} over the folds (stability in brackets)\n"
         "lines: ± one standard error" + (f"\n(and {more:,} more methods)" if more else "")
