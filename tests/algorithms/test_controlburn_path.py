@@ -9,6 +9,7 @@ import pytest
 from tasks import task_of
 
 import treeselect
+from treeselect.algorithms.task import skipped_sizes
 from treeselect.errors import MethodError
 
 SINGLE = "single-feature"
@@ -188,7 +189,7 @@ def leaf_value(nodes, tree, value):
 
 def test_single_feature_paths_reach_every_size(data):
     fit = fit_of(data, "two", forest=SINGLE, k="best", folds=3, forests=1)
-    assert fit._fit.skipped_sizes == ()
+    assert list(skipped_sizes(fit._fit.steps)) == []
     task = task_of(data, fit.search.method, "two ~ . - y", max_size=3, seed=1)
     one, two = (fit.search.method.path(dataclasses.replace(task, n_threads=n)) for n in (1, 2))
     assert [s.tuning for s in one] == [s.tuning for s in two]
@@ -197,7 +198,7 @@ def test_single_feature_paths_reach_every_size(data):
 def test_sizes_that_the_path_skips_are_named(data):
     pair = data.assign(y=np.where(data["a"] * data["b"] > 0, 1.0, 0.0))
     fit = fit_of(pair, k="best", forests=1, adaptive=False, folds=3)
-    assert 1 in fit._fit.skipped_sizes
+    assert 1 in skipped_sizes(fit._fit.steps)
     assert "No model with exactly 1 term lies" in fit.summary().as_text()
 
 

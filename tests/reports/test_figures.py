@@ -21,14 +21,13 @@ from treeselect.figures.charts import (
     dot_figure,
     level_figure,
     line_figure,
-    map_figure,
     method_series,
     path_figure,
     score_figure,
     share_figure,
     survival_figure,
 )
-from treeselect.figures.marks import Series, Tile
+from treeselect.figures.marks import Series, Tile, Tiles
 from treeselect.figures.shapes import MISSING, Curve, CurvePoint, panels, share_scale
 from treeselect.figures.svg import drawn
 
@@ -533,7 +532,7 @@ def tile(strength=0.5, negative=False):
 def pair_map(n, name="a name of many words"):
     names = [f"{name} {i}" for i in range(n)]
     cells = [[None if i == j else tile(i / n) for j in range(n)] for i in range(n)]
-    return map_figure(names, [i < 2 for i in range(n)], cells, "all")
+    return Tiles(x=names, y=names, tiles=cells, bold=[i < 2 for i in range(n)], text="all")
 
 
 @pytest.mark.parametrize("number", [0, 1])
@@ -583,7 +582,7 @@ def test_shades_by_hand():
     assert {strength: tile(strength).shade for strength in shades} == shades
     assert [tile(s, True).shade for s in (0.0, 0.3, 0.6, 1.0)] == [0, 2, 3, 3]
     cells = [[None, tile(0.8)], [tile(0.4, True), None]]
-    drawing = Drawing(map_figure(["a", "b"], [True, False], cells, "x"))
+    drawing = Drawing(Tiles(x=["a", "b"], y=["a", "b"], tiles=cells, bold=[True, False], text="x"))
     (group,) = drawing.all("shades")
     assert [path.get("class") for path in group] == ["shade-2 minus", "shade-4"]
     on = [own.get("class") for own in drawing.svg.iter("tspan") if "." in own.text]

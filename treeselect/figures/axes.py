@@ -14,6 +14,8 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from treeselect.shown import shown
 
 Ticks = Sequence[tuple[float, str]]
@@ -169,7 +171,9 @@ def count_axis(values: Sequence[float], label: str = "") -> Axis:
 
     def ticks(room: float) -> Ticks:
         about = max(min(int(min(room / widest, 15)), 15), 1)
-        return [(size, f"{size:,}") for size in size_ticks(least, most, about)]
+        wide = (most - least) / about
+        every = next(e for p in range(9) for e in (10**p, 2 * 10**p, 5 * 10**p) if e >= wide)
+        return [(k, f"{k:,}") for k in range(-(-least // every) * every, most + 1, every)]
 
     return Axis(least, most, ticks, label, kind="counts")
 
@@ -208,13 +212,6 @@ def _round_values(low: float, high: float, about: int) -> list[float]:
     first = math.floor(low / step + 1e-9)
     last = math.ceil(high / step - 1e-9)
     return [i * step for i in range(first, last + 1)]
-
-
-def size_ticks(least: int, most: int, about: int = 15) -> range:
-    """Round numbers of units, about as many as requested."""
-    wide = (most - least) / about
-    every = next(e for p in range(9) for e in (10**p, 2 * 10**p, 5 * 10**p) if e >= wide)
-    return range(-(-least // every) * every, most + 1, every)
 
 
 def tick_labels(ticks: Sequence[float], *, signed: bool = False) -> list[str]:
@@ -479,17 +476,10 @@ def _two_lines(name: str, most: float) -> tuple[str, ...]:
 
 def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
     """Positions close to the desired ones, `gap` apart and within [low, high] if possible."""
-    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
-    at = low - gap
-    places = []
-    for i in order:
-        at = max(wanted[i], at + gap)
-        places.append(at)
-    limit = high
-    for j in range(len(places) - 1, -1, -1):
-        places[j] = min(places[j], limit)
-        limit = places[j] - gap
-    found = [0.0] * len(wanted)
-    for i, place in zip(order, places, strict=True):
-        found[i] = round(place, 1)
-    return found
+    order = np.argsort(wanted, kind="stable")
+    room = gap * np.arange(len(wanted))
+    up = np.maximum.accumulate(np.maximum(np.array(wanted)[order] - room, low)) + room
+    down = np.minimum.accumulate(np.minimum(up + room[::-1], high)[::-1])[::-1] - room[::-1]
+    found = np.empty(len(wanted))
+    found[order] = down.round(1)
+    return [*map(float, found)]

@@ -15,7 +15,7 @@ from treeselect.figures.axes import (
     share_axis,
     time_axis,
 )
-from treeselect.figures.marks import MOST_MARKS, Dot, Plane, Row, Rows, Rule, Series, Tile, Tiles
+from treeselect.figures.marks import MOST_MARKS, Dot, Plane, Row, Rows, Rule, Series
 from treeselect.printing import decimal_form, decimal_text, interval_text, plain_score
 
 UNBOUNDED = (-math.inf, math.inf)
@@ -48,27 +48,26 @@ def path_figure(
         None if errors is None else [*errors, *(0.0 for _ in beyond)],
         bounds,
     )
-    known = [i for i, value in enumerate(scores) if math.isfinite(value)]
-    halves = [e if math.isfinite(e) else 0.0 for e in errors] if errors else []
-    texts = [_step_text(sizes[i], scores[i], noun) for i in known]
+    halves = [NAN] * len(sizes) if errors is None else errors
+    known = [one for one in zip(sizes, scores, halves, strict=True) if math.isfinite(one[1])]
+    spans = [(y, e if math.isfinite(e) else 0.0) for _, y, e in known if errors]
+    steps = Series(
+        x=[size for size, _, _ in known],
+        y=[value for _, value, _ in known],
+        low=[max(y - half, axis.low) for y, half in spans],
+        high=[min(y + half, axis.high) for y, half in spans],
+        ringed=[size == chosen for size, _, _ in known],
+        texts=[_step_text(size, value, noun) for size, value, _ in known],
+    )
     rules = [Rule(chosen)]
     said = [
-        f"{text}{' (chosen)' if sizes[i] == chosen else ''}"
-        for i, text in zip(known, texts, strict=True)
+        f"{text}{' (chosen)' if is_chosen else ''}"
+        for text, is_chosen in zip(steps.texts, steps.ringed, strict=True)
     ]
     if full is not None:
         every = f"all {_step_text(*full, noun)}"
         said.append(every)
         rules.append(Rule(full[1], "x", every, dashes=False))
-    low, high = _clipped([scores[i] for i in known], [halves[i] for i in known if halves], axis)
-    steps = Series(
-        x=[sizes[i] for i in known],
-        y=[scores[i] for i in known],
-        low=low,
-        high=high,
-        ringed=[sizes[i] == chosen for i in known],
-        texts=texts,
-    )
     return Plane(
         key="scores",
         title=f"{score} against number of {noun}s",
@@ -83,14 +82,6 @@ def path_figure(
 
 def _step_text(size: int, score: float, noun: str) -> str:
     return f"{size:,} {noun}{'' if size == 1 else 's'}: {plain_score(score)}"
-
-
-def _clipped(
-    values: Sequence[float], halves: Sequence[float], axis: Axis
-) -> tuple[list[float], list[float]]:
-    """Ends of error bars, within the axis."""
-    low = [max(v - e, axis.low) for v, e in zip(values, halves, strict=False)]
-    return low, [min(v + e, axis.high) for v, e in zip(values, halves, strict=False)]
 
 
 MOST_LINES = 8
@@ -436,19 +427,6 @@ def _square(
     )
 
 
-# --- pairs ---------------------------------------------------------------------------------------
-
-
-def map_figure(
-    names: Sequence[str],
-    inside: Sequence[bool],
-    pairs: Sequence[Sequence[Tile | None]],
-    text: str,
-) -> Tiles:
-    """A number for each pair of names, as a shade and as text; names of the selection are bold."""
-    return Tiles(x=names, y=names, tiles=pairs, bold=list(map(bool, inside)), text=text)
-
-
 # --- the rounds of a method that tests each unit -------------------------------------------------
 
 _MOST_NAMED = 18
@@ -468,13 +446,13 @@ def history_figure(
     minimum, mean and maximum of the shadows."""
     series: list[Series] = []
     named = [unit for unit in values if decisions[unit] != "rejected"]
-    named = sorted(named, key=lambda unit: -_last(values[unit]))[:_MOST_NAMED]
+    named.sort(key=lambda unit: -[value for value in values[unit] if value == value][-1])
     for word, (colour, stroke) in _DECIDED.items():
         own = [unit for unit in values if decisions[unit] == word]
         series += [
             Series(
                 x=rounds, y=values[unit], colour=colour, stroke=stroke, soft=colour is None,
-                name=unit if unit in named else "", kind=f"{word} ({len(own):,})",
+                name=unit if unit in named[:_MOST_NAMED] else "", kind=f"{word} ({len(own):,})",
             )
             for unit in own
         ]  # fmt: skip
@@ -489,7 +467,3 @@ def history_figure(
         series=series,
         legend="ends",
     )
-
-
-def _last(values: Sequence[float]) -> float:
-    return [value for value in values if value == value][-1]

@@ -142,6 +142,9 @@ def _numbers(curves: Sequence[Curve], effects: Axis, title: str, *, brief: bool)
         strip = density([axis.place(value) for value in values], shares)
     note = {"log": "log scale", "rank": "rank scale"}.get(axis.kind, "")
     variable = "" if first.variable == first.term else first.variable
+    if slot:
+        ticks = axis.ticks
+        axis = replace(axis, ticks=lambda room: [*ticks(room), (math.inf, MISSING)])
     series = []
     for i, curve in enumerate(curves):
         colour = i if len(curves) > 1 else None
@@ -156,21 +159,13 @@ def _numbers(curves: Sequence[Curve], effects: Axis, title: str, *, brief: bool)
         title=f"Partial dependence on {first.term}",
         head=title,
         text=curve_sentence(first),
-        x=_with_missing(axis).named(", ".join(filter(None, [variable, note]))),
+        x=axis.named(", ".join(filter(None, [variable, note]))),
         y=effects,
         series=series,
         rules=[Rule(0.0, "x", dashes=False), *([Rule(-math.inf)] if 0 < slot < 1 else [])],
         strip=strip,
         legend="box" if len(curves) > 1 else "",
     )
-
-
-def _with_missing(axis: Axis) -> Axis:
-    if not axis.slot:
-        return axis
-    lost = (math.inf, MISSING)
-    ticks = axis.ticks
-    return replace(axis, ticks=lambda room: [*ticks(room), lost])
 
 
 def _slot(curve: Curve) -> float:

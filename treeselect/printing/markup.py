@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -167,7 +167,11 @@ def as_markdown(content: SummaryContent) -> str:
     c = content.shown()
     parts = [
         f"**{markdown(c.title)}**",
-        "\n".join(f"- {markdown(name)}: {_value(name, value)}" for name, value in c.facts),
+        "\n".join(  # the call is code, unless it holds a backtick
+            f"- {markdown(name)}: "
+            + (f"`{v}`" if name == "Call" and "`" not in v else markdown_prose(v))
+            for name, v in c.facts
+        ),
         *(pipe_table(table.columns, table.rows) for table in c.tables),
         "\n".join(f"- {markdown_prose(note)}" for note in c.notes),
     ]
@@ -191,11 +195,6 @@ def markdown_prose(text: str) -> str:
     return _prose(text, markdown, lambda code: f"`{code}`")
 
 
-def _value(name: str, value: str) -> str:
-    """The call as code, unless it holds a backtick."""
-    return f"`{value}`" if name == "Call" and "`" not in value else markdown_prose(value)
-
-
 # --- HTML for notebooks --------------------------------------------------------------------------
 
 
@@ -203,13 +202,8 @@ def as_html(content: SummaryContent) -> str:
     """A summary: facts, tables, notes."""
     c = content.shown()
     tables = (_table(table.columns, table.rows) for table in c.tables)
-    return _boxed([f'<p class="title">{_text(c.title)}</p>', _facts(c.facts), *tables,
-                   _notes(c.notes)])  # fmt: skip
-
-
-def _boxed(parts: Iterable[str]) -> str:
-    """Pieces of HTML in the element that the style sheet is for, with the style sheet."""
-    inside = "\n".join(part for part in parts if part)
+    parts = [f'<p class="title">{_text(c.title)}</p>', _facts(c.facts), *tables, _notes(c.notes)]
+    inside = "\n".join(filter(None, parts))
     return f'<div class="treeselect"><style>{style_sheet()}</style>\n{inside}\n</div>'
 
 

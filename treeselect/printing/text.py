@@ -248,21 +248,17 @@ def as_text(content: SummaryContent) -> str:
     lines = [c.title.center(width).rstrip(), *(["=" * width] if c.facts or not table else [])]
     label = max((len(name) for name, _ in c.facts), default=0) + 2
     for name, value in c.facts:
-        if name in _CALLS:
-            lines += _code(value, width, f"{name}:".ljust(label))
+        first, later = f"{name}:".ljust(label), " " * label
+        if name in _CALLS:  # broken between its arguments, so that it can be pasted
+            code = code_lines(value, width - label)
+            lines += [(later if i else first) + line for i, line in enumerate(code)]
         else:
-            lines += _wrapped(value, width, f"{name}:".ljust(label), " " * label)
+            lines += _wrapped(value, width, first, later)
     lines += table or ["-" * width]
     lines += small_lines(c.more)
     for note in c.notes:
         lines += _wrapped(note, width, "- ", "  ", long_words=True)
     return "\n".join(lines)
-
-
-def _code(code: str, width: int, first: str) -> list[str]:
-    """A call, broken between its arguments, so that it can be pasted."""
-    lines = code_lines(code, width - len(first))
-    return [(" " * len(first) if i else first) + line for i, line in enumerate(lines)]
 
 
 def table_lines(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -10,11 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from treeselect.engine.arrays import FloatArray
 from treeselect.engine.rounding import falling
 from treeselect.figures.axes import number_text
-from treeselect.figures.charts import map_figure
-from treeselect.figures.marks import Tile
+from treeselect.figures.marks import Tile, Tiles
 from treeselect.printing import enumeration
 from treeselect.reports.parts import FitMaterial, Section, Table
 from treeselect.resampling.agreement import LEAST_ASSOCIATION
@@ -196,6 +194,10 @@ def associations(material: FitMaterial) -> Section | None:
     pairs = list(itertools.combinations(range(len(units)), 2))
     order = [pairs[at] for at in falling(np.array([values[pair] for pair in pairs]))]
     rows = tuple((units[i], units[j], f"{values[i, j]:.2f}") for i, j in order[:_MOST_PAIRS])
+    tiles: list[list[Tile | None]] = [[None] * len(units) for _ in units]
+    for j, i in pairs:  # each once, below the diagonal
+        text = f"{values[i, j]:.2f}".removeprefix("0").replace("1.00", "1.0")
+        tiles[i][j] = Tile(text, float(values[i, j]))
     table = Table((noun(fit, 1).capitalize(), "Other", "Association"), rows, len(order) - len(rows))
     return Section(
         "associations",
@@ -204,28 +206,13 @@ def associations(material: FitMaterial) -> Section | None:
         is_map=True,
         lead=_association_lead(fit, inside),
         figure=replace(
-            map_figure(units, inside, _pairs(units, values), _said(rows)),
+            Tiles(x=units, y=units, tiles=tiles, bold=inside, text=_said(rows)),
             key="association-map",
             title="Associations in the data",
             saved="Associations in the data",
         ),
         table=table.titled("Associations in the data, strongest first", "Associations as a table"),
     )
-
-
-def _two_digits(value: float) -> str:
-    return f"{value:.2f}".removeprefix("0").replace("1.00", "1.0")
-
-
-def _pairs(units: tuple[str, ...], values: FloatArray) -> list[list[Tile | None]]:
-    """Each pair once, below the diagonal."""
-    return [
-        [
-            None if i <= j else Tile(_two_digits(values[i, j]), float(values[i, j]))
-            for j in range(len(units))
-        ]
-        for i in range(len(units))
-    ]
 
 
 def _said(rows: tuple[tuple[str, ...], ...]) -> str:

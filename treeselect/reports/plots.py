@@ -18,7 +18,7 @@ from treeselect.comparison.record import Contest
 from treeselect.designs.preparing import shown_names
 from treeselect.errors import OptionError, listing, quoted
 from treeselect.figures.axes import count_axis, distinct, score_axis, share_axis
-from treeselect.figures.charts import bar_figure, dot_figure, history_figure, map_figure
+from treeselect.figures.charts import bar_figure, dot_figure, history_figure
 from treeselect.figures.marks import Dot, Figure, Plane, Row, Rows, Rule, Series, Tile, Tiles
 from treeselect.figures.plotting import name_points, need_matplotlib, plain, plotted
 from treeselect.figures.shapes import Curve, definite, single_figure
@@ -255,9 +255,9 @@ def _correlation(fit: Fit) -> _Drawn:
         [None if i == j else Tile(f"{value:.2f}", float(value)) for j, value in enumerate(row)]
         for i, row in enumerate(association_map(fit, units))
     ]
-    figure = map_figure(units, [True] * len(units), tiles, "")
-    side = 2.2 + 0.5 * len(units)
-    return replace(figure, head="Association in the data"), side, side
+    bold, side = [True] * len(units), 2.2 + 0.5 * len(units)
+    figure = Tiles(x=units, y=units, tiles=tiles, bold=bold, head="Association in the data")
+    return figure, side, side
 
 
 def _grid(fit: Fit, term: str, other: str) -> _Drawn:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from treeselect.figures.charts import UnitLines, line_figure, map_figure
+from treeselect.figures.charts import UnitLines, line_figure
 from treeselect.figures.marks import Tile, Tiles
 from treeselect.printing import cells, decimal_text, enumeration, interval_text
 from treeselect.printing.numbers import span
@@ -249,7 +249,13 @@ def pairs(material: FitMaterial) -> Section | None:
         )
         tiles = [[_cell(found, i, j) for j in range(len(inside))] for i in range(len(inside))]
         figure = replace(
-            map_figure(found.units, inside, tiles, text or "No pair deviates."),
+            Tiles(
+                x=found.units,
+                y=found.units,
+                tiles=tiles,
+                bold=inside,
+                text=text or "No pair deviates.",
+            ),
             key="pair-map",
             title=f"{noun(fit).capitalize()} selected together",
             saved="Selected together",

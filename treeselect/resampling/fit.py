@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from treeselect.algorithms.method import Method
-from treeselect.algorithms.task import Step, shares, skipped_sizes
+from treeselect.algorithms.task import Step, shares
 from treeselect.brief import brief
 from treeselect.designs.modeldata import AllRows, Associations, ModelData
 from treeselect.designs.preparing import in_labels, shown_names
@@ -240,12 +240,6 @@ class Fit:
             return self.model.sparse
         found = self.step.ensemble
         return None if found is None else found.within(self.step.selected)
-
-    @property
-    def skipped_sizes(self) -> tuple[int, ...]:
-        """Numbers of units, between those of the first and the last step of the path, that no
-        step has: a tree that enters may bring several units."""
-        return tuple(skipped_sizes(self.steps))
 
     @cached_property
     def stability(self) -> Stability:

@@ -148,8 +148,12 @@ class Subgroups(Rounded, Scored):
         return plotted(drawn, ax, (6.4, 1.2 + 0.36 * len(drawn.rows)))
 
     def _content(self) -> SummaryContent:
-        family = self.held_out[0].family
+        family, held = self.held_out[0].family, self.held_out[0]
         shares = ".3f" if family.has_classes or family.has_times else ",.4g"
+        cases = "rows of the smaller class" if family.has_classes else "rows"
+        if family.has_times:
+            cases = f"events by {held.name} = {held.horizon:g}, which are predicted and observed"
+        is_one = any(own.grouped and len(np.unique(own.unit)) == 1 for own in self.held_out)
         columns, rows = cells.table(
             self.table,
             [
@@ -176,11 +180,11 @@ class Subgroups(Rounded, Scored):
             rows=rows,
             notes=(
                 *filter(None, [self.score_words]),
-                f"Cases: {_case_words(self.held_out[0])}. Scores are of all held-out"
+                f"Cases: {cases}. Scores are of all held-out"
                 " predictions of a group together, with intervals of"
-                f" {_N_DRAWS} bootstrap samples of the {self.held_out[0].drawn_words}. A slope"
+                f" {_N_DRAWS} bootstrap samples of the {held.drawn_words}. A slope"
                 " below 1 means predictions that are too extreme.",
-                *((_ONE_CLUSTER,) if any(map(_is_one_cluster, self.held_out)) else ()),
+                *((_ONE_CLUSTER,) if is_one else ()),
                 *((caution,) if small else ()),
             ),
         )
@@ -207,17 +211,7 @@ def subgroup_figure(found: Subgroups) -> Rows:
     return interval_rows(names, spans, texts, axis.named(head))
 
 
-def _case_words(held: HeldOut) -> str:
-    if held.family.has_times:
-        return f"events by {held.name} = {held.horizon:g}, which are predicted and observed"
-    return "rows of the smaller class" if held.family.has_classes else "rows"
-
-
 _ONE_CLUSTER = "Where a group is one cluster, its intervals are of its rows."
-
-
-def _is_one_cluster(held: HeldOut) -> bool:
-    return held.grouped and len(np.unique(held.unit)) == 1
 
 
 # --- the groups ----------------------------------------------------------------------------------

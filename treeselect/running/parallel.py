@@ -131,22 +131,18 @@ def run_each(
                 if not worker_died(error):
                     raise
                 if not tries:
-                    _warn_of_death(error)
+                    warn(
+                        "A worker process died before it finished.\n"
+                        f"  Found: {said_by(error)}\n"
+                        "  Its work is repeated. The usual cause is a lack of memory: use fewer"
+                        " parallel processes (`n_jobs`)."
+                    )
             # Pieces start in order, so those in progress are the first of those left.
             suspects = list(left)[: workers.at_once]
             tries.update(suspects)
             for number in suspects:
                 if tries[number] >= _TRIES:
                     yield number, function(*left.pop(number), n_threads=workers.n_threads)
-
-
-def _warn_of_death(error: Exception) -> None:
-    warn(
-        "A worker process died before it finished.\n"
-        f"  Found: {said_by(error)}\n"
-        "  Its work is repeated. The usual cause is a lack of memory: use fewer parallel processes"
-        " (`n_jobs`)."
-    )
 
 
 def _spread(

@@ -251,8 +251,8 @@ class Checkpoint:
 
     def save(self, number: int, result: Any) -> None:
         """Write a piece; if that fails, continue and try again with the next piece."""
-        key = self.keys[number]
-        text = _document(key, result)
+        key, own = self.keys[number], _text(result)
+        text = json.dumps({"format": FORMAT, "key": key, "check": _check(own), "result": result})
         if len(text) > _LARGEST:
             why = f"It has {len(text):,} bytes; the maximum is {_LARGEST:,}."
             self._warn_of_unsaved(why, "This piece is lost if the call is stopped.")
@@ -319,11 +319,6 @@ def _remove_stale(part: Path) -> None:
     with contextlib.suppress(OSError):
         if time.time() - os.lstat(part).st_mtime > _STALE:
             os.unlink(part)
-
-
-def _document(key: str, result: Any) -> str:
-    text = _text(result)
-    return json.dumps({"format": FORMAT, "key": key, "check": _check(text), "result": result})
 
 
 def _text(result: Any) -> str:
@@ -524,9 +519,7 @@ def _simple(value: Any) -> bytes | None:
 def _digest(*parts: Any) -> bytes:
     found = hashlib.sha256()
     for part in parts:
-        found.update(
-            struct.pack("<q", len(part))
-        )  # so that different lists of parts give different digests
+        found.update(struct.pack("<q", len(part)))  # other lists of parts have other digests
         found.update(part)
     return found.digest()
 
