@@ -235,11 +235,17 @@ def test_labels_show_where_names_differ_and_both_ends():
     assert distinct(names, 6.2) == ["…00003_…", "…00014_…", "…00290_…"]
     assert distinct(["age", "sex"], 6.0) == ["age", "sex"]
     assert distinct([names[0]] * 2, 6.0)[0] == shorten(names[0], 6.0)
-    assert shorten("age") == "age"
-    labels = [shorten(f"concentration in the second sample, marker {i:02d}") for i in range(30)]
+    assert shorten("age", 22.0) == "age"
+    words = "concentration in the second sample, marker"
+    labels = [shorten(f"{words} {i:02d}", 22.0) for i in range(30)]
     assert labels[3].startswith("conc")
     assert len(set(labels)) == 30
-    assert len(shorten("W" * 80)) < len(shorten("x" * 80)) < len(shorten("i" * 80)) < 80
+    assert (
+        len(shorten("W" * 80, 22.0))
+        < len(shorten("x" * 80, 22.0))
+        < len(shorten("i" * 80, 22.0))
+        < 80
+    )
     name = "existing credits paid back duly till now"
     assert len(name) == 40
     assert " ".join(folded([name], 13.0)[0]) == name

@@ -369,11 +369,8 @@ _MOST_HALF = 1 / 60
 NAME, TICK = 13.0, 12.0
 """Sizes of type that the style sheet gives to names, and to ticks and labels, in pixels."""
 
-_LABEL_EMS = 22.0
-"""Default width of the longest name: about forty characters."""
 
-
-def shorten(name: str, most: float = _LABEL_EMS) -> str:
+def shorten(name: str, most: float) -> str:
     """A name shortened to `most` ems by its middle, because long names often differ at the end."""
     name = shown(name)
     if sum(map(ems, name)) <= most:
@@ -384,7 +381,7 @@ def shorten(name: str, most: float = _LABEL_EMS) -> str:
     return f"{head.rstrip()}…{tail.lstrip()}"
 
 
-def distinct(names: Sequence[str], most: float = _LABEL_EMS) -> list[str]:
+def distinct(names: Sequence[str], most: float) -> list[str]:
     """Names shortened to what is distinct: those that look alike show where they differ."""
     names = list(map(shown, names))
     labels = [shorten(name, most) for name in names]

@@ -154,14 +154,7 @@ _MANY = 8
 
 
 def code_and_words(text: str) -> list[tuple[str, bool]]:
-    """Pieces of a sentence, and whether each is code between backticks.
-
-    Examples
-    --------
-    >>> from treeselect.printing.text import code_and_words
-    >>> code_and_words("See `tidy()`.")
-    [('See ', False), ('tidy()', True), ('.', False)]
-    """
+    """Pieces of a sentence, and whether each is code between backticks."""
     parts = text.split("`")
     if len(parts) % 2 == 0:  # a backtick without a partner is part of some name
         return [(text, False)]

@@ -300,9 +300,7 @@ def risk_groups(material: FitMaterial) -> Section | None:
 
 def risk_section(found: RiskGroups) -> Section:
     """Figure and tables of risk groups."""
-    ticks = time_ticks(max(float(curve.time[-1]) for curve in found.curves))
-    at_ticks = found.in_pandas.at(ticks)
-    figure = risk_figure(found)
+    figure, at_ticks = risk_figure(found)
     table = listed(
         at_ticks,
         {
@@ -329,8 +327,9 @@ def risk_section(found: RiskGroups) -> Section:
     )
 
 
-def risk_figure(found: RiskGroups) -> Plane:
-    """The curves, with ticks for censored rows if these are few enough to be distinguished."""
+def risk_figure(found: RiskGroups) -> tuple[Plane, pd.DataFrame]:
+    """The curves, with ticks for censored rows if these are few enough to be distinguished, and the
+    numbers at risk."""
     ticks = time_ticks(max(float(curve.time[-1]) for curve in found.curves))
     at_ticks = found.in_pandas.at(ticks)
     counts = [at_ticks.loc[at_ticks["group"] == name, "at_risk"].to_list() for name in found.names]
@@ -355,7 +354,10 @@ def risk_figure(found: RiskGroups) -> Plane:
         for name, curve in zip(found.names, found.curves, strict=True)
     ]
     predicted = list(map(float, found.predicted))
-    return survival_figure(groups, predicted, counts, ticks, time=found.time, horizon=found.horizon)
+    figure = survival_figure(
+        groups, predicted, counts, ticks, time=found.time, horizon=found.horizon
+    )
+    return figure, at_ticks
 
 
 def _risk_lead(found: RiskGroups, has_ticks: bool) -> str:

@@ -154,7 +154,7 @@ def _history(fit: Fit) -> _Drawn:
 
 
 def _risk_groups(fit: Fit) -> _Drawn:
-    figure = model.risk_figure(risk_groups_of(fit))
+    figure, _ = model.risk_figure(risk_groups_of(fit))
     return replace(figure, y=figure.y.named("event-free share")), 7.2, 5.0
 
 

@@ -291,11 +291,6 @@ class Performance(Rounded, Scored, Stoppable):
             responses and counts also have ``residual``, mean of observed minus predicted, and
             ``residual_low`` and ``residual_high``, the 10th and 90th percentiles of the residuals.
 
-        Raises
-        ------
-        OptionError
-            If `n_groups` is not allowed.
-
         Notes
         -----
         The predictions of a row that is held out several times share its weight, so intervals

@@ -240,11 +240,6 @@ class Resampled(Stoppable):
             those forced in; ``size``, their number; ``count``, the number of resamples that
             selected exactly this set; ``frequency``, its share; ``cumulative``, the share of this
             set and all more frequent ones; ``selected``, whether it is the set of the fit.
-
-        Raises
-        ------
-        OptionError
-            If `n` is not allowed.
         """
         most = None if n is None else check_count("n", n, least=1, most=MOST_RESAMPLES)
         sets, counts = distinct_sets(self.selected)
@@ -282,11 +277,6 @@ class Resampled(Stoppable):
             ``ratio``, ``together / expected``; ``sign``, ``"+"`` if they are selected together more
             often than by chance, ``"-"`` if less often, as substitutes are, otherwise ``""``;
             ``p_value`` of the chi-squared test of independence with Yates' correction.
-
-        Raises
-        ------
-        OptionError
-            If `level` is not allowed.
 
         Notes
         -----

@@ -117,11 +117,6 @@ class RiskGroups(Rounded, OfFolds):
             total weight) under observation just before it, and at 0 those under observation from
             the start; ``survival``, ``ci_low`` and ``ci_high`` as in :meth:`tidy`, missing beyond
             the last time of a group unless its survival has reached 0.
-
-        Raises
-        ------
-        OptionError
-            If the times are not allowed.
         """
         at = np.array(numbers_in(times, lambda time: time >= 0))
         if not len(at):

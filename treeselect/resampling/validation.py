@@ -224,11 +224,6 @@ class Validation(Rounded, OfFolds, Stoppable):
             ``low``) and, with a threshold, ``changed``; ``observed``, as in :meth:`calibration`;
             ``mean_low`` and ``mean_high``, the 2.5th and 97.5th percentiles of the mean prediction
             of the subgroup by the models of the samples.
-
-        Raises
-        ------
-        OptionError
-            If an argument is not allowed.
         """
         names, group = read_subgroups(column, self.source, self.rows)
         table = self.in_pandas.instability(threshold)
@@ -259,11 +254,6 @@ class Validation(Rounded, OfFolds, Stoppable):
             One row per model and group of rows by its predictions: ``sample``, 0 for the fit;
             ``group``; ``predicted``, mean prediction; ``observed``, mean response, share of the
             class, or Kaplan and Meier's estimate of the share with the event by the horizon.
-
-        Raises
-        ------
-        OptionError
-            If `n_groups` is not allowed.
         """
         n_groups = check_count("n_groups", n_groups, least=2, most=100)
         models = [self.predicted, *self.resampled]
@@ -434,14 +424,6 @@ _NOTES = (
 # --- the bootstrap -------------------------------------------------------------------------------
 
 
-class _Given(NamedTuple):
-    """What all samples share."""
-
-    asked: Procedure
-    horizon: float | None
-    seed: int
-
-
 class _Sample(NamedTuple):
     """The procedure on one bootstrap sample."""
 
@@ -466,10 +448,11 @@ def validate(
     method = result.chosen_method
     problem = dataclasses.replace(here.problem_for(method), wants_scores=False)
     asked = Procedure(problem, method, weights, dataclasses.replace(result.choice, folds=folds))
-    given = _Given(asked, horizon, stream_seed(seed, "validation"))
+    own_seed = stream_seed(seed, "validation")
     names = here.arrays.groups.names
     kind = _kind_of(len(weights), names)
-    found = list(run_pieces(_one, [(given, b) for b in range(n)], kind, course).values())
+    calls = [(asked, horizon, own_seed, number) for number in range(n)]
+    found = list(run_pieces(_one, calls, kind, course).values())
     risk = result.model.predict(problem)
     response, values = here.response, weights.values.astype(np.float64)
     what = f"{response.name} = {response.classes[-1]}" if response.classes else response.name
@@ -498,17 +481,19 @@ def validate(
     )
 
 
-def _one(given: _Given, number: int, *, n_threads: int = 1) -> _Sample:
-    (problem, method, weights, choice), horizon, seed = given
+def _one(
+    asked: Procedure, horizon: float | None, seed: int, number: int, *, n_threads: int = 1
+) -> _Sample:
+    problem, _, weights, choice = asked
     drawn = resample_weights(problem, weights, "bootstrap", number, seed)
     check_varies(problem, [drawn], number)
     if choice.k == AUTO and drawn.groups is None:
         # The tests must not take copies of a row for independent rows: each row is a cluster.
         drawn = drawn.in_groups(np.arange(len(drawn)))
-    asked = Procedure(problem, method, drawn, choice)
     found, model = run_selection(
-        asked, stream_seed(seed, "sample", number), Workers(1, n_threads), progress=False
-    )
+        asked._replace(weights=drawn), stream_seed(seed, "sample", number), Workers(1, n_threads),
+        progress=False,
+    )  # fmt: skip
     risk = model.predict(problem, n_threads)
     others = weights.only(np.flatnonzero(weights.used & ~drawn.used))
     parts = [_measures(problem, drawn, rows, risk) for rows in (drawn, weights, others)]
