@@ -6,7 +6,8 @@ matplotlib: they decide about lengths, and nothing about content.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from treeselect.figures.axes import Axis
@@ -93,6 +94,19 @@ class Plane(Figure):
     counts: Sequence[Sequence[str]] = ()
     legend: str = ""
     tall: float = 0.0
+
+
+def side_by_side(
+    series: Sequence[Series], place: Callable[[float], float], most: float, alone: float
+) -> list[float]:
+    """How far each series is moved aside, so that bars at the same place can be seen: all within
+    half of the least distance of places, or of that of a place that stands `alone`."""
+    if len(series) == 1 or not any(one.ringed for one in series):
+        return [0.0] * len(series)
+    places = sorted({place(x) for one in series if len(one.x) > 1 for x in one.x})
+    least = min((b - a for a, b in itertools.pairwise(places)), default=alone)
+    step = min(most, 0.5 * least / len(series))
+    return [(i - (len(series) - 1) / 2) * step for i in range(len(series))]
 
 
 @dataclass(frozen=True, slots=True)

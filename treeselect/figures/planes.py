@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 
 from treeselect.figures.axes import NAME, TICK, distinct, middle_in, shorten, spread, width
-from treeselect.figures.marks import Plane, Rule, Series
+from treeselect.figures.marks import Plane, Rule, Series, side_by_side
 from treeselect.shown import shown
 
 _STRIP = 16.0
@@ -72,7 +72,7 @@ def painted_plane(figure: Plane, form: Form) -> tuple[Markup, float]:
     """What is in a drawing, and its height."""
     area = _area(figure, form)
     parts = [_axes(area), *(_rule(area, rule) for rule in figure.rules), _strip(area)]
-    shifts = _shifts(area)
+    shifts = side_by_side(figure.series, area.x, _BARS, 20.0)
     if figure.counts:
         parts += [group(_hue(one), *_bands(area, one, 0.0)) for one in figure.series if one.band]
     parts += [_series(area, one, shift) for one, shift in zip(figure.series, shifts, strict=True)]
@@ -160,17 +160,6 @@ def _strip(area: _Area) -> Markup:
         for a, b, height in area.figure.strip
     ]
     return path("rows", *bars)
-
-
-def _shifts(area: _Area) -> list[float]:
-    """How far each series is moved aside, so that bars at the same place can be seen."""
-    series = area.figure.series
-    if len(series) == 1 or not any(one.ringed for one in series):
-        return [0.0] * len(series)
-    places = sorted({area.x(x) for one in series if len(one.x) > 1 for x in one.x})
-    least = min((b - a for a, b in itertools.pairwise(places)), default=20.0)
-    room = min(_BARS, 0.5 * least / len(series))
-    return [(i - (len(series) - 1) / 2) * room for i in range(len(series))]
 
 
 def _hue(one: Series) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from functools import singledispatch
@@ -28,6 +27,7 @@ from treeselect.figures.marks import (
     Rule,
     Series,
     Tiles,
+    side_by_side,
 )
 from treeselect.shown import shown
 
@@ -100,7 +100,8 @@ def _plane(figure: Plane, ax: Axes) -> None:
         ax.grid(axis="y", color=GRID)
     ax.set_axisbelow(True)
     kinds = list(dict.fromkeys(one.kind for one in figure.series if one.kind))
-    for one, shift in zip(figure.series, _shifts(figure), strict=True):
+    shifts = side_by_side(figure.series, float, math.inf, 0.5)
+    for one, shift in zip(figure.series, shifts, strict=True):
         name = "" if figure.legend == "ends" else one.name
         if one.kind in kinds:
             name = kinds.pop(kinds.index(one.kind))
@@ -179,16 +180,6 @@ def _rule(ax: Axes, rule: Rule, axis: Axis) -> None:
             plain(rule.label), (0, rule.at), xycoords=("axes fraction", "data"), xytext=(4, 3),
             textcoords="offset points", color=INK,
         ) if rule.label else None  # fmt: skip
-
-
-def _shifts(figure: Plane) -> list[float]:
-    """Error bars at one place stand side by side, within half of the least distance of places."""
-    series = figure.series
-    if len(series) == 1 or not any(one.ringed for one in series):
-        return [0.0] * len(series)
-    places = sorted({x for one in series if len(one.x) > 1 for x in one.x})
-    step = 0.5 * min((b - a for a, b in itertools.pairwise(places)), default=0.5)
-    return [(i - (len(series) - 1) / 2) * step / len(series) for i in range(len(series))]
 
 
 def _colour(one: Series | None, number: int | None = None) -> str:

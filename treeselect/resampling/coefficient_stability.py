@@ -119,18 +119,14 @@ def _of_one_set(
     found = []
     for number in numbers.tolist():
         weights = resample_weights(data.problem, data.row_weights, scheme, number, seed)
-        found.append(_of_one_resample(data, terms, every.drawn(weights.in_groups(None))))
+        here = every.drawn(weights.in_groups(None))
+        occurs = np.asarray(here.compared.any(axis=0))
+        with why_not() as failure:
+            if not independent_columns(here.compared[:, occurs]).all():
+                raise DataError("Columns of the resample are collinear.")
+            found.append(_fitted(data, terms, here.of_columns(occurs)))
+        found += [Refit(terms, failure=why) for why in failure]
     return found
-
-
-def _of_one_resample(data: ModelData, terms: tuple[str, ...], here: LinearData) -> Refit:
-    matrix = here.compared
-    occurs = np.asarray(matrix.any(axis=0))
-    with why_not() as failure:
-        if not independent_columns(matrix[:, occurs]).all():
-            raise DataError("Columns of the resample are collinear.")
-        return _fitted(data, terms, here.of_columns(occurs))
-    return Refit(terms, failure=failure[0])
 
 
 def _fitted(data: ModelData, terms: tuple[str, ...], here: LinearData) -> Refit:
@@ -419,8 +415,13 @@ def coefficient_stability(
 def _table(
     data: ModelData, stability: Stability, full: Refit, own: Refit, refits: Sequence[Refit]
 ) -> pd.DataFrame:
-    frequency = _frequencies(data, stability)
-    keys = _keys((full, own, *refits), frequency)
+    """The coefficients, those of the most frequent terms first, after the intercept."""
+    share, unit_of = stability.frequency.tolist(), data.arrays.groups.unit_of
+    of_terms = {spec.term.name: share[unit_of[spec.term.name]] for spec in data.spec.terms}
+    frequency = {INTERCEPT: 1.0} | dict(sorted(of_terms.items(), key=lambda item: -item[1]))
+    place = {term: i for i, term in enumerate(frequency)}
+    known = dict.fromkeys(key for refit in (full, own, *refits) for key in refit.estimate)
+    keys = sorted(known, key=lambda key: place[key[0]])
     estimate, in_model = estimates_of(refits, keys)
     of_full = _values(full.estimate, keys)
     error = _values(full.std_error, keys)
@@ -436,20 +437,6 @@ def _table(
             **coefficient_spread(estimate, in_model, of_full, error),
         }
     )
-
-
-def _frequencies(data: ModelData, stability: Stability) -> dict[str, float]:
-    """Selection frequency of each term, the most frequent first; 1 for the intercept."""
-    share, unit_of = stability.frequency.tolist(), data.arrays.groups.unit_of
-    found = {spec.term.name: share[unit_of[spec.term.name]] for spec in data.spec.terms}
-    return {INTERCEPT: 1.0} | dict(sorted(found.items(), key=lambda item: -item[1]))
-
-
-def _keys(refits: Sequence[Refit], frequency: dict[str, float]) -> list[Key]:
-    """The coefficients of some models, in the order of their terms."""
-    place = {term: i for i, term in enumerate(frequency)}
-    found = dict.fromkeys(key for refit in refits for key in refit.estimate)
-    return sorted(found, key=lambda key: place[key[0]])
 
 
 def _values(known: dict[Key, float], keys: Sequence[Key]) -> FloatArray:

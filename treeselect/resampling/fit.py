@@ -17,7 +17,7 @@ from treeselect.brief import brief
 from treeselect.designs.modeldata import AllRows, Associations, ModelData
 from treeselect.designs.preparing import in_labels, shown_names
 from treeselect.designs.problem import is_grouped, noun_of
-from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
+from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.rounding import at_least, falling, slack
 from treeselect.engine.survival.curves import Baseline
 from treeselect.errors import OptionError, StabilityError
@@ -408,7 +408,9 @@ def direction(curve: FloatArray, share: FloatArray) -> str:
     ignored."""
     from scipy.optimize import isotonic_regression
 
-    inner = _inner(share)
+    few = ENDS * share.sum()
+    below, above = np.cumsum(share), np.cumsum(share[::-1])[::-1]
+    inner = ~at_least(few, below) & ~at_least(few, above)
     curve, share = curve[inner], np.maximum(share[inner], 1e-300)
     if len(curve) == 0 or np.ptp(curve) <= slack(curve):
         return FLAT
@@ -422,13 +424,6 @@ def direction(curve: FloatArray, share: FloatArray) -> str:
     if at_least(min(left), (1 - MONOTONE) * total):
         return MIXED
     return UP if at_least(left[1], left[0]) else DOWN
-
-
-def _inner(share: FloatArray) -> BoolArray:
-    """Points that have more than a fortieth of the rows up to them from either end."""
-    few = ENDS * share.sum()
-    below, above = np.cumsum(share), np.cumsum(share[::-1])[::-1]
-    return np.asarray(~at_least(few, below) & ~at_least(few, above))
 
 
 def _stacked(parts: Sequence[FloatArray], shape: tuple[int, int]) -> FloatArray:

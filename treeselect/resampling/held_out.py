@@ -550,12 +550,9 @@ def _predictions(
         low, high = np.searchsorted(rows, [start, start + len(frame)])
         if low == high:
             continue
-        own = _rows_of(frame, rows[low:high] - start)
+        if high - low < len(frame):
+            frame = frame.iloc[rows[low:high] - start].reset_index(drop=True)
         known = None if offset is None else offset[low:high]
-        columns = spec.encode(own, terms)
+        columns = spec.encode(frame, terms)
         found[low:high] = model.predict_columns(design.arrays, columns, known, n_threads)
     return found
-
-
-def _rows_of(frame: pd.DataFrame, rows: IntArray) -> pd.DataFrame:
-    return frame if len(rows) == len(frame) else frame.iloc[rows].reset_index(drop=True)

@@ -188,7 +188,12 @@ def learn(
     **given: Any,
 ) -> LearningCurve:
     """See :meth:`SelectionResult.learning_curve`; other arguments are those of `outer_folds`."""
-    parts = _read_shares(shares)
+    parts = numbers_in(shares, lambda share: 0 < share <= 1)
+    if not parts or parts != sorted(set(parts)):
+        raise OptionError(
+            "`shares` must be increasing numbers above 0 and at most 1, such as `[0.25, 0.5, 1]`.\n"
+            f"  Found: {described(shares)}."
+        )
     family = result.design.response.family
     if is_lost(family):
         raise OptionError(
@@ -216,7 +221,7 @@ def learn(
     for row, fold in zip(selected, found, strict=True):
         row[fold.units] = True
     return LearningCurve(
-        shares=parts,
+        shares=tuple(parts),
         n_train=outer.n_used(splits)[0].reshape(shape),
         test_share=outer.test_share,
         scores=np.array([fold.score for fold in found]).reshape(shape),
@@ -246,17 +251,6 @@ def _part(problem: Problem, weights: RowWeights, split: Split, share: float, see
             f" {share:g} of {len(split.train):,}."
         )
     return dataclasses.replace(split, train=rows)
-
-
-def _read_shares(shares: object) -> tuple[float, ...]:
-    """The shares; an OptionError unless they are increasing."""
-    numbers = numbers_in(shares, lambda share: 0 < share <= 1)
-    if not numbers or numbers != sorted(set(numbers)):
-        raise OptionError(
-            "`shares` must be increasing numbers above 0 and at most 1, such as `[0.25, 0.5, 1]`.\n"
-            f"  Found: {described(shares)}."
-        )
-    return tuple(numbers)
 
 
 # --- how many rows would make a selection stable -------------------------------------------------

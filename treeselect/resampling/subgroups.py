@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from treeselect.arguments.checks import check_count, described, members, not_found
-from treeselect.engine.arrays import FloatArray, IntArray
+from treeselect.engine.arrays import IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import at_least
 from treeselect.engine.survival.times import EVENT, STOP
@@ -251,7 +251,8 @@ def _row(held: HeldOut, seed: int) -> dict[str, float]:
         cases = float(mass @ (held.y[:, EVENT] * at_least(held.horizon, held.y[:, STOP])))
     elif family.has_classes:
         cases = min(float(mass @ held.y), float(mass @ (1 - held.y)))
-    low, high = _interval(held, risk, seed)
+    drawn = [known_score(family, held.y, risk, m, m) for m in held.drawn(_N_DRAWS, seed)]
+    low, high = percentiles(drawn, (0.025, 0.975))
     known = recalibration(held)
     names = [name for name in Recalibration._fields if name != "regression"]
     return {
@@ -264,21 +265,6 @@ def _row(held: HeldOut, seed: int) -> dict[str, float]:
         "observed": mean_outcome(held.y, mass, held.horizon),
         **{name: float("nan") if known is None else getattr(known, name) for name in names},
     }
-
-
-def _interval(held: HeldOut, risk: FloatArray, seed: int) -> tuple[float, float]:
-    """Percentiles of the score over bootstrap samples; missing if fewer than half have one."""
-    drawn = held.drawn(_N_DRAWS, seed)
-    scores = [known_score(held.family, held.y, risk, mass, mass) for mass in drawn]
-    return percentiles(scores, (0.025, 0.975))
-
-
-def _in_order(column: pd.Series[Any], index: pd.Index[Any]) -> pd.Series[Any]:
-    """A series with the labels of the data, in their order; others as they are."""
-    own = column.index
-    if own.equals(index) or not (own.is_unique and index.is_unique and index.isin(own).all()):
-        return column
-    return column.reindex(index)
 
 
 def read_subgroups(column: Any, source: Source, rows: IntArray) -> tuple[list[str], IntArray]:
@@ -304,7 +290,10 @@ def read_subgroups(column: Any, source: Source, rows: IntArray) -> tuple[list[st
                 f" {source.n_rows:,}.\n  Found: {found}."
             )
         if isinstance(column, pd.Series) and isinstance(source.data, pd.DataFrame):
-            column = _in_order(column, source.data.index)
+            labels = source.data.index
+            both_unique = labels.is_unique and column.index.is_unique
+            if both_unique and labels.isin(column.index).all():
+                column = column.reindex(labels)
         is_known = isinstance(column, pd.Series | pd.Categorical)
         series = pd.Series(column if is_known else listed).reset_index(drop=True)
     if isinstance(series.dtype, pd.IntervalDtype):
