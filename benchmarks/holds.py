@@ -1,7 +1,8 @@
 """Does a result hold? Intervals, p-values, error rates and performance, against simulated truth.
 
     python benchmarks/holds.py [--quick] [--jobs 2] [--simulations 200] [--methods lasso ...]
-                               [--parts line folds nested noise counts refits resamples]
+                               [--parts line folds nested noise counts refits resamples gaps
+                               enough]
 
 200 simulations for each method, a row that is not run again.
 
@@ -45,6 +46,19 @@ resamples  the data of line with 40 columns; only methods that take less than 0.
                           pairs; power is the share of the three true terms
              false, 0.8   mean number of false terms selected in 80 % of the pairs, and the mean of
                           the bound ``pfer(0.8)``
+gaps       300 rows of ten normal columns of correlation .5 between neighbours, y = x1 + x3 + (x5 > 0)
+           + noise. About a third of x1, x4, x5 and x8 is missing at random, by two complete columns.
+           The default selection of complete data, and with ``missing=`` level, drop and impute; and
+           five stochastic imputations of the same normal model, all selected on and all predicted
+           from (pooled), none of whose models sees a new row's response.
+             exact        how often the set is that of the true columns
+             any of noise how often something is selected where y is permuted
+             R2           on 4,000 new rows with the same gaps, and the bias of the printed score
+enough     ``learning_curve((.25, .5, 1), folds=2, repeats=10).rows_needed()`` from 200 rows of the
+           columns of line with noise of deviation 2, against the number of rows at which 300 new
+           samples reach the stability index (interpolated between sizes on the log scale).
+             median       of the estimates, infinite ones included, and the truth
+             interval     how often the 95 % interval holds the truth
 
 ``conditional.py`` has p-values of ``conditional_importance()`` where columns are copies. Brackets
 are 95 % intervals by Clopper and Pearson, or standard errors of means.
@@ -52,6 +66,7 @@ are 95 % intervals by Clopper and Pearson, or standard errors of means.
 
 from __future__ import annotations
 
+import functools
 import warnings
 
 import numpy as np
@@ -61,7 +76,9 @@ from scipy.stats import beta as beta_distribution
 
 import treeselect
 from treeselect.designs.families import area_under_curve
+from treeselect.designs.imputer import Imputer, learn_imputer
 from treeselect.engine.random import stream_seed
+from treeselect.resampling.agreement import stability_index
 
 BETA = np.zeros(40)
 BETA[:3] = 1.0, 0.7, 0.4
@@ -71,6 +88,7 @@ ALONE = {
     "counts": ("lasso",), "resamples": ("lasso", "mrmr", "fcbf"),
     "refits": ("least squares", "clusters", "logistic", "firth", "ordinal", "negative-binomial",
                "gamma", "tweedie", "cox", "splines", "interactions", "conditional"),
+    "gaps": ("complete data", "level", "drop", "impute", "pooled"), "enough": ("lasso", "mrmr"),
 }  # fmt: skip
 """Methods of parts that are not run for all, or scores."""
 
@@ -305,7 +323,110 @@ def resamples(method: str, seed: int, n_rows: int) -> dict[str, object]:
     }
 
 
-PARTS = {part.__name__: part for part in (line, folds, nested, noise, counts, refits, resamples)}
+GAPS = ("x1", "x4", "x5", "x8")
+
+
+def gaps(rule: str, seed: int, n_rows: int) -> dict[str, object]:
+    """The default selection from rows with values missing at random, by what is done about them."""
+    n, n_new = (300, 4_000) if n_rows > 100 else (100, 200)
+    frame, fresh = (_with_gaps(10**6 * i + seed, m, rule) for i, m in enumerate((n, n_new)))
+    options = {"missing": rule} if rule in ("level", "drop", "impute") else {}
+    options |= {"seed": seed, "resamples": 0, "n_jobs": 1, "progress": False}
+    order = np.random.default_rng(seed).permutation(n)
+    noise = frame.assign(y=frame["y"].to_numpy()[order])
+    frames, others = [frame], [fresh]
+    if rule == "pooled":
+        x = [column for column in frame if column != "y"]
+        imputer = learn_imputer(frame[x].to_numpy().T, [None] * len(x), x, np.ones(n))
+        frames, others = (
+            [own.assign(**dict(zip(x, drawn(imputer, own[x].to_numpy(), i), strict=True)))
+             for i in range(5)] for own in (frame, fresh)
+        )  # fmt: skip
+    fits = [treeselect.select("y ~ .", own, **options) for own in frames]
+    often = pd.Series([term for fit in fits for term in fit.selected]).value_counts()
+    predicted = np.mean([fit.predict(own) for fit, own in zip(fits, others, strict=True)], axis=0)
+    score = 1 - np.mean((fresh["y"] - predicted) ** 2) / np.var(fresh["y"])
+    of_noise = [
+        treeselect.select("y ~ .", own.assign(y=noise["y"]), **options).selected for own in frames
+    ]
+    count = pd.Series([term for terms in of_noise for term in terms]).value_counts()
+    printed = np.mean([fit.performance(5).mean for fit in fits])
+    return {
+        "exact": (int(set(often.index[often >= len(fits) / 2]) == {"x1", "x3", "x5"}), 1),
+        "any of noise": (int((count >= len(fits) / 2).any()), 1),
+        "R2": float(score),
+        "bias of performance()": float(printed - score),
+    }
+
+
+def _with_gaps(seed: int, n: int, rule: str) -> pd.DataFrame:
+    rng = np.random.default_rng(stream_seed(seed, "gaps"))
+    x = rng.standard_normal((n, 10))
+    for j in range(1, 10):
+        x[:, j] = 0.5 * x[:, j - 1] + np.sqrt(0.75) * x[:, j]
+    y = x[:, 0] + x[:, 2] + (x[:, 4] > 0) + rng.standard_normal(n)
+    frame = pd.DataFrame(x, columns=[f"x{j + 1}" for j in range(10)])
+    chance = 1 / (1 + np.exp(0.8 - frame["x2"] - frame["x6"]))
+    for name in GAPS if rule != "complete data" else ():
+        frame[name] = frame[name].where(rng.random(n) >= chance)
+    return frame.assign(y=y)
+
+
+def drawn(imputer: Imputer, x: np.ndarray, seed: int) -> tuple[np.ndarray, ...]:
+    """Columns with values drawn from the normal distribution that is expected of each row."""
+    rng = np.random.default_rng(seed)
+    z = np.hstack([m.coded(c) for m, c in zip(imputer.margins, x.T, strict=True)])
+    for i in np.flatnonzero(np.isnan(z).any(axis=1)):
+        gap = np.isnan(z[i])
+        inside, across = imputer.covariance[~gap][:, ~gap], imputer.covariance[~gap][:, gap]
+        slopes = np.linalg.solve(inside, across)
+        mean = imputer.mean[gap] + (z[i, ~gap] - imputer.mean[~gap]) @ slopes
+        rest = imputer.covariance[gap][:, gap] - across.T @ slopes
+        z[i, gap] = rng.multivariate_normal(mean, rest)
+    return tuple(
+        m.filled(c, z[:, [j]]) for j, (m, c) in enumerate(zip(imputer.margins, x.T, strict=True))
+    )
+
+
+def enough(method: str, seed: int, n_rows: int) -> dict[str, object]:
+    """Rows that would make a selection stable, against those that do."""
+    fit = fitted(method, _noisier(seed, n_rows), seed)
+    curve = fit.search.learning_curve((0.25, 0.5, 1), folds=2, repeats=10, seed=seed)
+    found = curve.rows_needed(INDICES, seed=seed).tidy()
+    truth = _reached(method, n_rows > 100)
+    return {
+        name: (row.rows, row.low, row.high, truth[row.index])
+        for name, row in zip(map(str, INDICES), found.itertuples(), strict=True)
+    }
+
+
+INDICES = (0.6, 0.75)
+
+
+def _noisier(seed: int, n: int) -> pd.DataFrame:
+    frame = simulate(seed, n, 12)
+    rng = np.random.default_rng(stream_seed(seed, "enough"))
+    return frame.assign(y=frame["y"] + np.sqrt(3.0) * rng.standard_normal(n))
+
+
+@functools.cache
+def _reached(method: str, whole: bool) -> tuple[float, ...]:
+    """Numbers of rows at which new samples have these stability indices."""
+    sizes, n_samples = ((50, 100, 200, 400, 800), 300) if whole else ((50, 100), 5)
+    index = []
+    for n in sizes:
+        sets = np.zeros((n_samples, 12), dtype=bool)
+        for i in range(n_samples):
+            for term in fitted(method, _noisier(10**7 + i, n), i).selected:
+                sets[i, int(term[1:]) - 1] = True
+        index.append(stability_index(sets)[0])
+    return tuple(np.exp(np.interp(INDICES, np.maximum.accumulate(index), np.log(sizes))))
+
+
+PARTS = {
+    part.__name__: part
+    for part in (line, folds, nested, noise, counts, refits, resamples, gaps, enough)
+}
 
 
 def one(part: str, method: str, seed: int, n_rows: int) -> dict[str, object]:
@@ -331,7 +452,12 @@ def summary(part: str, method: str, found: list[dict[str, object]]) -> dict[str,
     row |= {"options": told(method) if method in FORMS else "", "simulations": len(found)}
     for name in found[0]:
         values = [one[name] for one in found]
-        if isinstance(values[0], tuple) and len(values[0]) == 3:
+        if part == "enough":
+            rows, low, high, truth = np.array(values).T
+            hits = int(((low <= truth) & (truth <= high)).sum())
+            row[f"median, {name}"] = f"{np.median(rows):,.0f} (truth {truth[0]:,.0f})"
+            row[f"interval, {name}"] = _share(hits, len(values))
+        elif isinstance(values[0], tuple) and len(values[0]) == 3:
             mean, low, high = np.array([value for value in values if np.isfinite(value).all()]).T
             inside = (low <= mean.mean()) & (mean.mean() <= high)
             row[name] = f"{inside.mean():.3f}, width {np.median(high - low):.2f}"
@@ -369,6 +495,11 @@ INTRO = {
     "resamples": "from resamples, three of 40 columns matter: coverage of 95 % intervals of"
     " frequencies and index; mean share of false terms at q <= 0.1, and the power; mean number of"
     " false terms in 80 % of complementary pairs, and its bound",
+    "gaps": "the default selection from 300 rows of which a third of four of ten columns is missing"
+    " at random: how often the true set is selected, and anything where nothing matters; R2 on new"
+    " rows with the same gaps, and the bias of `performance(5)`",
+    "enough": "rows needed for a stability index of .6 and .75, told from 200 rows: median of the"
+    " estimates, and coverage of 95 % bootstrap intervals",
 }
 
 
@@ -378,7 +509,7 @@ def main() -> None:
     known = run.stands("holds")
     for part in run.parts:
         own = [name for name in run.methods if name in ALONE.get(part, METHODS)]
-        own = list(ALONE[part]) if part in ("nested", "refits") else own
+        own = list(ALONE[part]) if part in ("nested", "refits", "gaps") else own
         for method in ALONE.get(part, ("stepwise",))[-1:] if run.quick else own:
             if f"{part}, {method}" not in known:
                 seeds = range(run.simulations)
