@@ -46,11 +46,11 @@ resamples  the data of line with 40 columns; only methods that take less than 0.
                           pairs; power is the share of the three true terms
              false, 0.8   mean number of false terms selected in 80 % of the pairs, and the mean of
                           the bound ``pfer(0.8)``
-gaps       300 rows of ten normal columns of correlation .5 between neighbours, y = x1 + x3 + (x5 > 0)
-           + noise. About a third of x1, x4, x5 and x8 is missing at random, by two complete columns.
-           The default selection of complete data, and with ``missing=`` level, drop and impute; and
-           five stochastic imputations of the same normal model, all selected on and all predicted
-           from (pooled), none of whose models sees a new row's response.
+gaps       300 rows of ten normal columns of correlation .5 between neighbours,
+           y = x1 + x3 + (x5 > 0) + noise. About a third of x1, x4, x5 and x8 is missing at random,
+           by two complete columns. The default selection of complete data, and with ``missing=``
+           level, drop and impute; and of five stochastic imputations of the same normal model, all
+           selected on and all predicted from, with the mean of their predictions (pooled).
              exact        how often the set is that of the true columns
              any of noise how often something is selected where y is permuted
              R2           on 4,000 new rows with the same gaps, and the bias of the printed score
@@ -395,8 +395,8 @@ def enough(method: str, seed: int, n_rows: int) -> dict[str, object]:
     found = curve.rows_needed(INDICES, seed=seed).tidy()
     truth = _reached(method, n_rows > 100)
     return {
-        name: (row.rows, row.low, row.high, truth[row.index])
-        for name, row in zip(map(str, INDICES), found.itertuples(), strict=True)
+        str(row.index): (row.rows, row.low, row.high, true)
+        for row, true in zip(found.itertuples(index=False), truth, strict=True)
     }
 
 
