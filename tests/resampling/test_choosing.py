@@ -509,10 +509,20 @@ def test_too_few_events_for_halves_are_told_and_no_error():
         treeselect.select("y ~ x + z", data, keep="x", resamples=4, seed=1, progress=False)
 
 
-def test_words_tell_when_the_rest_is_negligible():
-    assert sufficient_words(np.array([0.001, 0.002])) == (
-        "no larger set on the path predicts notably better"
-    )
+@pytest.mark.parametrize(
+    ("p_values", "said"),
+    [
+        ([0.001, 0.002], "no larger set on the path predicts notably better"),
+        ([0.002, 0.3], "no larger set was found to predict better (p = 0.30, counting the search)"),
+        ([0.3], "no set was found to predict better than none (p = 0.30, counting the search)"),
+        ([0.002, 0.04], "(p = 0.04, counting the search; level 0.032)"),
+        ([0.002, 0.02, 1.0], "each smaller set on the path was found to predict worse"),
+        ([np.nan, np.nan, 1.0], "there is no larger set"),
+    ],
+)
+def test_the_choice_in_words(p_values, said):
+    """Of two units, an unusual level where a reader would take the usual one for granted."""
+    assert sufficient_words(np.array(p_values), 2).endswith(said)
 
 
 @pytest.fixture(scope="module")

@@ -409,11 +409,20 @@ def _ridits(y: FloatArray, weight: WeightArray, n_classes: int) -> FloatArray:
     return np.asarray(np.cumsum(share) - share / 2)
 
 
-def sufficient_words(p_values: FloatArray) -> str:
+def sufficient_words(p_values: FloatArray, n_units: int) -> str:
     """How the number of units was chosen, in words, by the p-values of the sizes up to it."""
     p_value, size = float(p_values[-1]), len(p_values) - 1
+    if size == n_units:
+        smaller = np.isfinite(p_values[:-1]).any()
+        worse = "each smaller set on the path was found to predict worse"
+        return worse if smaller else "there is no larger set"
     if np.isnan(p_value) or p_value <= LEVEL:
         return "no larger set on the path predicts notably better"
     better = "set was found to predict better than none"
     better = better if size == 0 else "larger set was found to predict better"
-    return f"no {better} (p = {p_value:.2f}, counting the search)"
+    level = f"; level {LEVEL:g}" if p_value < _USUAL else ""
+    return f"no {better} (p = {p_value:.2f}, counting the search{level})"
+
+
+_USUAL = 0.05
+"""The level that a reader takes for granted."""

@@ -266,7 +266,7 @@ def _rule(found: Chosen, choice: Choice, method: Method, problem: Problem, *, de
     if isinstance(choice.k, int):
         return "k fixed" if found.step.size == choice.k else f"k = {choice.k} requested"
     if found.p_values is not None:
-        return sufficient_words(found.p_values)
+        return sufficient_words(found.p_values, problem.data.n_groups)
     assert found.scores is not None
     score, done = problem.family.score_name, found.scores.words(choice.folds)
     if choice.k == "best":
