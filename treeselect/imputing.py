@@ -138,9 +138,9 @@ class ImputedSelection(Rounded, Imputed):
         Returns
         -------
         PooledFit
-            ``.tidy()``, ``.summary()``; ``.results`` holds the statsmodels fit to each frame. The
-            model is that of ``refit("glm")``. Its p-values are not valid, because the terms were
-            selected on the same rows.
+            ``.tidy()``, ``.summary()``, ``.predict(new, se=True)``; ``.results`` holds the
+            statsmodels fit to each frame. The model is that of ``refit("glm")``. Its p-values are
+            not valid, because the terms were selected on the same rows.
 
         Raises
         ------

@@ -114,6 +114,41 @@ def test_numbers_of_mice(response):
         np.testing.assert_allclose(mine[own], theirs.loc[mine.index, other], rtol=1e-5, err_msg=own)
 
 
+@pytest.mark.parametrize(("response", "family"), [("two", "auto"), ("count", "ordinal")])
+def test_predictions_are_pooled_by_rubins_rules_on_the_linear_scale(response, family):
+    frames = mice_frames()
+    if family == "ordinal":
+        frames = [own.assign(count=own["count"].clip(upper=2)) for own in frames]
+    found = select_all(f"{response} ~ x + z + site", frames, 3, family=family)
+    new = frames[0].head(7)
+    mine = found.pooled().predict(new, "link", se=True)
+    each = [fit.refit("glm").predict(new, "link", se=True) for fit in found.fits]
+    if family == "ordinal":  # log probabilities are not linear: close, not equal
+        for name in ("fit.0", "fit.2"):
+            expected = np.mean([own[name] for own in each], axis=0)
+            np.testing.assert_allclose(mine[name], expected, rtol=0.02)
+        return
+    fit, se = (np.array([own[name] for own in each]) for name in ("fit", "se"))
+    np.testing.assert_allclose(mine["fit"], fit.mean(axis=0))
+    total = (se**2).mean(axis=0) + (1 + 1 / len(fit)) * fit.var(axis=0, ddof=1)
+    np.testing.assert_allclose(mine["se"] ** 2, total)
+    assert set(found.pooled().predict(new, "class")) <= set(frames[0]["two"])
+
+
+def test_survival_is_predicted_from_pooled_hazards_and_learned_columns_are_not():
+    rng = np.random.default_rng(8)
+    data = pd.DataFrame({"x": rng.normal(size=80), "d": rng.random(80) < 0.7})
+    data["t"] = rng.exponential(np.exp(-data["x"]))
+    frames = [data.assign(x=data["x"] + 0.1 * rng.normal(size=80)) for _ in range(3)]
+    found = select_all("Surv(t, d) ~ x", frames, 1)
+    at = {"type": "survival", "times": [0.2, 1.0]}
+    each = [fit.refit("glm").predict(data, **at).to_numpy() for fit in found.fits]
+    np.testing.assert_allclose(found.pooled().predict(data, **at), np.mean(each, axis=0), atol=0.02)
+    learned = select_all("Surv(t, d) ~ scale(x)", frames, 1).pooled()
+    with pytest.raises(OptionError, match="differ between imputed frames"):
+        learned.predict(data)
+
+
 def test_the_full_text(snapshot):
     found = select_all("number ~ x + z + scale(x) - x", mice_frames(), 2)
     fit = found.pooled()

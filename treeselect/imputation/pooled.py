@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -34,15 +35,21 @@ from treeselect.models.linear.coefficients import (
 )
 from treeselect.models.linear.data import LinearData
 from treeselect.models.linear.fit import LinearFit
+from treeselect.models.linear.rule import pooled_rule
 from treeselect.models.linear.tests import fit_terms
 from treeselect.printing import OfContent, SummaryContent, interval_text, number_text
 from treeselect.results.linear_notes import group_notes, weight_notes
-from treeselect.results.linear_predictor import SELECTED_HERE
+from treeselect.results.linear_predictor import (
+    SELECTED_HERE,
+    LinearPredictor,
+    Predicting,
+    linear_predictor,
+)
 from treeselect.running.machine import warn
 
 
 @dataclass(frozen=True, slots=True)
-class PooledFit(OfContent, Tabled):
+class PooledFit(OfContent, Tabled, Predicting):
     """A linear model of the selected terms, pooled over imputed frames by Rubin's rules.
 
     Attributes
@@ -63,6 +70,8 @@ class PooledFit(OfContent, Tabled):
         What the exponential of a coefficient is, such as "odds ratio"; empty if nothing.
     response : str
         The modelled response.
+    predictor : LinearPredictor or None
+        What :meth:`predict` needs; None if columns mean another thing in each frame.
     """
 
     results: tuple[Any, ...]
@@ -74,6 +83,7 @@ class PooledFit(OfContent, Tabled):
     library: str = "pandas"
     ratio: str = ""
     response: str = ""
+    predictor: LinearPredictor | None = None
 
     def tidy(self, *, exponentiate: bool = False) -> Any:
         """One row per coefficient.
@@ -139,6 +149,7 @@ def pool_glm(found: Imputed) -> PooledFit:
     pooled = pool(estimates, variances, min(known) if known else None)
     table = _table(fits[0], pooled)
     printed = in_print(found.records[0].design, table)
+    learned = _learned_note(found)
     notes = (
         SELECTED_HERE,
         *_rule_notes(found, known=bool(known)),
@@ -148,7 +159,7 @@ def pool_glm(found: Imputed) -> PooledFit:
         *few_events_notes(fits, "frame"),
         *left_out_note(left_out[0], fits[0]),
         *weight_notes(found.records[0].design, fits[0]),
-        *_learned_note(found),
+        *learned,
     )
     return PooledFit(
         results=tuple(fit.result for fit in fits),
@@ -160,7 +171,28 @@ def pool_glm(found: Imputed) -> PooledFit:
         library=found.library,
         ratio=fits[0].ratio,
         response=found.records[0].design.response.name,
+        predictor=None if learned else _predictor(found, data, fits),
     )
+
+
+def _predictor(
+    found: Imputed, data: Sequence[LinearData], fits: Sequence[LinearFit]
+) -> LinearPredictor:
+    """The columns of the first frame, with pooled coefficients and the mean baseline hazard."""
+    own = [
+        linear_predictor(one.design, full, fit)
+        for one, full, fit in zip(found.records, data, fits, strict=True)
+    ]
+    baselines = [one.baseline for one in own if one.baseline is not None]
+    baseline = baselines[0] if baselines else None
+    if baseline is not None:
+        hazard, level = (
+            np.mean([getattr(one, name) for one in baselines], axis=0)
+            for name in ("hazard", "level")
+        )
+        baseline = dataclasses.replace(baseline, hazard=hazard, level=level)
+    rule = pooled_rule([one.rule for one in own])
+    return dataclasses.replace(own[0], rule=rule, baseline=baseline)
 
 
 # --- what must be the same ---------------------------------------------------------------------

@@ -209,7 +209,10 @@ class Predicting:
         ['fit', 'se', 'ci_low', 'ci_high']
         """
         if self.predictor is None:
-            raise OptionError("This linear model can't predict: it was made without its columns.")
+            raise OptionError(
+                "This linear model can't predict: its columns are not known, or differ between"
+                " imputed frames (a mean, knots).\n  Fix their parameters in the formula."
+            )
         return self.predictor.predict(
             new, type, se=se, level=level, interval=interval, offset=offset, times=times
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -124,6 +125,20 @@ def rule_of(fit: LinearFit, centre: FloatArray) -> LinearRule:
         estimate = np.append(estimate, fit.result.thresholds)
     scale = float(fit.result.scale) if fit.family == "gaussian" else 0.0
     return LinearRule(fit.family, estimate, covariance, fit.df, centre, scale)
+
+
+def pooled_rule(rules: Sequence[LinearRule]) -> LinearRule:
+    """One rule for fits to several imputed frames, by Rubin (1987, chapter 3): a prediction is the
+    mean of theirs, on the scale of the linear predictor, and its variance the mean of theirs plus
+    1 + 1/m times that between them. Intervals are normal."""
+    estimates = np.array([rule.estimate for rule in rules])
+    within = np.mean([rule.covariance for rule in rules], axis=0)
+    between = np.atleast_2d(np.cov(estimates, rowvar=False))
+    return LinearRule(
+        rules[0].family, estimates.mean(axis=0), within + (1 + 1 / len(rules)) * between, None,
+        np.mean([rule.centre for rule in rules], axis=0),
+        float(np.mean([rule.scale for rule in rules])),
+    )  # fmt: skip
 
 
 def _mean(family: str, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
