@@ -6,8 +6,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.svm import LinearSVC
 
 import treeselect
 from treeselect.errors import NewDataError, OptionError, TreeselectWarning
@@ -206,34 +204,3 @@ def test_errors_are_refused_where_there_are_none(trial):
         glm.predict(trial, "class", interval="confidence")
     with pytest.raises(OptionError, match="needs a numeric response"):
         glm.predict(trial, se=True, interval="prediction")
-
-
-# --- estimators --------------------------------------------------------------------------------
-
-
-def test_an_estimator_gives_probabilities_of_named_classes(trial):
-    fit = fitted("ill ~ site + age", trial)
-    model = fit.refit(LogisticRegression(max_iter=1000))
-    new = trial.iloc[[5, 2]]
-    found = model.predict_proba(new)
-    expected = model.estimator.predict_proba(model.encode(new))
-    assert found.columns.to_list() == ["no", "yes"]
-    np.testing.assert_array_equal(found, expected)
-    assert found.index.equals(new.index)
-    np.testing.assert_array_equal(model.predict(new, "response"), found["yes"])
-    assert model.predict(new, "class").equals(model.predict(new))
-    other = fit.refit(LinearSVC())
-    with pytest.raises(OptionError, match=r"Found: LinearSVC\. Use `predict\(\)` for classes"):
-        other.predict_proba(new)
-
-
-def test_estimators_of_numbers_and_three_classes(trial):
-    model = fitted("size ~ site + age", trial).refit(LinearRegression())
-    assert model.predict(trial, "response").equals(model.predict(trial))
-    for refused in (model.predict_proba, lambda new: model.predict(new, "class")):
-        with pytest.raises(OptionError, match="needs a response with classes"):
-            refused(trial)
-    model = fitted("grade ~ site + age", trial).refit(LogisticRegression(max_iter=1000))
-    found = model.predict(trial, "response")
-    assert found.columns.to_list() == ["a", "b", "c"]
-    assert (found.idxmax(axis=1) == model.predict(trial)).all()
