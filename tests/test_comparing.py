@@ -94,16 +94,6 @@ def test_a_tuning_value_leads_to_one_set_of_any_size(mixed):
     assert "the set at each method's given tuning parameter" in str(found.summary())
 
 
-def test_sizes_that_are_asked_for(mixed):
-    found = treeselect.compare(FORMULA, mixed, ["mrmr"], k=[5, 2], folds=3, seed=1)
-    whole = treeselect.compare(FORMULA, mixed, ["mrmr"], k=5, folds=3, seed=1)
-    assert found.curves()["k"].tolist() == [2, 5]
-    assert whole.curves()["k"].tolist() == [0, 1, 2, 3, 4, 5]
-    np.testing.assert_array_equal(
-        found.curves()["score"], whole.curves()["score"].to_numpy()[[2, 5]]
-    )
-
-
 def test_kept_units_are_in_every_set_but_that_of_the_constant_model(mixed):
     found = treeselect.compare(
         FORMULA, mixed, ["mrmr"], k=3, keep=["noise", "flag"], folds=3, seed=1

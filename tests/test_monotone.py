@@ -112,17 +112,6 @@ def test_summary_and_shapes_agree(fit):
     assert (np.diff(effect) >= 0).all()
 
 
-def test_a_model_file_keeps_the_constraint(fit, data, tmp_path):
-    fit.save(tmp_path / "model", include_data=True)
-    again = treeselect.load(tmp_path / "model")
-    assert_monotone(again, data)
-    assert dict(again.data.design.arrays.directions) == MONOTONE
-    np.testing.assert_array_equal(
-        again.data.design.arrays.binned.monotone, fit.data.design.arrays.monotone
-    )
-    assert_monotone(again.refit("boosting"), data)
-
-
 @pytest.mark.parametrize(
     ("formula", "monotone", "words"),
     [

@@ -14,7 +14,6 @@ from sklearn.model_selection import TimeSeriesSplit
 import treeselect
 from treeselect.algorithms.forests.elimination import out_of_bag_error
 from treeselect.algorithms.forests.ranking import with_shadows
-from treeselect.algorithms.registry import METHODS
 from treeselect.algorithms.search.judging import Judge
 from treeselect.algorithms.task import Task
 from treeselect.designs import row_sample
@@ -192,12 +191,6 @@ def both(outcome, people, table, **options):
 def assert_same(counted, rows):
     assert counted.selected == rows.selected
     pd.testing.assert_frame_equal(counted.tidy(), rows.tidy())
-
-
-@pytest.mark.parametrize("method", treeselect.methods()["method"])
-def test_every_method_takes_copies_for_observations(people, table, method):
-    options = {"n_trees": 30} if "n_trees" in METHODS[method].defaults() else {}
-    assert_same(*both("survived", people, table, method=method, k=2, **options))
 
 
 @pytest.mark.parametrize("outcome", OUTCOMES)

@@ -13,32 +13,6 @@ from treeselect.errors import OptionError
 FAST = {"method": "controlburn", "forests": 2, "n_trees": 10, "seed": 4}
 
 
-def numbers(fit, data):
-    """All numbers of a result, in an order that does not depend on the data's columns."""
-    tidy = fit.tidy().sort_values("term").drop(columns=["term", "group"])
-    return np.concatenate(
-        [
-            tidy.to_numpy(dtype=float).ravel(),
-            fit.path.drop(columns="terms").to_numpy(dtype=float).ravel(),
-            fit.glance().drop(columns=["method", "family", "score"]).to_numpy(float).ravel(),
-            fit.predict(data).to_numpy(),
-        ]
-    )
-
-
-def test_same_numbers_for_any_jobs_threads_and_order_of_columns(mixed):
-    from joblib import parallel_config
-
-    asked = {"resamples": 3, "folds": 2, **FAST}
-    plain = treeselect.select("died ~ . - dose", mixed, **asked)
-    with parallel_config("threading", n_jobs=2):
-        threaded = treeselect.select("died ~ . - dose", mixed, **asked)
-    shuffled = mixed[np.random.default_rng(0).permutation(mixed.columns)]
-    for fit in (threaded, treeselect.select("died ~ . - dose", shuffled, n_jobs=2, **asked)):
-        assert fit.selected == plain.selected
-        np.testing.assert_array_equal(numbers(plain, mixed), numbers(fit, mixed))
-
-
 def test_seeds_are_drawn_and_told_and_another_is_another_answer(mixed):
     one = treeselect.select("died ~ . - dose", mixed, k=2, **{**FAST, "seed": 1})
     two = treeselect.select("died ~ . - dose", mixed, k=2, **{**FAST, "seed": 2})
@@ -104,18 +78,6 @@ def test_real_weights_are_relative(mixed):
     )
 
 
-def test_equal_real_weights_are_none_and_their_column_is_no_term(mixed):
-    for formula in ("died ~ . - dose", "dose ~ . - died"):
-        plain = treeselect.select(formula, mixed, k=2, **FAST)
-        equal = treeselect.select(formula, mixed, k=2, weights=[0.3] * len(mixed), **FAST)
-        assert equal.selected == plain.selected
-        np.testing.assert_allclose(equal.predict(mixed), plain.predict(mixed), atol=1e-8)
-    data = mixed.assign(w=2)
-    fit = treeselect.select("died ~ . - dose", data, k=2, weights="w", **FAST)
-    assert "w" not in set(fit.tidy()["term"])
-    assert "Case weights: `w`" in str(fit.summary())
-
-
 def test_rows_of_hardly_any_weight_say_hardly_anything():
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(400, 4)), columns=list("abcd"))
@@ -127,34 +89,6 @@ def test_rows_of_hardly_any_weight_say_hardly_anything():
         )
         assert fit.selected == (expected,)
         assert fit.stability.tidy().set_index("term")["frequency"][expected] == 1
-
-
-def test_kept_terms_count_and_are_not_assessed(mixed):
-    fit = treeselect.select("died ~ . - dose", mixed, k=2, keep="noise", **FAST)
-    assert "noise" in fit.selected
-    assert fit.k == 2
-    resampled = fit.resample(4).stability
-    assert resampled.frequency[resampled.units.index("noise")] == 1
-    assert not resampled.assessed[resampled.units.index("noise")]
-
-
-@pytest.mark.parametrize(("dear", "cheap"), [("signal", "near"), ("near", "signal")])
-def test_a_high_price_makes_a_near_copy_stand_in(mixed, dear, cheap):
-    noise = np.random.default_rng(2).normal(size=len(mixed))
-    data = mixed.assign(near=mixed["signal"] + 0.05 * noise)
-    fit = treeselect.select(
-        "died ~ signal + near + noise", data, method="controlburn", k=1, seed=1, n_trees=5,
-        costs={dear: 5.0},
-    )  # fmt: skip
-    assert fit.selected == (cheap,)
-
-
-def test_costs_and_groups_together(mixed):
-    fit = treeselect.select(
-        "died ~ . - dose", mixed, k=2, groups={"lab": ["copy", "flag"]},
-        costs={"lab": 30.0, "signal": 2.0}, **FAST,
-    )  # fmt: skip
-    assert set(fit.groups) == {"signal", "site"}
 
 
 def test_tuning_value_decides_in_place_of_k(mixed):
@@ -186,19 +120,6 @@ def test_friedman_with_copies_is_found_once_each():
     )  # fmt: skip
     found = [len(place & set(fit.selected)) for place in simulated.truth]
     assert sum(n == 1 for n in found) >= len(simulated.truth) - 1
-
-
-def test_factors_with_few_real_levels_are_kept_whole():
-    rng = np.random.default_rng(2)
-    factors = {f"f{j}": rng.choice(list("abcdefgh"), 800) for j in range(1, 7)}
-    data = pd.DataFrame(factors | {f"x{j}": rng.standard_normal(800) for j in range(1, 7)})
-    data["f1_renamed"] = data["f1"] * 2
-    signal = 3 * (data["f1"] == "a") + 2 * (data["f2"] == "b") - 2 * (data["f2"] == "c")
-    signal += data["x1"] + 2 * (data["x2"] > 0) + rng.standard_normal(800)
-    data["y"] = (signal > signal.median()).astype(int)
-    fit = treeselect.select("y ~ .", data, method="controlburn", k=4, seed=1, n_trees=20)
-    assert {"f2", "x1", "x2"} < set(fit.selected)
-    assert {"f1", "f1_renamed"} & set(fit.selected)
 
 
 def test_titanic_with_correlated_copies_keeps_one_of_them_for_nine_of_ten_seeds():

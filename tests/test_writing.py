@@ -71,16 +71,29 @@ def writers(fit, found, folder):
 WRITERS = ["file", "save", "report", "comparison", "--save", "--report", "--json",
            "compare --json", "-o"]  # fmt: skip
 each_writer = pytest.mark.parametrize("name", WRITERS)
+each_kind = pytest.mark.parametrize("name", ["file", "save", "-o"])
+"""Bytes, a record and a table: what is asked of `write_file`, which all writers use."""
 
 
 def files(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
+@pytest.fixture
+def old(tmp_path):
+    """A file that is there before."""
+    (tmp_path / "old").write_bytes(OLD)
+    return tmp_path / "old"
+
+
+def is_as_it_was(old):
+    return files(old.parent) == ["old"] and old.read_bytes() == OLD
+
+
 # --- whole or not at all -----------------------------------------------------------------------
 
 
-@each_writer
+@each_kind
 def test_a_new_file_has_the_mode_of_new_files(writers, name, tmp_path):
     before = os.umask(0o027)
     try:
@@ -91,7 +104,7 @@ def test_a_new_file_has_the_mode_of_new_files(writers, name, tmp_path):
     assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o640
 
 
-@each_writer
+@each_kind
 @pytest.mark.parametrize("mode", [0o600, 0o664])
 def test_mode_and_links_are_kept(writers, name, mode, tmp_path):
     """What was private stays private: a model may hold the data of patients."""
@@ -124,33 +137,26 @@ def failing(error):
     ("call", "number"),
     [("fsync", errno.ENOSPC), ("fsync", errno.EDQUOT), ("replace", errno.EIO)],
 )
-def test_a_full_disk_leaves_the_old_file(
-    writers, name, call, number, tmp_path, monkeypatch, capsys
-):
-    (tmp_path / "old").write_bytes(OLD)
+def test_a_full_disk_leaves_the_old_file(writers, name, call, number, old, monkeypatch, capsys):
     monkeypatch.setattr(os, call, failing(system_error(number)))
     with pytest.raises(TreeselectError) as raised:
-        writers[name](tmp_path / "old")
+        writers[name](old)
     said = str(raised.value) + capsys.readouterr().err
-    assert str(tmp_path / "old") in said
+    assert str(old) in said
     assert os.strerror(number) in said
     assert "Traceback" not in said
-    assert files(tmp_path) == ["old"]
-    assert (tmp_path / "old").read_bytes() == OLD
+    assert is_as_it_was(old)
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
-def test_a_writer_that_is_stopped_leaves_the_old_file(error, tmp_path):
-    (tmp_path / "old").write_bytes(OLD)
-
+def test_a_writer_that_is_stopped_leaves_the_old_file(error, old):
     def write(file):
         file.write(b"half of it")
         raise error
 
     with pytest.raises(error):
-        write_file(tmp_path / "old", write)
-    assert files(tmp_path) == ["old"]
-    assert (tmp_path / "old").read_bytes() == OLD
+        write_file(old, write)
+    assert is_as_it_was(old)
 
 
 def test_too_little_memory_is_an_error_of_the_package(fit, tmp_path, monkeypatch):
@@ -190,29 +196,23 @@ def python(*arguments, **options):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of files are those of Unix")
-def test_a_file_that_outgrows_its_limit_leaves_the_old_one(tmp_path):
-    (tmp_path / "old").write_bytes(OLD)
-    done = subprocess.run(
-        python(tmp_path / "old", "limit"), capture_output=True, text=True, check=True
-    )
+def test_a_file_that_outgrows_its_limit_leaves_the_old_one(old):
+    done = subprocess.run(python(old, "limit"), capture_output=True, text=True, check=True)
     assert "Can't write the file" in done.stdout
     assert os.strerror(errno.EFBIG) in done.stdout
-    assert files(tmp_path) == ["old"]
-    assert (tmp_path / "old").read_bytes() == OLD
+    assert is_as_it_was(old)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are those of Unix")
-def test_a_killed_process_leaves_the_old_file_and_disturbs_nobody(fit, tmp_path):
-    (tmp_path / "old").write_bytes(OLD)
-    with subprocess.Popen(
-        python(tmp_path / "old", "kill"), stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as child:
+def test_a_killed_process_leaves_the_old_file_and_disturbs_nobody(fit, old):
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(python(old, "kill"), **pipes) as child:
         child.stdout.readline()
         child.send_signal(signal.SIGKILL)
-    assert (tmp_path / "old").read_bytes() == OLD
-    assert len(files(tmp_path)) == 2
-    fit.save(tmp_path / "old")
-    treeselect.load(tmp_path / "old")
+    assert old.read_bytes() == OLD
+    assert len(files(old.parent)) == 2
+    fit.save(old)
+    treeselect.load(old)
 
 
 def test_many_write_the_same_file(fit, tmp_path):
@@ -269,7 +269,7 @@ def test_where_nothing_can_be_written(writers, name, place, says, tmp_path, caps
     assert (tmp_path / "old").read_bytes() == OLD
 
 
-@each_writer
+@each_kind
 def test_a_name_may_be_as_long_as_the_system_allows(writers, name, tmp_path):
     writers[name](tmp_path / ("n" * 255))
     assert files(tmp_path) == ["n" * 255]
@@ -284,30 +284,22 @@ def test_links_to_nothing_are_filled_and_half_characters_written(fit, tmp_path):
     assert (tmp_path / "t").read_bytes() == b"a\\ud800\xc3\xa9\n"
 
 
-def test_a_file_that_must_not_be_written_to_stays(fit, tmp_path, monkeypatch):
+def test_files_and_folders_that_must_not_be_written_to(fit, old, monkeypatch):
     """A rename would ask for the folder's permission only."""
-    (tmp_path / "old").write_bytes(OLD)
-    monkeypatch.setattr(os, "access", lambda path, mode: False)  # the root user may do anything
-    with pytest.raises(ModelFileError, match="It is read-only"):
-        fit.save(tmp_path / "old")
-    with pytest.raises(OptionError, match="It is read-only"):
-        check_place(tmp_path / "old", what="report")
-    assert (tmp_path / "old").read_bytes() == OLD
-
-
-def test_a_folder_that_must_not_be_written_to(fit, tmp_path, monkeypatch):
-    (tmp_path / "old").write_bytes(OLD)
-    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path)
-    for name in ("old", "new"):
-        with pytest.raises(ModelFileError, match="Can't write to the folder"):
-            fit.save(tmp_path / name)
-    assert files(tmp_path) == ["old"]
-
-
-def test_permission_denied(fit, tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:  # the root user may do anything
+        patch.setattr(os, "access", lambda path, mode: False)
+        with pytest.raises(ModelFileError, match="It is read-only"):
+            fit.save(old)
+        with pytest.raises(OptionError, match="It is read-only"):
+            check_place(old, what="report")
+        patch.setattr(os, "access", lambda path, mode: Path(path) != old.parent)
+        for path in (old, old.with_name("new")):
+            with pytest.raises(ModelFileError, match="Can't write to the folder"):
+                fit.save(path)
     monkeypatch.setattr(os, "open", failing(system_error(errno.EACCES)))
     with pytest.raises(ModelFileError, match=os.strerror(errno.EACCES)):
-        fit.save(tmp_path / "model")
+        fit.save(old.with_name("new"))
+    assert is_as_it_was(old)
 
 
 @pytest.fixture
@@ -318,7 +310,7 @@ def no_renames(monkeypatch):
 
 
 @pytest.mark.skipif(not Path("/dev/null").is_char_device(), reason="a device of Unix")
-@each_writer
+@each_kind
 def test_a_device_is_written_to(writers, name, no_renames):
     before = os.stat("/dev/null")
     writers[name]("/dev/null")
@@ -327,7 +319,7 @@ def test_a_device_is_written_to(writers, name, no_renames):
 
 
 @pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="a device of Linux")
-@each_writer
+@each_kind
 def test_a_full_device(writers, name, capsys, no_renames):
     with pytest.raises(TreeselectError) as raised:
         writers[name]("/dev/full")
@@ -337,7 +329,7 @@ def test_a_full_device(writers, name, capsys, no_renames):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with a name are those of Unix")
-@each_writer
+@each_kind
 def test_a_pipe_is_written_to(writers, name, tmp_path):
     writers[name](tmp_path / "file")
     os.mkfifo(tmp_path / "pipe")
@@ -410,13 +402,12 @@ def test_what_is_no_model_file(tmp_path, fit, monkeypatch):
         treeselect.load(tmp_path / "m")
 
 
-@pytest.mark.parametrize("text", ["{{ 1 / 0 }}", "{{ report.none }}", "{% if %}", "{{ report() }}"])
-def test_a_template_that_fails(fit, text, tmp_path):
-    (tmp_path / "t.j2").write_text(text, encoding="utf-8")
-    (tmp_path / "old").write_bytes(OLD)
+@pytest.mark.parametrize(
+    "text", [b"{{ 1 / 0 }}", b"{{ report.none }}", b"{% if %}", b"{{ report() }}", b"\xff"]
+)
+def test_a_template_that_fails(fit, text, old):
+    template = old.with_name("t.j2")
+    template.write_bytes(text)
     with pytest.raises(OptionError, match="Can't render the template"):
-        fit.report(tmp_path / "old", template=tmp_path / "t.j2")
-    (tmp_path / "t.j2").write_bytes(b"\xff")
-    with pytest.raises(OptionError, match="Can't render the template"):
-        fit.report(tmp_path / "old", template=tmp_path / "t.j2")
-    assert (tmp_path / "old").read_bytes() == OLD
+        fit.report(old, template=template)
+    assert old.read_bytes() == OLD

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binom
-from tasks import in_families, names_of, sizes_of, task_of, with_problem
+from tasks import in_families, names_of, task_of, with_problem
 
 import treeselect
 from treeselect import Boruta
@@ -43,27 +43,6 @@ def test_every_family_and_an_offset(linear):
     for here, others in cases:
         (step,) = Boruta(level=0.01, **FEW).path(here)
         assert names_of(task, step.selected) == {"site"} | others
-
-
-def test_of_noise_nothing_is_confirmed():
-    confirmed = 0
-    for seed in range(5):
-        rng = np.random.default_rng(seed)
-        data = pd.DataFrame(rng.normal(size=(150, 8)), columns=list("abcdefgh"))
-        data["y"] = rng.normal(size=150)
-        method = Boruta(level=0.01, n_trees=30, max_rounds=20)
-        confirmed += method.path(task_of(data, method, max_size=8, seed=seed))[-1].size
-    assert confirmed <= 1
-
-
-def test_the_path_goes_by_p_values_and_levels_cut_it(linear):
-    task = task_of(linear, Boruta(), max_size=9)
-    steps = Boruta(**FEW).path(task)
-    assert sizes_of(steps) == list(range(10))
-    assert names_of(task, steps[3].selected) == {"a", "copy", "site"}
-    tunings = [step.tuning for step in steps[1:]]
-    assert tunings == sorted(tunings)
-    assert tunings[2] < 0.01 < tunings[3]
 
 
 def test_shadows_are_shuffled_as_units_among_the_rows_with_weight(linear):

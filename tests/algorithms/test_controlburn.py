@@ -74,13 +74,6 @@ def test_published_form_differs_from_the_default():
     assert published != ControlBurn()
 
 
-@pytest.mark.parametrize(
-    "options", [{"forests": 1}, {"adaptive": False, "forests": 5}, {"max_depth": 3}, {"tail": 8}]
-)
-def test_one_and_several_forests_and_both_prices_work(mixed, options):
-    assert select(mixed, "dose ~ . - died", k=2, **options).k == 2
-
-
 def test_depth_one_trees_use_one_unit_each(mixed):
     """With stumps alone the trees' prices are those of single units: the path can't jump."""
     fit = select(mixed, "noise ~ . - died", k=4, max_depth=1, forests=5)
@@ -117,22 +110,6 @@ def test_too_many_trees_are_bounded_with_a_warning(mixed):
     assert caught[0].filename == __file__
     assert fit.k == 1
     assert "200 trees of one depth" in fit.summary().as_text()
-
-
-def test_a_ridge_keeps_correlated_units_together():
-    rng = np.random.default_rng(2)
-    data = pd.DataFrame({"a": rng.normal(size=600)})
-    data["y"] = 2 * data["a"] + rng.normal(size=600)
-    data["near"] = data["a"] + 0.3 * rng.normal(size=600)
-    data["noise"] = rng.normal(size=600)
-    task = task_of(data, ControlBurn(), seed=1)
-    at = task.problem.groups.names.index("near")
-    options = {"lam": 0.05, "adaptive": False, "max_features": 0.5}
-    shares = [
-        path_of(task, ControlBurn(ridge=ridge, **options))[-1].importance[at]
-        for ridge in (0.0, 1.0)
-    ]
-    assert shares[1] > shares[0] + 0.02
 
 
 def test_sketches_are_near_the_whole(task, mixed):

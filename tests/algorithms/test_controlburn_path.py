@@ -75,16 +75,6 @@ def test_best_subsets_do_not_depend_on_the_units_of_the_response(data, unit):
     assert found.search.step.gap == expected.search.step.gap == 0.0
 
 
-def test_best_subsets_of_three_classes_and_of_counts(data):
-    rng = np.random.default_rng(3)
-    classes = data.assign(y=pd.cut(data["y"], 3, labels=["low", "mid", "high"]))
-    assert fit_of(classes, best_subset=True, forests=1).search.step.gap == 0.0
-    counts = data.assign(y=rng.poisson(np.exp(data["y"] / 2)))
-    fit = fit_of(counts, best_subset=True, forests=1, family="poisson", k=2)
-    assert fit.search.step.gap == 0.0
-    assert set(fit.selected) <= {"a", "b", "colour"}
-
-
 # --- the hinge loss ---
 
 
@@ -134,18 +124,6 @@ def test_constraints_hold_along_a_path_and_are_not_kept_in_files(data, tmp_path)
     again = treeselect.load(fit.save(tmp_path / "fit", include_data=True))
     with pytest.raises(MethodError, match="model files don't store"):
         again.resample(2)
-
-
-def test_a_constraint_that_binds_nothing_leaves_the_path_as_it_is(data):
-    few = {"forests": 1, "min_trees": 3, "tail": 2, "max_depth": 2, "adaptive": False}
-    options = few | {"refit": None, "k": 2}
-    free = fit_of(data, **options)
-    held = fit_of(data, constraints=lambda weights: [weights["a"] <= 100], **options)
-    assert held.search.steps[0].size == 0
-    assert held.selected == free.selected
-    assert np.corrcoef(held.predict(data), free.predict(data))[0, 1] > 0.99
-    without = fit_of(data, constraints=lambda weights: [weights["a"] == 0], **options)
-    assert "a" not in set(without.search.importance_path()["term"])
 
 
 # --- single-feature trees ---

@@ -155,14 +155,6 @@ def test_paths_end_where_more_units_bring_no_progress():
     assert fit.k <= 3
 
 
-def test_threads_and_the_order_of_columns_change_nothing():
-    data = near_copies(200)
-    one = select(data, 3, n_jobs=1)
-    other = select(data[data.columns[::-1]], 3, n_jobs=2)
-    assert set(one.selected) == set(other.selected)
-    assert one.search.step.trace == other.search.step.trace
-
-
 def test_the_trace_is_of_the_set():
     """From a set of noise, exchanges lead to what matters."""
     task = task_of(near_copies(apart=0.02), ExchangeSearch(), max_size=3, seed=1)
@@ -188,16 +180,6 @@ def test_what_is_left_out_is_said_truly():
     fit = select(data, 3)
     assert fit.k == 2
     assert any("only 2 enter the path: the others are constant" in n for n in fit.search.notes)
-
-
-@pytest.mark.parametrize("weights", [None, "whole", "relative"])
-def test_more_than_two_classes_with_any_weights(weights):
-    rng = np.random.default_rng(2)
-    x = rng.normal(size=(150, 5))
-    data = pd.DataFrame(x, columns=list("abcde"))
-    data["y"] = np.select([x[:, 0] < -0.5, x[:, 1] > 0], ["low", "high"], "middle")
-    given = {"whole": rng.integers(1, 3, 150), "relative": rng.uniform(0.2, 2, 150)}
-    assert set(select(data, 2, weights=given.get(weights)).selected) == {"a", "b"}
 
 
 def test_a_price_must_be_worth_it():

@@ -180,31 +180,6 @@ def test_a_factor_is_in_with_any_of_its_levels(mixed):
     assert select(missing, selector, "died ~ noise + flag", k=1).selected == ("noise",)
 
 
-def test_groups_kept_units_and_prices(mixed):
-    groups = {"both": ["flag", "site"]}
-    fit = select(mixed, SelectKBest(), "died ~ . - dose - signal - copy", k=1, groups=groups)
-    assert set(fit.selected) == {"flag", "site"}
-    for selector in (SelectKBest(), SelectFdr(), RFE(LogisticRegression())):
-        kept = select(mixed, selector, "died ~ . - dose", k=3, keep="noise")
-        assert "noise" in kept.selected
-        assert kept.k == 3
-        assert all(
-            step.selected[kept.data.design.arrays.groups.keep].all() for step in kept.search.steps
-        )
-    with pytest.raises(MethodError, match="SelectKBest can't take `costs`"):
-        select(mixed, SelectKBest(), "died ~ signal + copy", k=1, costs={"copy": 2.0})
-
-
-def test_three_classes_and_counts(linear):
-    classes = linear.assign(y=pd.cut(linear["y"], 3, labels=["low", "middle", "high"]))
-    forest = SelectFromModel(ExtraTreesClassifier(20), threshold=-np.inf)
-    for selector in (SelectKBest(), RFE(LogisticRegression()), forest):
-        assert set(select(classes, selector, k=2).selected) == {"a", "b"}
-    counts = linear.assign(y=np.random.default_rng(0).poisson(np.exp(linear["y"] / 3)))
-    fit = select(counts, SelectKBest(f_regression), k=2, family="poisson")
-    assert set(fit.selected) == {"a", "b"}
-
-
 def test_constant_columns_and_offsets(linear):
     data = pd.DataFrame({"y": [0.0, 1.0, 2.0, 3.0] * 5, "a": 1.0, "b": np.nan})
     for selector in (SelectKBest(f_regression), SelectFdr(f_regression)):

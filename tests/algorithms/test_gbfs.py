@@ -105,13 +105,6 @@ def test_charging_at_each_split_keeps_fewer(task):
     assert free[0].train_score == pytest.approx(free[1].train_score)
 
 
-def test_newton_steps_need_fewer_trees(task):
-    plain, newton = (
-        step(task, mu=0.0, n_trees=10, newton=newton).train_score for newton in (False, True)
-    )
-    assert newton > plain - 0.02
-
-
 def test_validation_stops_before_all_trees_are_grown(monkeypatch):
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(200, 3)), columns=list("abc"))

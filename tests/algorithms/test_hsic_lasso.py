@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import nnls
-from tasks import in_families, names_of, task_of
+from tasks import names_of, task_of
 
 import treeselect
 from treeselect import HSICLasso
@@ -125,14 +125,6 @@ def test_signals_of_any_form_are_found(shape, response, found):
     assert set(fit.selected) == found
 
 
-def test_what_tells_only_together_is_seen_in_a_group():
-    data = frame(150, 12, 10)
-    data["y"] = np.where(data["x0"] * data["x1"] > 0, "same", "other")
-    groups = {"pair": ["x0", "x1"], "other": ["x2", "x3"]}
-    fit = treeselect.select("y ~ .", data, method="hsic_lasso", k=1, seed=1, groups=groups)
-    assert fit.groups == ("pair",)
-
-
 def test_most_units_are_never_looked_at_and_never_needed(curves, monkeypatch):
     problem, weight = problem_of(curves)
     everything = fits_of(problem, weight).path(6)
@@ -180,12 +172,3 @@ def test_blocks_are_for_many_rows_or_for_those_who_ask():
     assert shape(1001) == (11, 91)
     assert shape(1001, block_size=1001, n_shuffles=2) == (1, 1001)
     assert shape(1000, block_size=250, n_shuffles=2) == (8, 250)
-
-
-def test_curves_come_before_noise_which_the_backward_pass_drops(curves):
-    for task in in_families(task_of(curves, HSICLasso()), 2.0):
-        assert names_of(task, HSICLasso().path(task)[3].selected) == {"a", "b", "site"}
-    fit = treeselect.select("y ~ .", curves, method="hsic_lasso", lam=1e-4, prune=True, seed=1)
-    assert {"a", "b", "site"} <= set(fit.selected)
-    loose = treeselect.select("y ~ .", curves, method="hsic_lasso", lam=1e-4, seed=1)
-    assert set(fit.selected) < set(loose.selected)

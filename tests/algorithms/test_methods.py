@@ -140,20 +140,6 @@ def test_cross_validation_chooses_a_size(mixed, method):
 
 
 @EVERY
-def test_whole_weights_and_relative_ones(mixed, method):
-    weight = np.random.default_rng(0).integers(0, 3, size=len(mixed))
-    whole = select("died ~ . - dose", mixed, method, k=2, weights=weight)
-    real = select("died ~ . - dose", mixed, method, k=2, weights=weight * 0.7)
-    for fit in (whole, real):
-        assert {"signal", "copy"} & set(fit.selected)
-    nothing = weight * (mixed["signal"] < 10)  # rows of weight 0 have no part
-    changed = mixed.copy()
-    changed.loc[nothing == 0, "colour"] = "blue"
-    again = select("died ~ . - dose", changed, method, k=2, weights=weight)
-    assert again.selected == whole.selected
-
-
-@EVERY
 def test_an_offset_takes_the_place_of_what_it_explains(method):
     rng = np.random.default_rng(1)
     data = pd.DataFrame({"a": rng.normal(size=400), "b": rng.normal(size=400)})
@@ -207,15 +193,6 @@ def with_garbage(mixed):
     there = order < 400
     pd.testing.assert_frame_equal(garbage[there].reset_index(drop=True), mixed)
     return garbage, np.where(there, rng.integers(1, 4, 700), 0), there
-
-
-@EVERY
-@pytest.mark.parametrize("formula", ["died ~ . - dose", "dose ~ . - died"])
-def test_columns_that_cant_split_change_nothing(plain, mixed, method, formula):
-    """Neither a draw, nor a share or root of the number of units, nor a threshold of p-values."""
-    useless = {"a": 1.0, "hollow": np.nan, "one": "same", "z": True, "empty": None}
-    more = select(formula, mixed.assign(**useless), method, k=2)
-    assert_same_answer(plain(method, 2, formula), more, mixed.assign(**useless))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from treeselect import (
     FCBF,
     MRMR,
     SVMRFE,
-    Boruta,
     ForestImportance,
     HSICLasso,
     Lasso,
@@ -101,19 +100,6 @@ def test_copies_share_places_across_seeds(linear, method):
     for seed in range(12):
         found |= names_of(task, method.path(dataclasses.replace(task, seed=seed))[1].selected)
     assert found == {"a", "copy"}
-
-
-@pytest.mark.parametrize(
-    "method",
-    [*METHODS, Stepwise(), Stepwise(direction="backward"), Boruta(n_trees=20, max_rounds=10)],
-    ids=lambda method: method.label,
-)
-def test_kept_units_are_in_every_step(linear, method):
-    task = task_of(linear, method, max_size=4, keep=["n0", "n1"])
-    steps = method.path(task)
-    assert sizes_of(steps) == [2, 3, 4]
-    assert steps[0].tuning == np.inf
-    assert all(step.selected[task.problem.groups.keep].all() for step in steps)
 
 
 @pytest.mark.parametrize(

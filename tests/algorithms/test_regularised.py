@@ -132,19 +132,6 @@ def test_the_path_reaches_the_size_that_is_asked_for(task):
         assert [(s.tuning, s.size) for s in one] == [(s.tuning, s.size) for s in two]
 
 
-def test_entropy_finds_the_signal_of_classes(mixed):
-    fit = treeselect.select(
-        "died ~ . - dose", mixed, method="rrf", k=2, seed=1, criterion="entropy", gain="decrease",
-        **FEW,
-    )  # fmt: skip
-    assert "site" in fit.selected
-    assert {"signal", "copy"} & set(fit.selected)
-    with pytest.raises(MethodError, match="needs a response with classes and no offset"):
-        treeselect.select(
-            "dose ~ signal", mixed, method="rrf", k=1, criterion="entropy", gain="decrease"
-        )
-
-
 @pytest.mark.parametrize(
     ("n_rows", "options", "n_trees", "in_bag"),
     [

@@ -186,11 +186,6 @@ def test_what_is_not_missed_goes(simulated, monkeypatch, formula, most):
     np.testing.assert_array_equal(pruned(task, found).selected, found.selected)
 
 
-def test_kept_units_stay_and_one_unit_is_left(simulated):
-    task = task_of(simulated, treeselect.MRMR(), "four ~ z + noise", seed=3, keep="noise")
-    assert "noise" in names_of(task, pruned(task).selected)
-
-
 @pytest.mark.parametrize("method", [name for name in METHODS if name != "exchange"])
 def test_every_other_method_can_end_with_it(simulated, method):
     few = PRUNED.get(method, {})
