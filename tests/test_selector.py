@@ -1,7 +1,5 @@
 """The selector of scikit-learn: its contract, columns of all kinds, and what it routes."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -9,15 +7,12 @@ import pyarrow as pa
 import pytest
 import sklearn
 from sklearn.base import clone
-from sklearn.compose import ColumnTransformer, make_column_selector, make_column_transformer
+from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import RFE
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OrdinalEncoder
-from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import treeselect
@@ -140,29 +135,6 @@ def test_a_column_may_have_the_name_of_the_response(data):
     assert found.result_.formula == "y__ ~ y + site"
 
 
-def test_weights_are_copies_of_rows(data):
-    X, y = data
-    weight = np.arange(len(y)) % 3
-    selector = TreeSelector("mrmr", 2, random_state=0)
-    weighted = clone(selector).fit(X, y, sample_weight=weight)
-    rows = np.repeat(np.arange(len(y)), weight)
-    copied = clone(selector).fit(X.iloc[rows], y[rows])
-    assert weighted.result_.selected == copied.result_.selected
-    assert weighted.result_.glance()["n"][0] == weight.sum()
-
-
-def test_pipelines_searches_and_set_output(data):
-    X, y = data
-    factors = make_column_selector(dtype_exclude="number")
-    encoder = make_column_transformer((OrdinalEncoder(), factors), remainder="passthrough")
-    tree = DecisionTreeClassifier(max_depth=3, random_state=0)
-    model = make_pipeline(clone(QUICK).set_output(transform="pandas"), encoder, tree)
-    assert cross_val_score(model, X, y, cv=3).mean() > 0.7
-    grid = {"treeselector__k": [1, 2], "treeselector__method_options": [FOREST, {"n_trees": 3}]}
-    search = GridSearchCV(model, grid, cv=2).fit(X, y)
-    assert search.best_params_["treeselector__k"] == 2
-
-
 def test_text_reaches_an_estimator_as_numbers(data):
     X, y = data
     X = X.assign(site=X["site"].astype(object))
@@ -266,19 +238,6 @@ def test_weights_and_groups_of_folds_are_routed(data):
     assert seen == [(400, 400)]
     rows = model[0].result_.data.design.row_weights
     assert len(np.unique(rows.groups)) == 100
-
-
-def test_clones_copies_and_pickles(data):
-    X, y = data
-    found = clone(QUICK).fit(X, y)
-    again = pickle.loads(pickle.dumps(found))
-    np.testing.assert_array_equal(again.get_support(), found.get_support())
-    assert again.result_.formula == found.result_.formula
-    assert clone(found).get_params() == found.get_params()
-    with pytest.raises(NotFittedError):
-        clone(found).transform(X)
-    by_object = TreeSelector(treeselect.ForestImportance(n_trees=5), 2, random_state=0)
-    np.testing.assert_array_equal(clone(by_object).fit(X, y).get_support(), found.get_support())
 
 
 def test_rules_of_size_seeds_and_labels(data):
