@@ -13,17 +13,17 @@ from treeselect import Boruta
 from treeselect.algorithms.forests.ranking import adjusted, with_shadows
 from treeselect.designs.weights import row_weights
 
-FEW = {"n_trees": 50, "max_rounds": 25}
+FEW = {"n_trees": 30, "max_rounds": 25}
 
 
 @pytest.fixture(scope="module")
 def linear():
     """A number with a copy and a factor matter, six columns are noise."""
     rng = np.random.default_rng(8)
-    data = pd.DataFrame(rng.normal(size=(400, 7)), columns=["a", *(f"n{j}" for j in range(6))])
+    data = pd.DataFrame(rng.normal(size=(240, 7)), columns=["a", *(f"n{j}" for j in range(6))])
     data["copy"] = data["a"]
-    data["site"] = rng.choice(["Bath", "Leeds", "York"], size=400)
-    data["y"] = 2 * data["a"] + 3 * (data["site"] == "York") + rng.normal(size=400)
+    data["site"] = rng.choice(["Bath", "Leeds", "York"], size=240)
+    data["y"] = 2 * data["a"] + 3 * (data["site"] == "York") + rng.normal(size=240)
     return data
 
 
@@ -48,7 +48,7 @@ def test_every_family_and_an_offset(linear):
 def test_shadows_are_shuffled_as_units_among_the_rows_with_weight(linear):
     groups = {"both": ["a", "site"]}
     problem = task_of(linear.drop(columns="copy"), Boruta(), groups=groups).problem
-    weight = (np.arange(400) % 4 > 0).astype(np.int64)
+    weight = (np.arange(240) % 4 > 0).astype(np.int64)
     found = with_shadows(problem, row_weights(weight), 5)
     n, p = len(problem.groups.names), len(problem.data.codes)
     assert found.data.n_groups == 2 * n
@@ -99,7 +99,7 @@ def test_by_default_it_decides_by_itself(decided):
     assert set(tidy.loc[[f"n{j}" for j in range(6)], "decision"]) <= {"rejected", "tentative"}
     assert decided._fit.choice.k is None
     assert decided.search.method.level == decided.glance()["tuning"][0] == 0.01
-    options = 'method="boruta", seed=1, n_trees=50, max_rounds=25'
+    options = 'method="boruta", seed=1, n_trees=30, max_rounds=25'
     assert decided._fit.call.text == f'treeselect.select("y ~ .", data, {options})'
 
 
