@@ -6,6 +6,7 @@ import re
 from functools import partial
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from treeselect.cli import validate
@@ -14,7 +15,17 @@ from treeselect.cli.main import main
 ROOT = Path(__file__).parents[2]
 
 
-def test_this_installation_answers_as_it_should(tmp_path, capsys):
+def test_this_installation_answers_as_it_should(tmp_path, capsys, monkeypatch):
+    select, plain = validate._select, []
+
+    def once(data, **more):
+        """The plain question, which is asked beside each of the others, is answered once."""
+        if more or not isinstance(data, pd.DataFrame) or data.columns[0] != "pclass":
+            return select(data, **more)
+        plain[:] = plain or [select(data)]
+        return plain[0]
+
+    monkeypatch.setattr(validate, "_select", once)
     page = tmp_path / "page.html"
     assert main(["validate", "--report", str(page)]) == 0
     assert "all 31 checks passed" in capsys.readouterr().out

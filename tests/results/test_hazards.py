@@ -60,11 +60,6 @@ def test_a_file_keeps_the_baseline_hazard(fit, data, tmp_path):
     pd.testing.assert_frame_equal(here, there)
 
 
-def test_other_responses_have_no_hazard(fitted, mixed):
-    with pytest.raises(OptionError, match="needs a time-to-event response"):
-        fitted.predict(mixed, type="survival", times=1)
-
-
 @pytest.mark.parametrize(
     ("kind", "times", "said"),
     [

@@ -45,97 +45,66 @@ def said(fit):
     return verdict(fit._fit, fit.stability)
 
 
-def test_stable(fit):
-    found = drawn(fit, ("11000", 80), ("10010", 20))
-    assert said(found) == (
-        "Stable (k fixed at 2): each of the 2 terms was selected in at least 80% of 100"
-        " bootstrap resamples."
-    )
-    assert outsiders_note(found._fit, found.stability) == ""
+FREE = np.array([False, True, True, True, True])
+KEPT = np.array([False, False, True, True, True])
+OTHER = np.array([True, False, True, True, True])
+RESAMPLES = "of 100 bootstrap resamples"
+VERDICTS = [
+    ([("11000", 80), ("10010", 20)], {},
+     f"Stable (k fixed at 2): each of the 2 terms was selected in at least 80% {RESAMPLES}."),
+    ([("11000", 30), ("10100", 70)], {},
+     "Stable up to interchangeable terms (k fixed at 2): the other term was selected in at least"
+     f" 80% {RESAMPLES}."),
+    ([("11000", 30), ("10100", 70)], {"assessed": FREE},
+     "Stable up to interchangeable terms (k fixed at 2): exactly one of c and b was selected in at"
+     f" least 80% {RESAMPLES}."),
+    ([("11000", 60), ("10010", 40)], {},
+     f"Partly stable (k fixed at 2): 1 of 2 terms was selected in at least 80% {RESAMPLES}, the"
+     " least frequent, b, in 60."),
+    ([("11010", 60), ("11000", 40)], {"fixed_size": False},
+     "Partly stable (2 to 3 terms on each resample): 2 of 2 terms were selected in at least 80%"
+     f" {RESAMPLES}; 1 term outside the selection in at least half of them."),
+    ([("11000", 100)], {"fixed_size": False},
+     "Stable (2 terms on each resample): each of the 2 terms was selected in at least 80%"
+     f" {RESAMPLES}."),
+    ([("10010", 50), ("10001", 50)], {},
+     f"Unstable (k fixed at 2): 1 of 2 terms was selected in none {RESAMPLES}."),
+    ([("01010", 40), ("00011", 60)], {"k": 3},
+     "Unstable (k fixed at 3, 2 in the fit): 2 of 2 terms were selected in fewer than half"
+     f" {RESAMPLES}, 1 of them in none."),
+    ([("10010", 45), ("01100", 35), ("11000", 20)], {},
+     f"Unstable (k fixed at 2): none of the 2 terms was selected in at least 80% {RESAMPLES}, the"
+     " least frequent, b, in 55."),
+    ([("10010", 70), ("00010", 30)], {"assessed": OTHER},
+     f"Partly stable (k fixed at 2): a was selected in 70 {RESAMPLES}; 1 term outside the selection"
+     " in at least half of them."),
+]  # fmt: skip
 
 
-def test_stable_up_to_interchangeable_terms(fit):
-    found = drawn(fit, ("11000", 30), ("10100", 70))
-    assert said(found) == (
-        "Stable up to interchangeable terms (k fixed at 2): the other term was selected in at"
-        " least 80% of 100 bootstrap resamples."
-    )
-    assert verdict_words(found._fit, found.stability) == "Stable up to interchangeable terms"
-    assert outsiders_note(found._fit, found.stability) == ""  # another sentence names b and c
+@pytest.mark.parametrize(("counted", "more", "text"), VERDICTS)
+def test_the_verdict_in_words(fit, counted, more, text):
+    found = drawn(fit, *counted, **more)
+    assert said(found) == text
+    assert verdict_words(found._fit, found.stability) == text.partition(" (")[0]
+    note = ""  # where another sentence names interchangeable terms there is none, too
+    if counted[0] == ("10010", 50):
+        note = (
+            "Not in the fit, but selected in more of 100 bootstrap resamples than b (0): d (50) and"
+            " e (50)."
+        )
+    if text.startswith("Stable") or note:
+        assert outsiders_note(found._fit, found.stability) == note
 
 
-def test_no_term_beside_the_interchangeable_ones(fit):
-    free = np.array([False, True, True, True, True])
-    assert said(drawn(fit, ("11000", 30), ("10100", 70), assessed=free)) == (
-        "Stable up to interchangeable terms (k fixed at 2): exactly one of c and b was selected in"
-        " at least 80% of 100 bootstrap resamples."
-    )
+def with_step(fit, *selected):
+    return changed(fit, step=dataclasses.replace(fit.search.step, selected=np.array(selected) > 0))
 
 
 def test_terms_that_were_forced_in_are_not_judged(fit):
-    wider = changed(fit, step=dataclasses.replace(
-        fit.search.step, selected=np.array([True, True, False, True, False])))  # fmt: skip
-    free = np.array([False, True, True, True, True])
-    assert said(drawn(wider, ("11010", 90), ("10011", 10), assessed=free, k=3)) == (
-        "Stable (k fixed at 3): each of the 2 terms not forced in was selected in at least 80% of"
-        " 100 bootstrap resamples."
-    )
-
-
-def test_partly_stable(fit):
-    found = drawn(fit, ("11000", 60), ("10010", 40))
-    assert said(found) == (
-        "Partly stable (k fixed at 2): 1 of 2 terms was selected in at least 80% of 100"
-        " bootstrap resamples, the least frequent, b, in 60."
-    )
-    crowded = drawn(fit, ("11010", 60), ("11000", 40), fixed_size=False)
-    assert said(crowded) == (
-        "Partly stable (2 to 3 terms on each resample): 2 of 2 terms were selected in at least 80%"
-        " of 100 bootstrap resamples; 1 term outside the selection in at least half of them."
-    )
-    same = drawn(fit, ("11000", 100), fixed_size=False)
-    assert said(same).startswith("Stable (2 terms on each resample): each of the 2 terms")
-
-
-def test_unstable(fit):
-    never = drawn(fit, ("10010", 50), ("10001", 50))
-    assert said(never) == (
-        "Unstable (k fixed at 2): 1 of 2 terms was selected in none of 100 bootstrap resamples."
-    )
-    assert outsiders_note(never._fit, never.stability) == (
-        "Not in the fit, but selected in more of 100 bootstrap resamples than b (0): d (50) and"
-        " e (50)."
-    )
-    seldom = drawn(fit, ("01010", 40), ("00011", 60), k=3)
-    assert said(seldom) == (
-        "Unstable (k fixed at 3, 2 in the fit): 2 of 2 terms were selected in fewer than half"
-        " of 100 bootstrap resamples, 1 of them in none."
-    )
-    found = drawn(fit, ("10010", 45), ("01100", 35), ("11000", 20))
-    assert said(found) == (
-        "Unstable (k fixed at 2): none of the 2 terms was selected in at least 80% of 100"
-        " bootstrap resamples, the least frequent, b, in 55."
-    )
-
-
-def test_of_one_term_it_says_how_often(fit):
-    one = np.array([True, False, True, True, True])
-    assert said(drawn(fit, ("10010", 70), ("00010", 30), assessed=one)) == (
-        "Partly stable (k fixed at 2): a was selected in 70 of 100 bootstrap resamples;"
-        " 1 term outside the selection in at least half of them."
-    )
-
-
-def test_without_a_verdict(fit):
-    assert said(drawn(fit, ("11000", 9))) == ""
-    assert said(drawn(fit, ("11111", 20))) == ""
-    kept = np.array([False, False, True, True, True])
-    assert said(drawn(fit, ("11000", 20), assessed=kept)) == ""
-    nothing = changed(
-        fit, step=dataclasses.replace(fit.search.step, selected=np.zeros(5, dtype=bool))
-    )
-    assert stability_text(drawn(nothing, ("10000", 10), ("01000", 10), k=1)._fit) == (
-        "no verdict, because no term was selected"
+    wider = with_step(fit, 1, 1, 0, 1, 0)
+    assert said(drawn(wider, ("11010", 90), ("10011", 10), assessed=FREE, k=3)) == (
+        "Stable (k fixed at 3): each of the 2 terms not forced in was selected in at least 80%"
+        f" {RESAMPLES}."
     )
 
 
@@ -145,14 +114,18 @@ def test_without_a_verdict(fit):
         ([("11000", 9)], {}, "9 bootstrap resamples, too few for a verdict"),
         ([("11111", 20)], {}, "no verdict: every resample selected all terms that it could"),
         (
-            [("11000", 10), ("11100", 10)],
-            {"assessed": np.array([False, False, True, True, True])},
+            [("11000", 10), ("11100", 10)], {"assessed": KEPT},
             "no verdict, because every selected term was forced in",
         ),
+        (
+            [("10000", 10), ("01000", 10)], {"k": 1},
+            "no verdict, because no term was selected",
+        ),
     ],
-)
+)  # fmt: skip
 def test_why_there_is_no_verdict(fit, counted, more, text):
-    found = drawn(fit, *counted, **more)
+    chosen = with_step(fit, 0, 0, 0, 0, 0) if "no term" in text else fit
+    found = drawn(chosen, *counted, **more)
     assert said(found) == ""
     assert stability_text(found._fit) == text
 
@@ -164,8 +137,7 @@ def test_frequencies_are_not_shown_where_nothing_could_vary(fit):
     assert not any(note.startswith("The resamples selected") for note in content.notes)
     one_less = drawn(fit, ("11110", 10), ("11101", 10), k=4)
     assert "Frequency" in one_less.summary().content.columns
-    free = np.array([False, False, True, True, True])
-    forced = drawn(fit, ("11000", 20), assessed=free)
+    forced = drawn(fit, ("11000", 20), assessed=KEPT)
     assert "Frequency" not in forced.summary().content.columns
 
 
