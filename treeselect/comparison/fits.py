@@ -141,13 +141,8 @@ class FitComparison(Rounded, Scored):
         row |= {f"mean_{i}": float(own.mean()) for i, own in enumerate(self.scores, 1)}
         for end, own in zip(self._ends, self.differences, strict=True):
             names = ("difference", "ci_low", "ci_high", "p_value")
-            values = (own.mean, own.low, own.high, own.p_value)
-            row |= {f"{name}{end}": value for name, value in zip(names, values, strict=True)}
-        row |= {
-            "folds": self.scores.shape[1],
-            "repeats": self.repeats,
-            "seed": self.seed,
-        }
+            row |= {f"{name}{end}": value for name, value in zip(names, own, strict=True)}
+        row |= {"folds": self.scores.shape[1], "repeats": self.repeats, "seed": self.seed}
         return self._frame(pd.DataFrame([row]))
 
     def _content(self) -> SummaryContent:
@@ -297,15 +292,9 @@ def _check_same(one: ModelData, two: ModelData) -> None:
         "clusters (`fold_groups`)": (one.row_weights.groups, two.row_weights.groups),
     }
     for what, (left, right) in parts.items():
-        if not _are_equal(left, right):
+        if not np.array_equal(np.asarray(left), np.asarray(right)):
             raise DataError(
                 f"The fits must be to the same rows.\n  Found: different {what}"
                 f" ({len(first.rows):,} and {len(second.rows):,} rows used).\n"
                 "  Fit both to the same data; `fit.update()` changes one thing and keeps the rest."
             )
-
-
-def _are_equal(left: Any, right: Any) -> bool:
-    if left is None or right is None:
-        return left is right
-    return np.array_equal(np.asarray(left), np.asarray(right))

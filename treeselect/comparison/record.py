@@ -225,11 +225,12 @@ class Contest(Scored, Stoppable):
 
     def _fold_rows(self, run: Run) -> list[dict[str, Any]]:
         """A row for each fold and size."""
+        repeats = self.repeat_of_fold.tolist()
         return [
             {
                 "method": run.label,
-                "repeat": int(self.repeat_of_fold[number]) + 1,
-                "fold": self._fold_in_repeat(number) + 1,
+                "repeat": repeats[number] + 1,
+                "fold": repeats[: number + 1].count(repeats[number]),
                 "k": run.size_at(place),
                 "n_selected": len(units),
                 "score": float(fold.scores[place]),
@@ -302,7 +303,9 @@ class Contest(Scored, Stoppable):
         OptionError
             If the method is unknown, or the size was not scored.
         """
-        base = self._run(self.best if reference is None else reference)
+        reference = self.best if reference is None else reference
+        check_choice("reference", reference, self.methods)
+        base = self.runs[self.methods.index(reference)]
         at = self._place(base, k)
         share = test_share(self.n_train, self.n_test)
         rows = []
@@ -311,18 +314,7 @@ class Contest(Scored, Stoppable):
                 continue
             place = self._place(run, k)
             found = paired_difference(differences(run.scores[:, place], base.scores[:, at]), share)
-            rows.append(
-                {
-                    "method": run.label,
-                    "reference": base.label,
-                    "k": run.size_at(place),
-                    "k_reference": base.size_at(at),
-                    "difference": found.mean,
-                    "ci_low": found.low,
-                    "ci_high": found.high,
-                    "p_value": found.p_value,
-                }
-            )
+            rows.append((run.label, base.label, run.size_at(place), base.size_at(at), *found))
         columns = [
             "method", "reference", "k", "k_reference", "difference", "ci_low", "ci_high", "p_value",
         ]  # fmt: skip
@@ -350,39 +342,25 @@ class Contest(Scored, Stoppable):
             most frequent terms over all methods come first; terms that were never selected are
             omitted.
         """
-        counts = {run.label: self._term_counts(run) for run in self.runs}
-        total: Counter[str] = Counter()
-        for found in counts.values():
-            total.update(found)
-        order = sorted(total, key=lambda name: (-total[name], name))
+        counts = {
+            run.label: Counter(
+                name
+                for fold in run.folds
+                for g in fold.units[self._place(run)]
+                for name in self.terms_of_unit[g]
+            )
+            for run in self.runs
+        }
+        total = sum(counts.values(), Counter[str]())
         rows = [
-            {
-                "method": label,
-                "term": name,
-                "folds": found[name],
-                "frequency": found[name] / len(self.n_test),
-            }
-            for name in order
+            (label, name, found[name], found[name] / len(self.n_test))
+            for name in sorted(total, key=lambda name: (-total[name], name))
             for label, found in counts.items()
         ]
         frame = pd.DataFrame(rows, columns=["method", "term", "folds", "frequency"])
         return self._frame(frame)
 
-    def _term_counts(self, run: Run) -> Counter[str]:
-        place = self._place(run)
-        return Counter(
-            name for fold in run.folds for g in fold.units[place] for name in self.terms_of_unit[g]
-        )
-
     # --- parts ---------------------------------------------------------------------------------
-
-    def _fold_in_repeat(self, number: int) -> int:
-        before: BoolArray = self.repeat_of_fold[:number] == self.repeat_of_fold[number]
-        return int(before.sum())
-
-    def _run(self, label: str) -> Run:
-        check_choice("reference", label, self.methods)
-        return self.runs[self.methods.index(label)]
 
     def _place(self, run: Run, rule: int | str | None = None) -> int:
         """Position of a method's size by a rule, that of the comparison by default."""

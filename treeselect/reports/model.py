@@ -24,7 +24,7 @@ from treeselect.reports.parts import (
 )
 from treeselect.resampling.fit import Fit, noun
 from treeselect.resampling.inference import Inference
-from treeselect.resampling.risk_groups import RiskGroups, risk_group_notes
+from treeselect.resampling.risk_groups import RiskGroups
 from treeselect.results.curves import DOUBLED, MOST_LEVELS, CurveRow, of_all_classes
 from treeselect.results.effects import decimals
 from treeselect.results.linear_model import GlmFit, figure_of_coefficients, figures_of_splines
@@ -323,7 +323,7 @@ def risk_section(found: RiskGroups) -> Section:
         table=table.titled("Survival of the risk groups", "Curves as a table"),
         head=Heading("Calibration"),
         calibration=calibration.titled(f"Predicted and observed survival at {horizon}"),
-        sentences=risk_group_notes(found),
+        sentences=content.notes,
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -108,10 +109,7 @@ def write_report(
     **found: Any,
 ) -> Path:
     """Write the report on a selection (see ``SelectionResult.report``), with what was `found`."""
-
-    def report(chosen: Sequence[str] | None) -> Report:
-        return gather(fit, **_now(), **found, sections=chosen, whole=template is not None)
-
+    report = partial(gather, fit, **_now(), **found, whole=template is not None)
     return _write(path, template, sections, report, SELECTION_SECTIONS, SELECTION)
 
 
@@ -122,10 +120,7 @@ def write_comparison(
     sections: Iterable[str] | None = None,
 ) -> Path:
     """Write the report on a comparison (see ``Comparison.report``)."""
-
-    def report(chosen: Sequence[str] | None) -> Report:
-        return gather_comparison(found, **_now(), sections=chosen)
-
+    report = partial(gather_comparison, found, **_now())
     return _write(path, template, sections, report, COMPARISON_SECTIONS, COMPARISON)
 
 
@@ -138,7 +133,7 @@ def _write(
     path: Path,
     template: Path | None,
     sections: Iterable[str] | None,
-    report: Callable[[Sequence[str] | None], Report],
+    report: Callable[..., Report],
     known: Iterable[str],
     standard: str,
 ) -> Path:
@@ -158,7 +153,7 @@ def _write(
             f"`path` must end in .html, .md or .docx.\n  Found: {quoted(path.name)}. {way}."
         )
     check_place(path, what="report")
-    content = report(chosen)
+    content = report(sections=chosen)
     if suffix in (*_MARKDOWN, _WORD) and template is None:
         page: str | bytes = (word_page if suffix == _WORD else markdown_page)(content)
         return write_file(path, page, what="report")

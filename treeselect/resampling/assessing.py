@@ -49,18 +49,12 @@ def resample_weights(
         return weights.only(others if second else half)
     rng, rows = np.random.default_rng(own_seed), weights.rows
     if weights.groups is None:
-        return weights.times(_drawn(rows, len(weights), rng))
+        return weights.times(np.bincount(rng.choice(rows, len(rows)), minlength=len(weights)))
     names, place = np.unique(weights.groups[rows], return_inverse=True)
     times = np.zeros(len(weights), dtype=np.int64)
-    times[rows] = _drawn(np.arange(len(names)), len(names), rng)[place]
+    drawn = rng.choice(np.arange(len(names)), len(names))
+    times[rows] = np.bincount(drawn, minlength=len(names))[place]
     return weights.times(times)
-
-
-def _drawn(items: IntArray, n: int, rng: np.random.Generator) -> IntArray:
-    """How often each of n items is drawn with replacement; only some can be."""
-    count = np.zeros(n, dtype=np.int64)
-    np.add.at(count, rng.choice(items, size=len(items), replace=True), 1)
-    return count
 
 
 class Resample(NamedTuple):

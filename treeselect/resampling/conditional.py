@@ -121,13 +121,11 @@ class ConditionalImportance(Rounded, Scored):
             }
         )
         if len(self.score):
-            found = [self.lost(unit) for unit in range(len(self.units))]
+            lost = np.array([self.lost(unit) for unit in range(len(self.units))])
             own, other, added = self.score.mean(), self.others.mean(axis=0), self._is_added
             table["score_with"] = np.where(added, other, own)
             table["score_without"] = np.where(added, own, other)
-            table["importance"] = np.array([one.mean for one in found])
-            table["ci_low"] = np.array([one.low for one in found])
-            table["ci_high"] = np.array([one.high for one in found])
+            table[["importance", "ci_low", "ci_high"]] = lost[:, :3]
         return self._frame(table)
 
     def _content(self) -> SummaryContent:

@@ -460,8 +460,7 @@ _ROUNDING = 1e-12
 """Standard error, relative to the mean, that is due to the rounding of equal differences."""
 
 
-@dataclass(frozen=True, slots=True)
-class PairedDifference:
+class PairedDifference(NamedTuple):
     """A mean difference over folds with its interval."""
 
     mean: float  # the mean, and a 95% interval; NaN if the p-value is NaN

@@ -420,8 +420,7 @@ def confusion_table(held: HeldOut, threshold: object = None) -> pd.DataFrame:
         probable = largest_in_row(held.predicted)
     else:
         probable = at_least(held.predicted, cutoff).astype(np.int64)
-    counts = np.zeros((n, n))
-    np.add.at(counts, (observed, probable), held.mass)
+    counts = np.bincount(observed * n + probable, held.mass, n * n).reshape(n, n)
     labels = pd.Series(list(held.classes))
     true, taken = np.divmod(np.arange(n * n), n)
     total = counts.sum(axis=1)

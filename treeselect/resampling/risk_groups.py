@@ -182,12 +182,28 @@ class RiskGroups(Rounded, OfFolds):
                 ("95% interval", cells.interval("ci_low", "ci_high", "", "unknown", places=3)),
             ],
         )
+        n = self.n_left_out
+        rows_were, folds = ("row was", "its fold") if n == 1 else ("rows were", "their folds")
+        left_out = (
+            f"{n:,} {rows_were} left out: the training rows of {folds} include none of the same"
+            " stratum, and a baseline hazard is estimated from its own stratum alone."
+        )
         return SummaryContent(
             title=f"Risk groups: survival at {self.time} = {self.horizon:g}",
             facts=(("Call", self.call), ("Folds", self.scheme), ("Seed", str(self.seed))),
             columns=columns,
             rows=rows,
-            notes=risk_group_notes(self),
+            notes=(
+                "Risk and survival of the rows of each fold are predicted by a model refitted to"
+                " the selected terms on the other rows. Groups are cut at quantiles of the"
+                " predicted risk.",
+                "The terms were selected on all rows, including those held out here, so the groups"
+                " are further apart than for new rows, above all with many candidate terms.",
+                "Relative risk: median of the group relative to the median of all rows. Predicted:"
+                " mean predicted survival at the horizon. Observed: Kaplan-Meier estimate with its"
+                " pointwise 95% interval.",
+                *((left_out,) if n else ()),
+            ),
         )
 
     def __repr__(self) -> str:
@@ -198,26 +214,6 @@ def _at_risk(spans: FloatArray, at: FloatArray) -> FloatArray:
     """Total weight of rows under observation just before each time; at 0, from time 0 on."""
     start, stop, weight = (values[:, None] for values in spans)
     return np.asarray((weight * (((start < at) | (start <= 0) & (at == 0)) & (at <= stop))).sum(0))
-
-
-def risk_group_notes(found: RiskGroups) -> tuple[str, ...]:
-    """Notes on the groups."""
-    n = found.n_left_out
-    rows, fold = ("row was", "its fold") if n == 1 else ("rows were", "their folds")
-    left_out = (
-        f"{n:,} {rows} left out: the training rows of {fold} include none of the same stratum, and"
-        " a baseline hazard is estimated from its own stratum alone."
-    )
-    return (
-        "Risk and survival of the rows of each fold are predicted by a model refitted to the"
-        " selected terms on the other rows. Groups are cut at quantiles of the predicted risk.",
-        "The terms were selected on all rows, including those held out here, so the groups are"
-        " further apart than for new rows, above all with many candidate terms.",
-        "Relative risk: median of the group relative to the median of all rows. Predicted: mean"
-        " predicted survival at the horizon. Observed: Kaplan-Meier estimate with its pointwise 95%"
-        " interval.",
-        *((left_out,) if n else ()),
-    )
 
 
 # --- risks of held-out rows, predicted by models that were fitted without them -------------------

@@ -327,7 +327,15 @@ class Validation(Rounded, OfFolds, Stoppable):
             notes=(
                 *stopped(self, self.n_samples, "samples"),
                 *filter(None, [self.family.score_words]),
-                *_NOTES,
+                "Optimism: mean over the bootstrap samples of a measure on the rows drawn less that"
+                " on all rows. Corrected: apparent less optimism (Harrell 2015). Left out: mean on"
+                " the rows not drawn, about a third, which a model has not seen.",
+                "Forests and other models that nearly reproduce their own rows have apparent"
+                " measures near perfect; for them the column of the rows left out, and"
+                " `performance()`, are to be trusted.",
+                "Mean absolute prediction error: mean distance of the predictions of a row by the"
+                " models of the samples from that by the fit (Riley and Collins 2023), mean over"
+                " the rows. `.instability()` has that of each row.",
                 *((unknown,) if lost else ()),
             ),
         )
@@ -407,18 +415,6 @@ def _texts(table: pd.DataFrame) -> list[str]:
     """The rows in words."""
     rows = table.to_dict("records")
     return [", ".join(f"{name} {value:.3g}" for name, value in row.items()) for row in rows]
-
-
-_NOTES = (
-    "Optimism: mean over the bootstrap samples of a measure on the rows drawn less that on all"
-    " rows. Corrected: apparent less optimism (Harrell 2015). Left out: mean on the rows not drawn,"
-    " about a third, which a model has not seen.",
-    "Forests and other models that nearly reproduce their own rows have apparent measures near"
-    " perfect; for them the column of the rows left out, and `performance()`, are to be trusted.",
-    "Mean absolute prediction error: mean distance of the predictions of a row by the models of the"
-    " samples from that by the fit (Riley and Collins 2023), mean over the rows. `.instability()`"
-    " has that of each row.",
-)
 
 
 # --- the bootstrap -------------------------------------------------------------------------------

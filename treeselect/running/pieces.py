@@ -197,10 +197,6 @@ _LARGEST = 16 * 2**20
 _DIGITS = 32
 """Digits of the key that are part of a file name."""
 
-_TRIED_AGAIN = (
-    "Saving is tried again after each piece; unsaved pieces are lost if the call is stopped."
-)
-
 _NAME = re.compile(rf"([a-z]+)-[0-9a-f]{{{_DIGITS}}}\.json")
 
 _STALE = 3600.0
@@ -263,7 +259,11 @@ class Checkpoint:
                 replace_file(self.folder / name, text.encode("ascii"))
                 del self._unsaved[name]
         except OSError as error:
-            self._warn_of_unsaved(reason(error), _TRIED_AGAIN)
+            self._warn_of_unsaved(
+                reason(error),
+                "Saving is tried again after each piece; unsaved pieces are lost if the call is"
+                " stopped.",
+            )
 
     def _warn_of_unsaved(self, why: str, then: str) -> None:
         if self._has_warned:
