@@ -11,14 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from treeselect.arguments.checks import (
-    SCORE_RULES,
-    check_choice,
-    check_flag,
-    check_rule,
-    described,
-    whole,
-)
+from treeselect.arguments import checks
 from treeselect.designs.survival import FollowUp
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import falling, first_largest, levels
@@ -195,7 +188,7 @@ class Contest(Scored, Stoppable):
             path and the refitted model; ``terms``, tuple of terms, most important first.
         """
         frame = pd.DataFrame([row for run in self.runs for row in self._fold_rows(run)])
-        if check_flag("references", references):
+        if checks.check_flag("references", references):
             run = self.reference_run
             added = () if run is None else self._fold_rows(run)
             names = [REFERENCES[int(row["k"] > 0)] for row in added]
@@ -304,7 +297,7 @@ class Contest(Scored, Stoppable):
             If the method is unknown, or the size was not scored.
         """
         reference = self.best if reference is None else reference
-        check_choice("reference", reference, self.methods)
+        checks.check_choice("reference", reference, self.methods)
         base = self.runs[self.methods.index(reference)]
         at = self._place(base, k)
         share = test_share(self.n_train, self.n_test)
@@ -368,15 +361,15 @@ class Contest(Scored, Stoppable):
         if run.sizes is None:
             return 0
         if isinstance(rule, str):
-            check_rule(rule, "a size that was scored", SCORE_RULES)
+            checks.check_rule(rule, "a size that was scored", checks.SCORE_RULES)
             places = [run.sizes.index(size) for size in choices(self, run)]
             scores = ScoreBySize(run.scores, repeats=self.repeats)
             return (best_size if rule == "best" else one_standard_error_size)(places, scores)
-        size = whole(rule)
+        size = checks.whole(rule)
         if size is None or size not in run.sizes:
             raise OptionError(
                 f"`k` must be a size that was scored: {listing(map(str, run.sizes))}.\n"
-                f"  Found: {described(rule)}."
+                f"  Found: {checks.described(rule)}."
             )
         return run.sizes.index(size)
 

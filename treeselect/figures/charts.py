@@ -6,15 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from treeselect.figures.axes import (
-    Axis,
-    count_axis,
-    nice_ticks,
-    number_axis,
-    score_axis,
-    share_axis,
-    time_axis,
-)
+from treeselect.figures import axes
 from treeselect.figures.marks import MOST_MARKS, Dot, Plane, Row, Rows, Rule, Series
 from treeselect.printing import decimal_form, decimal_text, interval_text, plain_score
 
@@ -43,7 +35,7 @@ def path_figure(
     marked; it is none of `sizes` if it was cut from the next larger one. `full` is the number of
     all units with the score of their model, if it is not in `scores`."""
     beyond = [] if full is None else [full]
-    axis = score_axis(
+    axis = axes.score_axis(
         [*scores, *(value for _, value in beyond)],
         None if errors is None else [*errors, *(0.0 for _ in beyond)],
         bounds,
@@ -73,7 +65,7 @@ def path_figure(
         title=f"{score} against number of {noun}s",
         text="; ".join(said),
         saved=f"{score} against size",
-        x=count_axis([*steps.x, chosen], f"number of {noun}s (k)"),
+        x=axes.count_axis([*steps.x, chosen], f"number of {noun}s (k)"),
         y=axis.named(score),
         series=[steps],
         rules=rules,
@@ -128,8 +120,8 @@ def line_figure(lines: UnitLines, chosen: int, *, what: str, noun: str = "term")
     return Plane(
         text="; ".join(one.text for one in series),
         more=lines.more,
-        x=count_axis([*lines.sizes, chosen], f"number of {noun}s (k)"),
-        y=number_axis(nice_ticks(0.0, max(max(own) for own in lines.values))).named(what),
+        x=axes.count_axis([*lines.sizes, chosen], f"number of {noun}s (k)"),
+        y=axes.number_axis(axes.nice_ticks(0.0, max(max(own) for own in lines.values))).named(what),
         series=series,
         rules=[Rule(chosen)],
         legend="ends",
@@ -150,7 +142,7 @@ def score_figure(
     errors = [NAN] * len(cover)
     for one in series:
         errors += _halves(one)
-    axis = score_axis(values, errors, bounds)
+    axis = axes.score_axis(values, errors, bounds)
     said, shown = [], []
     for one in series:
         every, last = -(-len(one.x) // MOST_MARKS), len(one.x) - 1
@@ -168,7 +160,7 @@ def score_figure(
     return Plane(
         text="; ".join(said),
         more=more,
-        x=count_axis([size for one in series for size in one.x], f"number of {noun}s (k)"),
+        x=axes.count_axis([size for one in series for size in one.x], f"number of {noun}s (k)"),
         y=axis.named(what),
         series=shown,
         legend="box",
@@ -227,7 +219,7 @@ def bar_figure(
 ) -> Rows:
     """Horizontal bars; values at least 0."""
     words = texts or [decimal_text(value, 3) for value in values]
-    axis = Axis(0.0, max(values, default=0.0) or 1.0, lambda room: [], label)
+    axis = axes.Axis(0.0, max(values, default=0.0) or 1.0, lambda room: [], label)
     return Rows(
         text="; ".join(f"{name}: {text}" for name, text in zip(names, words, strict=True)),
         more=more,
@@ -254,11 +246,11 @@ def dot_figure(
         f"{name}: {text}{', selected' if fill else ''}"
         for name, text, fill in zip(names, texts, filled, strict=True)
     ]
-    axis, rules = share_axis(), []
+    axis, rules = axes.share_axis(), []
     if mark is not None:
         said.append(f"{mark[0]}: {decimal_text(mark[1], 2)}")
         _, lows, highs = zip(*spans, strict=True)
-        axis = number_axis(nice_ticks(min(*lows, mark[1]), max(*highs, mark[1])))
+        axis = axes.number_axis(axes.nice_ticks(min(*lows, mark[1]), max(*highs, mark[1])))
         rules = [Rule(mark[1], "y", mark[0])]
     return Rows(
         text="; ".join(said),
@@ -271,7 +263,7 @@ def dot_figure(
 
 
 def interval_rows(
-    names: Sequence[str], spans: Sequence[Span], texts: Sequence[str], axis: Axis
+    names: Sequence[str], spans: Sequence[Span], texts: Sequence[str], axis: axes.Axis
 ) -> Rows:
     """Dots with intervals, and texts at the right edge."""
     said = [f"{name}: {text}" for name, text in zip(names, texts, strict=True)]
@@ -306,7 +298,7 @@ def difference_figure(names: Sequence[str], spans: Sequence[Span], more: int) ->
     return Rows(
         text="; ".join(f"{name}: {text}" for name, text in zip(names, texts, strict=True)),
         more=more,
-        x=number_axis(nice_ticks(min(0.0, *lows), max(0.0, *highs)), signed=True),
+        x=axes.number_axis(axes.nice_ticks(min(0.0, *lows), max(0.0, *highs)), signed=True),
         rows=_dot_rows(names, drawn, [low > 0 or high < 0 for _, low, high in spans], texts),
         rules=[Rule(0.0)],
         kinds=("interval excludes 0", "interval includes 0", ""),
@@ -355,8 +347,8 @@ def survival_figure(
         title="Survival of the risk groups",
         saved="Survival of the risk groups",
         text="; ".join(one.text for one in curves),
-        x=time_axis(last, ticks, time),
-        y=share_axis().named("event-free"),
+        x=axes.time_axis(last, ticks, time),
+        y=axes.share_axis().named("event-free"),
         series=[*curves, *dots],
         rules=[Rule(horizon, "y", f"{horizon:g}")],
         counts=[[f"{count:,.0f}" for count in own] for own in at_risk],
@@ -386,7 +378,9 @@ def curve_figure(
     near = [(round(a * _FINE) / _FINE, round(b * _FINE) / _FINE) for a, b in zip(x, y, strict=True)]
     corners = list(dict.fromkeys(near))
     line = Series(x=[a for a, _ in corners], y=[b for _, b in corners])
-    return _square(line, number_axis(_SHARES), number_axis(_SHARES), Rule(None), labels, text)
+    return _square(
+        line, axes.number_axis(_SHARES), axes.number_axis(_SHARES), Rule(None), labels, text
+    )
 
 
 _FINE = 250
@@ -395,27 +389,27 @@ _FINE = 250
 
 def share_figure(dots: Series, labels: tuple[str, str]) -> Plane:
     """Shares as dots with intervals, and the diagonal."""
-    axis = number_axis(_SHARES)
+    axis = axes.number_axis(_SHARES)
     return _square(dots, axis, axis, Rule(None), labels, "; ".join(dots.texts))
 
 
 def agreement_figure(dots: Series, labels: tuple[str, str]) -> Plane:
     """Any values as dots on equal axes, and the diagonal."""
     seen = [v for v in (*dots.x, *dots.y, *dots.low, *dots.high) if v == v]
-    axis = number_axis(nice_ticks(min(seen), max(seen), 4))
+    axis = axes.number_axis(axes.nice_ticks(min(seen), max(seen), 4))
     return _square(dots, axis, axis, Rule(None), labels, "; ".join(dots.texts))
 
 
 def level_figure(dots: Series, labels: tuple[str, str]) -> Plane:
     """Any values as dots above and below 0."""
     seen = [v for v in (0.0, *dots.y, *dots.low, *dots.high) if v == v]
-    x = number_axis(nice_ticks(min(dots.x), max(dots.x), 4))
-    y = number_axis(nice_ticks(min(seen), max(seen), 4))
+    x = axes.number_axis(axes.nice_ticks(min(dots.x), max(dots.x), 4))
+    y = axes.number_axis(axes.nice_ticks(min(seen), max(seen), 4))
     return _square(dots, x, y, Rule(0.0, "x"), labels, "; ".join(dots.texts))
 
 
 def _square(
-    series: Series, x: Axis, y: Axis, rule: Rule, labels: tuple[str, str], text: str
+    series: Series, x: axes.Axis, y: axes.Axis, rule: Rule, labels: tuple[str, str], text: str
 ) -> Plane:
     return Plane(
         form="square",
@@ -462,8 +456,8 @@ def history_figure(
     ]
     seen = [v for one in series for v in one.y if v == v]
     return Plane(
-        x=count_axis([1, len(rounds)], "round"),
-        y=number_axis(nice_ticks(min(seen), max(seen))).named("importance"),
+        x=axes.count_axis([1, len(rounds)], "round"),
+        y=axes.number_axis(axes.nice_ticks(min(seen), max(seen))).named("importance"),
         series=series,
         legend="ends",
     )

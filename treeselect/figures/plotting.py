@@ -11,24 +11,8 @@ import numpy as np
 
 from treeselect.arguments.checks import described
 from treeselect.errors import MissingPackageError, OptionError
+from treeselect.figures import marks
 from treeselect.figures.axes import Axis, distinct, spread
-from treeselect.figures.marks import (
-    ACCENT,
-    COLOURS,
-    FAINT,
-    GRID,
-    INK,
-    PALE,
-    SOFT,
-    Dot,
-    Figure,
-    Plane,
-    Rows,
-    Rule,
-    Series,
-    Tiles,
-    side_by_side,
-)
 from treeselect.shown import shown
 
 if TYPE_CHECKING:
@@ -51,7 +35,7 @@ def need_matplotlib() -> None:
         ) from error
 
 
-def plotted(figure: Figure, ax: Axes | None, size: tuple[float, float]) -> Axes:
+def plotted(figure: marks.Figure, ax: Axes | None, size: tuple[float, float]) -> Axes:
     """A figure on the user's axes, or on new ones of this width and height."""
     from matplotlib.axes import Axes
 
@@ -72,7 +56,7 @@ def plotted(figure: Figure, ax: Axes | None, size: tuple[float, float]) -> Axes:
 
 
 @singledispatch
-def _paint(figure: Figure, ax: Axes) -> None:
+def _paint(figure: marks.Figure, ax: Axes) -> None:
     raise TypeError(figure)
 
 
@@ -88,8 +72,8 @@ def _short(names: Sequence[str], most: float) -> list[str]:
 # --- series between axes -------------------------------------------------------------------------
 
 
-@_paint.register(Plane)
-def _plane(figure: Plane, ax: Axes) -> None:
+@_paint.register(marks.Plane)
+def _plane(figure: marks.Plane, ax: Axes) -> None:
     below = 1.5 * _STRIP * (figure.y.high - figure.y.low) if figure.strip else 0.0
     now = ax.get_ylim() if ax.has_data() else ()
     ax.set_ylim(*_seen(now, figure.y.low - below, figure.y.high))
@@ -97,10 +81,10 @@ def _plane(figure: Plane, ax: Axes) -> None:
     for rule in figure.rules:
         _rule(ax, rule, figure.x)
     if not figure.strip:
-        ax.grid(axis="y", color=GRID)
+        ax.grid(axis="y", color=marks.GRID)
     ax.set_axisbelow(True)
     kinds = list(dict.fromkeys(one.kind for one in figure.series if one.kind))
-    shifts = side_by_side(figure.series, float, math.inf, 0.5)
+    shifts = marks.side_by_side(figure.series, float, math.inf, 0.5)
     for one, shift in zip(figure.series, shifts, strict=True):
         name = "" if figure.legend == "ends" else one.name
         if one.kind in kinds:
@@ -136,7 +120,7 @@ def _seen(shown_now: Sequence[float], low: float, high: float) -> tuple[float, f
     return min([low, *shown_now]), max([high, *shown_now])
 
 
-def _across(ax: Axes, figure: Plane) -> None:
+def _across(ax: Axes, figure: marks.Plane) -> None:
     """The horizontal axis: whole numbers of units, times, or the scale of a variable."""
     axis, now = figure.x, ax.get_xlim() if ax.has_data() else ()
     if axis.kind == "counts":
@@ -167,8 +151,8 @@ def _at(axis: Axis, value: float) -> float:
     return axis.value(axis.share(value)) if math.isinf(value) else value
 
 
-def _rule(ax: Axes, rule: Rule, axis: Axis) -> None:
-    style: dict[str, Any] = {"color": SOFT, "linewidth": 0.9, "zorder": 0.6}
+def _rule(ax: Axes, rule: marks.Rule, axis: Axis) -> None:
+    style: dict[str, Any] = {"color": marks.SOFT, "linewidth": 0.9, "zorder": 0.6}
     style["linestyle"] = (0, (4, 4)) if rule.dashes else "-"
     if rule.at is None:
         ax.plot([0, 1], [0, 1], transform=ax.transAxes, **style)
@@ -178,18 +162,18 @@ def _rule(ax: Axes, rule: Rule, axis: Axis) -> None:
         ax.axhline(rule.at, label=rule.name or None, **style)
         ax.annotate(
             plain(rule.label), (0, rule.at), xycoords=("axes fraction", "data"), xytext=(4, 3),
-            textcoords="offset points", color=INK,
+            textcoords="offset points", color=marks.INK,
         ) if rule.label else None  # fmt: skip
 
 
-def _colour(one: Series | None, number: int | None = None) -> str:
+def _colour(one: marks.Series | None, number: int | None = None) -> str:
     if one is not None and one.soft:
-        return SOFT
+        return marks.SOFT
     number = one.colour if one is not None else number
-    return ACCENT if number is None else COLOURS[number % len(COLOURS)]
+    return marks.ACCENT if number is None else marks.COLOURS[number % len(marks.COLOURS)]
 
 
-def _marker(one: Series) -> dict[str, Any]:
+def _marker(one: marks.Series) -> dict[str, Any]:
     """Lines differ in mark as well as colour, for readers who can't see colours and for print."""
     number, colour = one.mark or 0, _colour(one)
     if one.mark is None and not one.texts:
@@ -205,7 +189,7 @@ def _marker(one: Series) -> dict[str, Any]:
     }
 
 
-def _series(ax: Axes, figure: Plane, one: Series, shift: float, label: str) -> None:
+def _series(ax: Axes, figure: marks.Plane, one: marks.Series, shift: float, label: str) -> None:
     x = np.array([_at(figure.x, value) + shift for value in one.x], dtype=float)
     y = np.array(one.y, dtype=float)
     step: Literal["post"] | None = "post" if one.line == "steps" else None
@@ -230,7 +214,7 @@ def _series(ax: Axes, figure: Plane, one: Series, shift: float, label: str) -> N
                 color=_colour(one), clip_on=False)  # fmt: skip
 
 
-def _strip(ax: Axes, figure: Plane) -> None:
+def _strip(ax: Axes, figure: marks.Plane) -> None:
     """Grey bars on the axis that show the distribution of the rows."""
     axis = figure.x
     ends = [
@@ -242,13 +226,13 @@ def _strip(ax: Axes, figure: Plane) -> None:
         [_STRIP * height for _, _, height in ends],
         width=[b - a for a, b, _ in ends],
         align="edge",
-        color=FAINT,
+        color=marks.FAINT,
         zorder=0.5,
         transform=ax.get_xaxis_transform(),
     ) if ends else None
 
 
-def _name_ends(ax: Axes, figure: Plane) -> None:
+def _name_ends(ax: Axes, figure: marks.Plane) -> None:
     """Names at the right ends of lines."""
     series = [one for one in figure.series if one.name]
     ends = [
@@ -256,7 +240,7 @@ def _name_ends(ax: Axes, figure: Plane) -> None:
         for one in series
     ]
     names = _short([one.name for one in series], 14.0)
-    colours = [INK if one.colour is None else _colour(one) for one in series]
+    colours = [marks.INK if one.colour is None else _colour(one) for one in series]
     heights = name_points(ax, names, ends, colours)
     for one, height in zip(series, heights, strict=True):
         if one.mark is not None and not figure.counts:
@@ -276,7 +260,7 @@ def name_points(
     wanted = [1000 * (y - low) / (high - low) for _, y in points]
     gap = min(60.0, 1000 / max(len(names) - 1, 1))
     heights = [height / 1000 for height in spread(wanted, gap, 0.0, 1000.0)]
-    inks = colours or [INK] * len(names)
+    inks = colours or [marks.INK] * len(names)
     for name, point, height, ink in zip(names, points, heights, inks, strict=True):
         ax.annotate(
             name,
@@ -287,7 +271,7 @@ def name_points(
             color=ink,
             annotation_clip=False,
             arrowprops={
-                "arrowstyle": "-", "color": SOFT, "linewidth": 0.6, "shrinkB": 4,
+                "arrowstyle": "-", "color": marks.SOFT, "linewidth": 0.6, "shrinkB": 4,
                 "relpos": (0, 0.5),
             },
         )  # fmt: skip
@@ -300,10 +284,10 @@ _BELOW: dict[str, Any] = {
 }  # fmt: skip
 
 
-def _counts(ax: Axes, figure: Plane) -> None:
+def _counts(ax: Axes, figure: marks.Plane) -> None:
     """Rows of numbers below the axis, at its ticks."""
     at = {"xycoords": ax.get_xaxis_transform(), **_BELOW}
-    ax.annotate("at risk", (0.0, 0.0), xytext=(-18, -48), **at, color=INK)
+    ax.annotate("at risk", (0.0, 0.0), xytext=(-18, -48), **at, color=marks.INK)
     places = [value for value, _ in figure.x.ticks(380.0)]
     every = -(-len(figure.counts[0]) // len(places))
     named = [one for one in figure.series if one.name]
@@ -311,14 +295,16 @@ def _counts(ax: Axes, figure: Plane) -> None:
         below = -62 - 14 * i
         ax.annotate(plain(one.name), (0.0, 0.0), xytext=(-18, below), **at, color=_colour(one))
         for place, count in zip(places, counts[::every], strict=True):
-            ax.annotate(count, (place, 0.0), xytext=(0, below), **at | {"ha": "center"}, color=INK)
+            ax.annotate(
+                count, (place, 0.0), xytext=(0, below), **at | {"ha": "center"}, color=marks.INK
+            )
 
 
 # --- rows ----------------------------------------------------------------------------------------
 
 
-@_paint.register(Rows)
-def _rows(figure: Rows, ax: Axes) -> None:
+@_paint.register(marks.Rows)
+def _rows(figure: marks.Rows, ax: Axes) -> None:
     rows, n = figure.rows, max(len(figure.classes), 1)
     for rule in figure.rules:
         _rule(ax, rule, figure.x)
@@ -329,10 +315,10 @@ def _rows(figure: Rows, ax: Axes) -> None:
         for j, dot in enumerate(row.dots)
     ]
     if bars:
-        drawn = ax.barh(range(len(rows)), bars, height=0.62, color=FAINT if dots else ACCENT,
-                        label=figure.bar_kind or None, zorder=0.5)  # fmt: skip
+        colour, label = marks.FAINT if dots else marks.ACCENT, figure.bar_kind or None
+        drawn = ax.barh(range(len(rows)), bars, 0.62, color=colour, label=label, zorder=0.5)
         if any(row.value for row in rows):
-            ax.bar_label(drawn, [plain(row.value) for row in rows], padding=4, color=SOFT)
+            ax.bar_label(drawn, [plain(row.value) for row in rows], padding=4, color=marks.SOFT)
             ax.margins(x=0.12 + 0.014 * max(len(row.value) for row in rows))
     _draw_dots(ax, figure, dots)
     if figure.kinds[0]:
@@ -346,9 +332,9 @@ def _rows(figure: Rows, ax: Axes) -> None:
     for i, row in enumerate(rows):
         if row.aside:
             ax.annotate(row.aside, (1.02, i), xycoords=("axes fraction", "data"), va="center",
-                        color=SOFT)  # fmt: skip
+                        color=marks.SOFT)  # fmt: skip
     if figure.asides:
-        ax.set_title(figure.asides, loc="right", fontsize=9, color=SOFT)
+        ax.set_title(figure.asides, loc="right", fontsize=9, color=marks.SOFT)
     more = f"\n(and {figure.more:,} more)" if figure.more else ""
     ax.set_xlabel(plain(figure.x.label) + more)
     if figure.classes:
@@ -359,7 +345,7 @@ def _rows(figure: Rows, ax: Axes) -> None:
         _legend_above(ax)
 
 
-def _draw_dots(ax: Axes, figure: Rows, dots: Sequence[tuple[Dot, float, int]]) -> None:
+def _draw_dots(ax: Axes, figure: marks.Rows, dots: Sequence[tuple[marks.Dot, float, int]]) -> None:
     """Intervals, then dots: filled, hollow, or squares."""
     for number in range(max(len(figure.classes), 1)):
         own = [(d, row) for d, row, j in dots if j == number or not figure.classes]
@@ -385,14 +371,14 @@ def _draw_dots(ax: Axes, figure: Rows, dots: Sequence[tuple[Dot, float, int]]) -
 # --- tiles ---------------------------------------------------------------------------------------
 
 
-@_paint.register(Tiles)
-def _tiles(figure: Tiles, ax: Axes) -> None:
+@_paint.register(marks.Tiles)
+def _tiles(figure: marks.Tiles, ax: Axes) -> None:
     values = np.array(
         [[np.nan if tile is None else tile.strength for tile in row] for row in figure.tiles]
     )
     if figure.scale:
         image = ax.imshow(values, cmap="viridis", origin="lower", aspect="auto")
-        ax.set_facecolor(PALE)
+        ax.set_facecolor(marks.PALE)
         ax.figure.colorbar(image, ax=ax, label=plain(figure.scale))
     else:
         ax.imshow(values, cmap="Blues", vmin=0.0, vmax=1.0)

@@ -6,19 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from treeselect.figures.axes import (
-    FEW,
-    NAME,
-    TICK,
-    Axis,
-    density,
-    distinct,
-    ems,
-    nice_ticks,
-    number_axis,
-    shorten,
-    value_axis,
-)
+from treeselect.figures import axes
 from treeselect.figures.marks import Dot, Plane, Row, Rows, Rule, Series
 from treeselect.printing import significant_text
 
@@ -89,7 +77,7 @@ def panels(
     curves: Sequence[Curve], *, shared: bool = True, brief: bool = False
 ) -> tuple[Plane | Rows, ...]:
     """A figure for each curve, on one scale or on separate ones; in brief without many points."""
-    titles = distinct([curve.term for curve in curves], (_WIDTH - 4.0) / (1.15 * NAME))
+    titles = axes.distinct([curve.term for curve in curves], (_WIDTH - 4.0) / (1.15 * axes.NAME))
     common = effect_axis(curves)
     return tuple(
         shape_figure([curve], common if shared else effect_axis([curve]), title, brief=brief)
@@ -97,7 +85,7 @@ def panels(
     )
 
 
-def effect_axis(curves: Sequence[Curve]) -> Axis:
+def effect_axis(curves: Sequence[Curve]) -> axes.Axis:
     """An axis that covers the effects and their intervals, and 0."""
     heights = [
         height
@@ -106,17 +94,17 @@ def effect_axis(curves: Sequence[Curve]) -> Axis:
         for height in (point.effect, point.low, point.high)
         if height is not None
     ]
-    return number_axis(nice_ticks(min(0.0, *heights), max(0.0, *heights), 4), signed=True)
+    return axes.number_axis(axes.nice_ticks(min(0.0, *heights), max(0.0, *heights), 4), signed=True)
 
 
 def shape_figure(
-    curves: Sequence[Curve], effects: Axis, title: str, *, brief: bool = False
+    curves: Sequence[Curve], effects: axes.Axis, title: str, *, brief: bool = False
 ) -> Plane | Rows:
     """Curves of one term, one for each of several classes."""
     if curves[0].is_number:
-        return _numbers(curves, effects.named(short_scale(curves[0].scale, _WIDTH / TICK)), title,
-                        brief=brief)  # fmt: skip
-    scale = short_scale(curves[0].scale, (_WIDTH - 90.0) / TICK)
+        scale = short_scale(curves[0].scale, _WIDTH / axes.TICK)
+        return _numbers(curves, effects.named(scale), title, brief=brief)
+    scale = short_scale(curves[0].scale, (_WIDTH - 90.0) / axes.TICK)
     return _levels(curves, effects.named(scale), title)
 
 
@@ -131,15 +119,15 @@ def single_figure(curves: Sequence[Curve], title: str, label: str, unit: str = "
     return replace(figure, x=figure.x.named(variable), y=figure.y.named(label))
 
 
-def _numbers(curves: Sequence[Curve], effects: Axis, title: str, *, brief: bool) -> Plane:
+def _numbers(curves: Sequence[Curve], effects: axes.Axis, title: str, *, brief: bool) -> Plane:
     first = curves[0]
     known = [point for point in first.points if point.value is not None]
     slot = _slot(first)
     values, shares = [p.value or 0.0 for p in known], [p.share for p in known]
-    axis, strip = Axis(0.0, 1.0, lambda room: [], slot=slot), []
+    axis, strip = axes.Axis(0.0, 1.0, lambda room: [], slot=slot), []
     if known:
-        axis = value_axis(values, shares, slot)
-        strip = density([axis.place(value) for value in values], shares)
+        axis = axes.value_axis(values, shares, slot)
+        strip = axes.density([axis.place(value) for value in values], shares)
     note = {"log": "log scale", "rank": "rank scale"}.get(axis.kind, "")
     variable = "" if first.variable == first.term else first.variable
     if slot:
@@ -190,7 +178,7 @@ def _curve(points: Sequence[CurvePoint], colour: int | None, name: str) -> Serie
         colour=colour,
         stroke=(colour or 0) % 3,
         mark=colour or 0,
-        small=len(points) > FEW,
+        small=len(points) > axes.FEW,
         texts=[point_text(point) for point in points],
         name="" if colour is None else short_scale(name, 24.0),
     )
@@ -212,7 +200,7 @@ def _lost(points: Sequence[CurvePoint], colour: int | None) -> Series:
     )
 
 
-def _levels(curves: Sequence[Curve], effects: Axis, title: str) -> Rows:
+def _levels(curves: Sequence[Curve], effects: axes.Axis, title: str) -> Rows:
     first = curves[0]
     rows = [
         Row(
@@ -223,7 +211,9 @@ def _levels(curves: Sequence[Curve], effects: Axis, title: str) -> Rows:
         )
         for points in zip(*(curve.points for curve in curves), strict=True)
     ]
-    variable = "" if first.variable == first.term else shorten(first.variable, _WIDTH / TICK)
+    variable = (
+        "" if first.variable == first.term else axes.shorten(first.variable, _WIDTH / axes.TICK)
+    )
     return Rows(
         form="panel",
         title=f"Partial dependence on {first.term}",
@@ -255,8 +245,8 @@ def short_scale(scale: str, most: float) -> str:
     else:
         what, of, label = scale.partition(" of ")
         end = ""
-    room = most - sum(map(ems, what + of + end))
-    return f"{what}{of}{shorten(label, room)}{end}" if room > 4 else shorten(scale, most)
+    room = most - sum(map(axes.ems, what + of + end))
+    return f"{what}{of}{axes.shorten(label, room)}{end}" if room > 4 else axes.shorten(scale, most)
 
 
 def point_text(point: CurvePoint) -> str:

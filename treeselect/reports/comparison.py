@@ -30,22 +30,11 @@ from treeselect.figures.charts import (
 from treeselect.figures.marks import Plane, Rows, Series
 from treeselect.printing import decimal_text, enumeration, error_text, plain_score
 from treeselect.printing.numbers import span
-from treeselect.reports.parts import (
-    MOST_UNITS,
-    Card,
-    ContestMaterial,
-    Facts,
-    Mark,
-    Section,
-    Table,
-    first_rows,
-    notes_section,
-    settings,
-)
+from treeselect.reports import parts
 from treeselect.results.summary import options_text
 
 
-def answer(material: ContestMaterial) -> tuple[str, ...]:
+def answer(material: parts.ContestMaterial) -> tuple[str, ...]:
     """Which method is best, and which do not differ detectably."""
     found, ranked = material.found, material.ranked
     best = ranked.to_dict("records")[0]
@@ -85,15 +74,15 @@ def _verdict(alike: Sequence[str], worse: Sequence[str]) -> str:
 # --- three facts below the answer: the best score, the most stable method, and the rows ---------
 
 
-def cards(material: ContestMaterial) -> tuple[Card, ...]:
+def cards(material: parts.ContestMaterial) -> tuple[parts.Card, ...]:
     """The best score, the most stable method, the rows."""
     return _score_card(material), _stability_card(material), _data_card(material.found)
 
 
-def _score_card(material: ContestMaterial) -> Card:
+def _score_card(material: parts.ContestMaterial) -> parts.Card:
     found, best = material.found, material.ranked.to_dict("records")[0]
     head = f"Best {found.score_name}" if len(material.ranked) > 1 else found.score_name
-    return Card.of(
+    return parts.Card.of(
         head,
         plain_score(best["score"]),
         f"{best['method']} with {units_text(best['n_selected'], found)}; standard error"
@@ -102,11 +91,11 @@ def _score_card(material: ContestMaterial) -> Card:
     )
 
 
-def _stability_card(material: ContestMaterial) -> Card:
+def _stability_card(material: parts.ContestMaterial) -> parts.Card:
     ranked = material.ranked
     known = ranked[np.isfinite(ranked["stability"])]
     if known.empty:
-        return Card(
+        return parts.Card(
             "Stability",
             "Not defined",
             (f"Every fold selected all {noun_in(material.found)} or none.",),
@@ -114,7 +103,7 @@ def _stability_card(material: ContestMaterial) -> Card:
     most = known["stability"].max()
     who = known.loc[known["stability"] == most, "method"].tolist()
     several = len(ranked) > 1
-    return Card.of(
+    return parts.Card.of(
         "Most stable" if several else "Stability",
         decimal_text(most, 2),
         f"{enumeration(who)}." if several else "",
@@ -123,19 +112,19 @@ def _stability_card(material: ContestMaterial) -> Card:
     )
 
 
-def _data_card(found: Contest) -> Card:
+def _data_card(found: Contest) -> parts.Card:
     """Rows in training and held out, and events."""
     rows = f"{span(found.n_train + found.n_test)} rows"
     split = f"{span(found.n_train)} in training, {span(found.n_test)} held out"
     known = found.follow_up
     events = "" if known is None else f"{known.n_events:,} events."
-    return Card.of("Data", rows, events, f"{found.scheme}: {split}.")
+    return parts.Card.of("Data", rows, events, f"{found.scheme}: {split}.")
 
 
 # --- paired differences from the best method ----------------------------------------------------
 
 
-def differences(material: ContestMaterial) -> Section | None:
+def differences(material: parts.ContestMaterial) -> parts.Section | None:
     """Differences from the best, smallest first; None for a single method."""
     found = material.found
     if len(found.runs) == 1:
@@ -150,8 +139,8 @@ def differences(material: ContestMaterial) -> Section | None:
         f"{found.score_name} of each method minus {found.score_name} of {found.best}, paired by"
         " fold: mean and 95% interval. Filled dots: the interval excludes 0."
     )
-    listed = first_rows(("Method", "k", "Difference", "95% interval", "p"), rows)
-    return Section(
+    listed = parts.first_rows(("Method", "k", "Difference", "95% interval", "p"), rows)
+    return parts.Section(
         "differences",
         "Paired differences",
         lead=lead,
@@ -160,10 +149,10 @@ def differences(material: ContestMaterial) -> Section | None:
     )
 
 
-def difference_rows(material: ContestMaterial) -> Rows:
+def difference_rows(material: parts.ContestMaterial) -> Rows:
     """Differences from the best, as dots."""
     table = material.differences.sort_values("difference", ascending=False, kind="stable")
-    shown = table.head(MOST_UNITS)
+    shown = table.head(parts.MOST_UNITS)
     spans = shown[["difference", "ci_low", "ci_high"]].itertuples(index=False, name=None)
     return difference_figure(shown["method"].tolist(), list(spans), len(table) - len(shown))
 
@@ -171,22 +160,22 @@ def difference_rows(material: ContestMaterial) -> Rows:
 # --- the methods, best score first --------------------------------------------------------------
 
 
-def methods(material: ContestMaterial) -> Section:
+def methods(material: parts.ContestMaterial) -> parts.Section:
     """The table of the printed summary."""
     columns, rows = material.summary.columns, material.summary.rows
     bars = tuple(  # None where stability is undefined
-        Mark(float(np.clip(value, 0.0, 1.0))) if np.isfinite(value) else None
+        parts.Mark(float(np.clip(value, 0.0, 1.0))) if np.isfinite(value) else None
         for value in material.ranked["stability"].tolist()
     )
-    table = replace(first_rows(columns, rows), marks={columns.index("Stability"): bars})
+    table = replace(parts.first_rows(columns, rows), marks={columns.index("Stability"): bars})
     caption = "Methods, best score first (columns are explained in the notes)"
-    return Section("methods", "Methods", table=table.titled(caption))
+    return parts.Section("methods", "Methods", table=table.titled(caption))
 
 
 # --- score against the number of terms ----------------------------------------------------------
 
 
-def scores(material: ContestMaterial) -> Section:
+def scores(material: parts.ContestMaterial) -> parts.Section:
     """Score of each method at each size."""
     found, lines = material.found, material.lines
     lead = (
@@ -206,7 +195,7 @@ def scores(material: ContestMaterial) -> Section:
         lines,
         lambda row: f"{decimal_text(row['score'], 3)} ({decimal_text(row['standard_error'], 3)})",
     )
-    return Section(
+    return parts.Section(
         "scores",
         f"Score against number of {noun_in(found)}",
         lead=lead,
@@ -215,7 +204,7 @@ def scores(material: ContestMaterial) -> Section:
     )
 
 
-def score_lines_figure(material: ContestMaterial) -> Plane:
+def score_lines_figure(material: parts.ContestMaterial) -> Plane:
     """Score of the best methods by size."""
     found, lines = material.found, material.lines
     shown = [
@@ -240,7 +229,7 @@ def score_lines_figure(material: ContestMaterial) -> Plane:
 # --- stability against the number of terms ------------------------------------------------------
 
 
-def stability(material: ContestMaterial) -> Section:
+def stability(material: parts.ContestMaterial) -> parts.Section:
     """Stability of each method at each size, where it is defined."""
     found, lines = material.found, material.lines
     shown = [
@@ -252,7 +241,7 @@ def stability(material: ContestMaterial) -> Section:
     title = f"Stability against number of {units}"
     if not shown:
         said = f"Stability is undefined: every fold selected all {units} or none."
-        return Section("stability", title, lead=said)
+        return parts.Section("stability", title, lead=said)
     lead = (
         "Nogueira's index over the folds (1: identical selections; 0: no better than chance). It is"
         f" undefined where every fold selects all {noun_in(found)} or none."
@@ -271,7 +260,7 @@ def stability(material: ContestMaterial) -> Section:
         title=title,
     )
     table = table.titled("Stability index by size", "Stability as a table")
-    return Section("stability", title, lead=lead, figure=figure, table=table)
+    return parts.Section("stability", title, lead=lead, figure=figure, table=table)
 
 
 # --- the terms that each method selected --------------------------------------------------------
@@ -279,12 +268,12 @@ def stability(material: ContestMaterial) -> Section:
 _MOST_TERMS = 30
 
 
-def terms(material: ContestMaterial) -> Section:
+def terms(material: parts.ContestMaterial) -> parts.Section:
     """Share of folds in which each method selected each term."""
     table, methods = material.found.in_pandas.terms(), material.ranked["method"].tolist()
     if table.empty:
         said = "No method selected any term at the size at which it is compared."
-        return Section("terms", "Selected terms", lead=said)
+        return parts.Section("terms", "Selected terms", lead=said)
     shares = table.pivot(index="term", columns="method", values="frequency")
     order = list(dict.fromkeys(table["term"]))
     shown = order[:_MOST_TERMS]
@@ -297,50 +286,54 @@ def terms(material: ContestMaterial) -> Section:
         "Share of folds in which each method selected each term, at the size at which the method is"
         " compared. Terms are ordered by their frequency over all methods."
     )
-    table = Table(
+    table = parts.Table(
         columns=("Term", *distinct(methods, 11.0)),
         rows=rows,
         more=len(order) - len(shown),
-        marks={i: tuple(map(Mark, found[method])) for i, method in enumerate(methods, start=1)},
+        marks={
+            i: tuple(map(parts.Mark, found[method])) for i, method in enumerate(methods, start=1)
+        },
     )
     caption = "Share of folds that selected each term"
-    return Section("terms", "Selected terms", lead=lead, table=table.titled(caption))
+    return parts.Section("terms", "Selected terms", lead=lead, table=table.titled(caption))
 
 
 # --- settings of the comparison, and its data ---------------------------------------------------
 
 
-def asked(material: ContestMaterial) -> Section:
+def asked(material: parts.ContestMaterial) -> parts.Section:
     """The summary's facts, with the numbers of rows after the data."""
     found, facts = material.found, material.summary.facts
     rows = f"{span(found.n_train)} in training, {span(found.n_test)} held out in each fold"
     after = [name for name, _ in facts].index("Data") + 1
-    return settings((*facts[:after], ("Rows", rows), *facts[after:]))
+    return parts.settings((*facts[:after], ("Rows", rows), *facts[after:]))
 
 
 # --- what a reader should know about the comparison ---------------------------------------------
 
 
-def notes(material: ContestMaterial) -> Section | None:
+def notes(material: parts.ContestMaterial) -> parts.Section | None:
     """The summary's notes, except those on the methods, which stand with their papers."""
     about_methods = method_notes(material.found)
-    return notes_section([note for note in material.summary.notes if note not in about_methods])
+    return parts.notes_section(
+        [note for note in material.summary.notes if note not in about_methods]
+    )
 
 
 # --- computing time -----------------------------------------------------------------------------
 
 
-def seconds(material: ContestMaterial) -> Section:
+def seconds(material: parts.ContestMaterial) -> parts.Section:
     """Seconds per fold, best methods first."""
     glance = material.ranked
-    shown = glance.head(MOST_UNITS)
+    shown = glance.head(parts.MOST_UNITS)
     figure = bar_figure(
         shown["method"].tolist(),
         shown["seconds"].tolist(),
         len(glance) - len(shown),
         texts=[f"{seconds:.2g} s" for seconds in shown["seconds"]],
     )
-    return Section(
+    return parts.Section(
         "time",
         "Computing time",
         sub=True,
@@ -355,13 +348,13 @@ def seconds(material: ContestMaterial) -> Section:
 # --- methods, papers and software ---------------------------------------------------------------
 
 
-def software(material: ContestMaterial) -> Section:
+def software(material: parts.ContestMaterial) -> parts.Section:
     """The methods with their papers, and the versions of the software."""
     versions = ", ".join(f"{name} {value}" for name, value in material.versions.items())
-    return Section(
+    return parts.Section(
         "papers",
         "Methods, papers and software",
-        papers=Facts(
+        papers=parts.Facts(
             (
                 run.label,
                 f"{run.title}, {options_text(run.options) or 'default options'}. {run.paper}",
@@ -383,7 +376,7 @@ def line_series(line: ScoreLine, i: int, what: str, errors: Sequence[float]) -> 
 
 def table_by_size(
     found: Contest, lines: Sequence[ScoreLine], text: Callable[[Mapping[Hashable, Any]], str]
-) -> Table:
+) -> parts.Table:
     """A row for each size, and one for a given tuning parameter; a column for each method."""
     curves = found.in_pandas.curves()
     sizes = sorted({int(k) for k in curves["k"].dropna()})
@@ -396,4 +389,4 @@ def table_by_size(
     if any((name, None) in cells for name in names):
         rows.append(("given", *(cells.get((name, None), "") for name in names)))
     columns = (f"{noun_in(found).capitalize()} (k)", *distinct(names, 12.0))
-    return first_rows(columns, rows)
+    return parts.first_rows(columns, rows)

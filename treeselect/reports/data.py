@@ -17,16 +17,7 @@ from treeselect.printing import enumeration
 from treeselect.reports.parts import FitMaterial, Section, Table
 from treeselect.resampling.agreement import LEAST_ASSOCIATION
 from treeselect.resampling.fit import Fit, noun
-from treeselect.results.describing import (
-    FEW_ROWS,
-    MISSING,
-    MOST_UNITS,
-    NUMBERS,
-    association_map,
-    describe_table,
-    near_units,
-    rare_levels,
-)
+from treeselect.results import describing
 from treeselect.results.summary import rows_note
 from treeselect.results.tables import tidy_table
 
@@ -65,8 +56,10 @@ def data(material: FitMaterial) -> Section | None:
 def data_sentences(fit: Fit) -> tuple[str, ...]:
     """Rows and columns not used in the selection, and rare levels."""
     word = fit.design.word_for
-    rare = [f"{level} of {word(name)} ({n:,})" for name, level, n in rare_levels(fit)]
-    said = [f"Levels with fewer than {FEW_ROWS} rows: {enumeration(rare)}."] if rare else []
+    rare = [f"{level} of {word(name)} ({n:,})" for name, level, n in describing.rare_levels(fit)]
+    said = (
+        [f"Levels with fewer than {describing.FEW_ROWS} rows: {enumeration(rare)}."] if rare else []
+    )
     return (rows_note(fit), *fit.design.notes, *said)
 
 
@@ -79,7 +72,7 @@ def _in_order(fit: Fit) -> Iterable[str]:
 def _baseline(fit: Fit, terms: str, names: Sequence[str], n_all: int) -> Table | None:
     if not names:
         return None
-    found = describe_table(fit, names, _MOST_LEVELS)
+    found = describing.describe_table(fit, names, _MOST_LEVELS)
     width = _n_groups(found["group"].isna().tolist())
     records: list[dict[str, Any]] = found.to_dict("records")  # type: ignore[assignment]
     lines = [records[i : i + width] for i in range(0, len(records), width)]
@@ -114,11 +107,11 @@ def _head(cell: dict[str, Any]) -> str:
 def _row(name: str, line: Sequence[dict[str, Any]]) -> tuple[str, ...]:
     """A number, or a level; missing values have a row only where there are any."""
     kind, level = line[0]["kind"], line[0]["level"]
-    if kind == NUMBERS:
+    if kind == describing.NUMBERS:
         return (name, *map(_quartiles, line))
-    if kind == MISSING and not line[0]["n"]:
+    if kind == describing.MISSING and not line[0]["n"]:
         return ()
-    return (f"{name}: {'missing' if kind == MISSING else level}", *map(_counted, line))
+    return (f"{name}: {'missing' if kind == describing.MISSING else level}", *map(_counted, line))
 
 
 def _counted(cell: dict[str, Any]) -> str:
@@ -186,11 +179,11 @@ def associations(material: FitMaterial) -> Section | None:
     if not fit.design.has_data:
         return None
     room = max(int((_MOST_MEASURED / len(fit.design.row_weights)) ** 0.5), 2)
-    units = near_units(fit, min(MOST_UNITS, room))
+    units = describing.near_units(fit, min(describing.MOST_UNITS, room))
     if len(units) < 2:
         return None
     inside = [unit in set(fit.groups) for unit in units]
-    values = association_map(fit, units)
+    values = describing.association_map(fit, units)
     pairs = list(itertools.combinations(range(len(units)), 2))
     order = [pairs[at] for at in falling(np.array([values[pair] for pair in pairs]))]
     rows = tuple((units[i], units[j], f"{values[i, j]:.2f}") for i, j in order[:_MOST_PAIRS])

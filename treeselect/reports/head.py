@@ -18,24 +18,11 @@ from treeselect.printing import (
     plain_score,
 )
 from treeselect.printing.text import code_lines
+from treeselect.reports import parts
 from treeselect.reports.data import data_sentences
-from treeselect.reports.parts import (
-    MOST_ROWS,
-    Card,
-    Code,
-    Facts,
-    FitMaterial,
-    Heading,
-    Mark,
-    Note,
-    Section,
-    Table,
-    bars,
-    notes_section,
-    settings,
-)
 from treeselect.resampling.fit import Fit, noun
 from treeselect.resampling.stability import index_words
+from treeselect.results import summary
 from treeselect.results.citation import cite, versions_text
 from treeselect.results.effects import (
     effect_cells,
@@ -44,16 +31,6 @@ from treeselect.results.effects import (
     main_effects,
     meaning_of_effects,
     scale_of_effects,
-)
-from treeselect.results.summary import (
-    excluded_rows,
-    options_text,
-    overview_table,
-    reference_facts,
-    rows_note,
-    score_fact,
-    stability_notes,
-    with_data,
 )
 from treeselect.results.tables import class_counts, glance_table, missing_counts, search_notes
 from treeselect.results.verdict import (
@@ -68,7 +45,7 @@ from treeselect.results.verdict import (
 # --- the answer ---------------------------------------------------------------------------------
 
 
-def answer(material: FitMaterial) -> tuple[str, ...]:
+def answer(material: parts.FitMaterial) -> tuple[str, ...]:
     """What was selected, and how stable it is."""
     fit = material.fit
     n_terms = len(fit.design.spec.terms)
@@ -111,20 +88,20 @@ def _names(fit: Fit) -> list[str]:
 _MOST_NAMES = 3
 
 
-def cards(material: FitMaterial) -> tuple[Card, ...]:
+def cards(material: parts.FitMaterial) -> tuple[parts.Card, ...]:
     """The score, the stability, the rows."""
     fit = material.fit
     score = _nested(material) or _held_out(fit) or _tuning(fit)
     return score, _stability_card(fit), _data_card(fit)
 
 
-def _nested(material: FitMaterial) -> Card | None:
+def _nested(material: parts.FitMaterial) -> parts.Card | None:
     """The score from nested cross-validation, if the user supplied it."""
     found = material.performance
     if found is None or not np.isfinite(found.mean):
         return None
     sure = found.ci_words and f"95% interval {found.ci_words}"
-    return Card.of(
+    return parts.Card.of(
         f"{found.score_name}, nested cross-validation",
         plain_score(found.mean),
         f"{sure or _error(found.mean, found.standard_error)}, mean of"
@@ -134,13 +111,13 @@ def _nested(material: FitMaterial) -> Card | None:
     )
 
 
-def _held_out(fit: Fit) -> Card | None:
+def _held_out(fit: Fit) -> parts.Card | None:
     """The score on the rows that were not drawn into the sample."""
     found = fit.held_out
     if found is None or not np.isfinite(found.score):
         return None
     rows = "1 row" if found.n_rows == 1 else f"{found.n_rows:,} rows"
-    return Card.of(
+    return parts.Card.of(
         f"{found.score_name}, held-out rows",
         plain_score(found.score),
         f"Score of the final model on {rows} not drawn into the sample: no part of the selection.",
@@ -148,27 +125,27 @@ def _held_out(fit: Fit) -> Card | None:
     )
 
 
-def _tuning(fit: Fit) -> Card:
+def _tuning(fit: Fit) -> parts.Card:
     """The score from the folds that chose the number of terms, and how to get a better one."""
     family = fit.design.response.family
     better = (
-        f"`fit{with_data(fit)}.performance()` estimates the score on new rows by nested"
+        f"`fit{summary.with_data(fit)}.performance()` estimates the score on new rows by nested"
         " cross-validation; `fit.report(performance=...)` shows the result here."
     )
     glance = glance_table(fit).iloc[0]
     if not np.isfinite(glance["cv_score"]):
-        return Card(f"{family.score_name} on new rows", "Not assessed", (better,))
+        return parts.Card(f"{family.score_name} on new rows", "Not assessed", (better,))
     assert fit.scores is not None
     how = f"Optimistic: {fit.scores.chooser} chose the number of {noun(fit)}."
     if fit.scores.of_halves:
         how = "Models from one half of the rows, scored on the other."
     elif fit.scores.spared is not None:
         how = f"Optimistic: the same held-out rows chose the number of {noun(fit)}."
-    return Card.of(
+    return parts.Card.of(
         f"{family.score_name}, {fit.scores.kind.removeprefix('on ')}",
         plain_score(glance["cv_score"]),
         f"{_error(glance['cv_score'], glance['cv_se'])}. {how}",
-        *(f"On the same rows: {said}." for _, said in reference_facts(fit)),
+        *(f"On the same rows: {said}." for _, said in summary.reference_facts(fit)),
         family.score_words,
     )
 
@@ -179,31 +156,31 @@ def _error(mean: float, standard_error: float) -> str:
     return f"Standard error {error_text(standard_error)}"
 
 
-def _stability_card(fit: Fit) -> Card:
+def _stability_card(fit: Fit) -> parts.Card:
     if fit.resampled is None:
-        data = with_data(fit)
+        data = summary.with_data(fit)
         how = f"`fit{data}.resample(100)` repeats the selection on resamples of the rows."
         if not fit.groups:
             how = (
                 f"`fit{data}.resample(100, k=1)` selects one {noun(fit, 1)} on each of 100"
                 " resamples of the rows."
             )
-        return Card("Stability", "Not assessed", (how,))
+        return parts.Card("Stability", "Not assessed", (how,))
     stability = fit.stability
     head = f"Stability, k fixed at {stability.k}" if stability.fixed_size else "Stability"
     if not np.isfinite(stability.index):
-        return Card(head, "Not defined", (f"The index is {index_words(stability)}.",))
+        return parts.Card(head, "Not defined", (f"The index is {index_words(stability)}.",))
     scale = f"{stability.words} (1: identical selections; 0: no better than chance)."
     word = verdict_words(fit, stability)
     if word:
-        return Card(head, word, (f"Index {decimal_text(stability.index, 2)} over {scale}",))
+        return parts.Card(head, word, (f"Index {decimal_text(stability.index, 2)} over {scale}",))
     few = () if stability.n_resamples >= FEWEST else (f"A verdict needs at least {FEWEST}.",)
-    return Card(f"{head}: index", decimal_text(stability.index, 2), (f"Over {scale}", *few))
+    return parts.Card(f"{head}: index", decimal_text(stability.index, 2), (f"Over {scale}", *few))
 
 
-def _data_card(fit: Fit) -> Card:
-    n, counted = fit.design.rows.used, (_events(fit), *excluded_rows(fit), _missing(fit))
-    return Card.of("Data", f"{n:,} row{'' if n == 1 else 's'}", *counted)
+def _data_card(fit: Fit) -> parts.Card:
+    n, counted = fit.design.rows.used, (_events(fit), *summary.excluded_rows(fit), _missing(fit))
+    return parts.Card.of("Data", f"{n:,} row{'' if n == 1 else 's'}", *counted)
 
 
 def _events(fit: Fit) -> str:
@@ -240,19 +217,19 @@ _SAID = frozenset({"Call", "Method", "Final model", "Stability", "Seed"})
 """Facts shown in the answer or under the citation: the call with its seed, all options."""
 
 
-def asked(material: FitMaterial) -> Section:
+def asked(material: parts.FitMaterial) -> parts.Section:
     """The summary's facts that no other section shows; all of them if `whole`."""
     facts, fit = material.summary.facts, material.fit
     if not material.whole:
         is_scored = np.isfinite(glance_table(fit).iloc[0]["cv_score"])
         on_card = is_scored and not (_nested(material) or _held_out(fit))
-        score = score_fact(fit) if on_card else None
-        return settings(fact for fact in facts if fact[0] not in _SAID and fact != score)
+        score = summary.score_fact(fit) if on_card else None
+        return parts.settings(fact for fact in facts if fact[0] not in _SAID and fact != score)
     after = [name for name, _ in facts].index("Data") + 1
-    return settings(
+    return parts.settings(
         (
             *facts[:after],
-            ("Rows", rows_note(fit).removeprefix("Rows used: ")),
+            ("Rows", summary.rows_note(fit).removeprefix("Rows used: ")),
             *facts[after:],
         )
     )
@@ -261,16 +238,17 @@ def asked(material: FitMaterial) -> Section:
 # --- what a reader should know about the selection ----------------------------------------------
 
 
-def notes(material: FitMaterial) -> Section | None:
+def notes(material: parts.FitMaterial) -> parts.Section | None:
     """The summary's notes that no other section shows."""
     fit = material.fit
     said = cards(material)
     elsewhere = {
-        rows_note(fit), *stability_notes(fit), *effect_notes(fit), *search_notes(fit),
+        summary.rows_note(fit), *summary.stability_notes(fit), *effect_notes(fit),
+        *search_notes(fit),
         *answer(material), *(text for card in said for text in card.details),
         *(data_sentences(fit) if fit.design.has_data else ()),
     }  # fmt: skip
-    return notes_section([note for note in material.summary.notes if note not in elsewhere])
+    return parts.notes_section([note for note in material.summary.notes if note not in elsewhere])
 
 
 # --- the methods paragraph and citations; method, options, software and data --------------------
@@ -279,11 +257,11 @@ _WIDTH = 88
 """Characters on a line of the call."""
 
 
-def citation(material: FitMaterial) -> Section:
+def citation(material: parts.FitMaterial) -> parts.Section:
     """The paragraph on methods, limitations, references, and facts."""
     fit, method = material.fit, material.fit.chosen_method
     found = cite(fit, material.versions, material.performance)
-    options = options_text(method.options())
+    options = summary.options_text(method.options())
     data = found.fingerprint_words
     facts = (
         ("Method", method.title),
@@ -293,18 +271,18 @@ def citation(material: FitMaterial) -> Section:
         ("Written", material.written),
     )
     lines = tuple(code_lines(found.call, _WIDTH))
-    return Section(
+    return parts.Section(
         "cite",
         "Methods text and citation",
         methods=found.methods,
-        limits=Heading("Limitations"),
+        limits=parts.Heading("Limitations"),
         limitations=tuple(found.limitations),
-        cited=Heading("References"),
+        cited=parts.Heading("References"),
         references=tuple(found.references),
-        bibtex=Code(tuple(found.bibtex.splitlines()), "BibTeX"),
-        head=Heading("The call"),
-        call=Code(lines),
-        facts=Facts(facts),
+        bibtex=parts.Code(tuple(found.bibtex.splitlines()), "BibTeX"),
+        head=parts.Heading("The call"),
+        call=parts.Code(lines),
+        facts=parts.Facts(facts),
     )
 
 
@@ -312,15 +290,15 @@ _MOST_OTHERS = 10
 """Terms outside the selection; the frequencies of more are in a table of their own."""
 
 
-def terms(material: FitMaterial) -> Section:
+def terms(material: parts.FitMaterial) -> parts.Section:
     """One row for each term."""
     fit = material.fit
-    found, left_out = overview_table(fit, MOST_ROWS, _MOST_OTHERS)
+    found, left_out = summary.overview_table(fit, parts.MOST_ROWS, _MOST_OTHERS)
     rows = found.to_dict("records")
     columns = _columns(material, found, rows)
     marks = {i: own.marks for i, own in enumerate(columns) if own.marks}
     inside = [bool(row["selected"]) for row in rows]
-    table = Table(
+    table = parts.Table(
         columns=tuple(own.name for own in columns),
         rows=tuple(zip(*(own.cells for own in columns), strict=True)),
         more=left_out,
@@ -329,11 +307,11 @@ def terms(material: FitMaterial) -> Section:
     )
     caption = "Selected terms, most important first"
     caption += ", and close competitors" if table.outside else ""
-    return Section(
+    return parts.Section(
         "terms",
         "Selected terms",
         table=table.titled(caption) if table.rows else "None.",
-        notes=Note(" ".join(_term_notes(material, found))) if table.rows else None,
+        notes=parts.Note(" ".join(_term_notes(material, found))) if table.rows else None,
     )
 
 
@@ -345,10 +323,12 @@ class _Column(NamedTuple):
 
     name: str
     cells: tuple[str, ...]
-    marks: tuple[Mark | None, ...] = ()
+    marks: tuple[parts.Mark | None, ...] = ()
 
 
-def _columns(material: FitMaterial, found: pd.DataFrame, rows: Sequence[Row]) -> list[_Column]:
+def _columns(
+    material: parts.FitMaterial, found: pd.DataFrame, rows: Sequence[Row]
+) -> list[_Column]:
     """The columns that apply to this fit, in their order."""
     columns = [_Column("Term", tuple(str(row["term"]) for row in rows))]
     if (found["term"] != found["group"]).any():
@@ -387,7 +367,7 @@ def _importance(rows: Sequence[Row]) -> _Column:
     return _Column(
         "Importance",
         tuple(decimal_text(v, 3) if own else "" for v, own in zip(values, shown, strict=True)),
-        tuple(bar if own else None for bar, own in zip(bars(values), shown, strict=True)),
+        tuple(bar if own else None for bar, own in zip(parts.bars(values), shown, strict=True)),
     )
 
 
@@ -399,14 +379,16 @@ def _frequency(rows: Sequence[Row]) -> _Column:
     )
 
 
-def frequency_mark(row: Row) -> Mark:
+def frequency_mark(row: Row) -> parts.Mark:
     """A selection frequency with its interval."""
     low, high = float(row["ci_low"]), float(row["ci_high"])
     text = interval_text(low, high)
-    return Mark(float(row["frequency"]), low, high, text, bool(row["selected"]))
+    return parts.Mark(float(row["frequency"]), low, high, text, bool(row["selected"]))
 
 
-def _effect_column(material: FitMaterial, effects: pd.DataFrame, rows: Sequence[Row]) -> _Column:
+def _effect_column(
+    material: parts.FitMaterial, effects: pd.DataFrame, rows: Sequence[Row]
+) -> _Column:
     """For each term, its curve, and the step with the largest change."""
     main = main_effects(effects)
     kinds = dict(zip(main.index, main["direction"], strict=True))
@@ -427,7 +409,7 @@ def _effect_column(material: FitMaterial, effects: pd.DataFrame, rows: Sequence[
     return _Column("Effect", tuple(found), tuple(drawn.get(str(row["term"])) for row in rows))
 
 
-def _curve_mark(curve: Curve, low: float, high: float) -> Mark:
+def _curve_mark(curve: Curve, low: float, high: float) -> parts.Mark:
     """The curve of a number over the ranks of its values, the effects of levels as dots."""
     points = [p for p in curve.points if not p.is_missing]
     share = np.array([p.share for p in points])
@@ -436,10 +418,10 @@ def _curve_mark(curve: Curve, low: float, high: float) -> Mark:
         x = (np.arange(len(points)) + 0.5) / len(points)
     y = (np.array([p.effect for p in points]) - low) / ((high - low) or 1.0)
     pairs = zip(x.tolist(), y.tolist(), strict=True)
-    return Mark(0.0, curve=tuple(pairs), line=curve.is_number and len(points) > 1)
+    return parts.Mark(0.0, curve=tuple(pairs), line=curve.is_number and len(points) > 1)
 
 
-def _term_notes(material: FitMaterial, found: pd.DataFrame) -> list[str]:
+def _term_notes(material: parts.FitMaterial, found: pd.DataFrame) -> list[str]:
     """How to read the columns."""
     fit = material.fit
     is_grouped = (found["term"] != found["group"]).any()
@@ -476,7 +458,7 @@ _OTHERS = (
 # --- the direction, size and uncertainty of the effect of each term -----------------------------
 
 
-def effects(material: FitMaterial) -> Section | None:
+def effects(material: parts.FitMaterial) -> parts.Section | None:
     """Effects of the most important terms; None without the data or stored effects, or where the
     table of terms already shows them all."""
     fit, found = material.fit, material.effects
@@ -487,11 +469,13 @@ def effects(material: FitMaterial) -> Section | None:
     cells = effect_cells(found)
     rows = [
         (own.term, own.step, own.change, *([own.interval] if intervals else []), own.direction)
-        for own in cells[:MOST_ROWS]
+        for own in cells[: parts.MOST_ROWS]
     ]
     columns = ("Term", "Step", "Change", *(["2.5 to 97.5%"] if intervals else []), "Direction")
-    table = Table(columns, tuple(rows), len(cells) - len(rows), caption="Effects of the terms")
-    return Section("effects", "Effects", sub=True, lead=" ".join(lead), table=table)
+    table = parts.Table(
+        columns, tuple(rows), len(cells) - len(rows), caption="Effects of the terms"
+    )
+    return parts.Section("effects", "Effects", sub=True, lead=" ".join(lead), table=table)
 
 
 def effect_meaning(fit: Fit, found: pd.DataFrame) -> list[str]:

@@ -12,16 +12,7 @@ from treeselect.figures.charts import bar_figure, survival_figure
 from treeselect.figures.marks import Plane, Rows, Series
 from treeselect.figures.shapes import Curve, CurvePoint, definite, panels, share_scale
 from treeselect.printing import cells, enumeration, significant_text
-from treeselect.reports.parts import (
-    Facts,
-    FitMaterial,
-    Heading,
-    Panels,
-    Section,
-    Table,
-    first_rows,
-    listed,
-)
+from treeselect.reports import parts
 from treeselect.resampling.fit import Fit, noun
 from treeselect.resampling.inference import Inference
 from treeselect.resampling.risk_groups import RiskGroups
@@ -33,7 +24,7 @@ from treeselect.results.shapes import are_kept, interaction_table, interval_note
 from treeselect.results.trees import tree_table, units_without_trees
 
 
-def learned(material: FitMaterial) -> Section | None:
+def learned(material: parts.FitMaterial) -> parts.Section | None:
     """The model in a sentence; None if nothing is selected."""
     fit = material.fit
     if not fit.selected:
@@ -45,7 +36,7 @@ def learned(material: FitMaterial) -> Section | None:
             " of the fit, which were not saved with it; `fit.save(path, include_data=True)`"
             " includes them."
         )
-    return Section("learned", "Final model", lead=said)
+    return parts.Section("learned", "Final model", lead=said)
 
 
 # --- centred partial dependence of the model's predictions on each term -------------------------
@@ -54,14 +45,14 @@ MOST_SHAPES = 6
 """Terms in the figures."""
 
 
-def shapes(material: FitMaterial) -> Section | None:
+def shapes(material: parts.FitMaterial) -> parts.Section | None:
     """Shapes of the most important terms; None without the data or a term of one variable."""
     fit = material.fit
     found = tuple(replace(row, curves=row.curves[:MOST_SHAPES]) for row in material.curve_rows)
     if not found:
         return None
     table = _points_table(found)
-    return Section(
+    return parts.Section(
         "shapes",
         "Partial dependence",
         sub=True,
@@ -75,13 +66,13 @@ def _all_curves(rows: tuple[CurveRow, ...]) -> list[Curve]:
     return [curve for row in rows for curve in row.curves]
 
 
-def _pictures(fit: Fit, rows: tuple[CurveRow, ...]) -> tuple[Panels, ...]:
+def _pictures(fit: Fit, rows: tuple[CurveRow, ...]) -> tuple[parts.Panels, ...]:
     """A row of panels for each row of curves, on one scale if every curve is visible on it."""
     found = _all_curves(rows)
     drawn = iter(panels(found, shared=share_scale(found), brief=len(rows) > 1))
     response = fit.design.response.name
     return tuple(
-        Panels(
+        parts.Panels(
             f"{response}: {row.of_class}" if len(rows) > 1 else "",
             tuple(
                 replace(next(drawn), key=f"shape-{i + 1}-{j + 1}") for j in range(len(row.curves))
@@ -133,7 +124,7 @@ def _shapes_lead(fit: Fit, rows: tuple[CurveRow, ...]) -> str:
     return " ".join(sentences)
 
 
-def _points_table(rows: tuple[CurveRow, ...]) -> Table:
+def _points_table(rows: tuple[CurveRow, ...]) -> parts.Table:
     """All points as rows, the effects to three digits, a column for each of several classes."""
     found = _all_curves(rows)
     has_band = any(p.low is not None for curve in found for p in curve.points)
@@ -155,8 +146,12 @@ def _points_table(rows: tuple[CurveRow, ...]) -> Table:
     )
     columns = ("Term", "Value", "Share of rows")
     if several:
-        return Table((*columns, *(f"Effect on {row.of_class}" for row in rows)), rows_of_points)
-    return Table((*columns, "Effect", *(("2.5 to 97.5%",) if has_band else ())), rows_of_points)
+        return parts.Table(
+            (*columns, *(f"Effect on {row.of_class}" for row in rows)), rows_of_points
+        )
+    return parts.Table(
+        (*columns, "Effect", *(("2.5 to 97.5%",) if has_band else ())), rows_of_points
+    )
 
 
 def _effect(
@@ -177,7 +172,7 @@ def _effect(
 MOST_PAIRS = 10
 
 
-def interactions(material: FitMaterial) -> Section | None:
+def interactions(material: parts.FitMaterial) -> parts.Section | None:
     """Strengths of the strongest pairs; None without a pair, or without data or stored
     strengths."""
     if not (material.fit.design.has_data or are_kept(material.fit)):
@@ -194,8 +189,8 @@ def interactions(material: FitMaterial) -> Section | None:
     }
     if shown["low"].notna().any():
         columns["95% interval"] = cells.interval("low", "high", missing="")
-    found = listed(table, columns, MOST_PAIRS)
-    return Section(
+    found = parts.listed(table, columns, MOST_PAIRS)
+    return parts.Section(
         "interactions",
         "Interactions",
         sub=True,
@@ -231,7 +226,7 @@ def interaction_figure(table: pd.DataFrame) -> Rows:
 MOST_TREES = 15
 
 
-def sparse_forest(material: FitMaterial) -> Section | None:
+def sparse_forest(material: parts.FitMaterial) -> parts.Section | None:
     """The trees of the largest shares; None if no sparse forest selected."""
     fit = material.fit
     if fit.subforest is None:
@@ -239,7 +234,7 @@ def sparse_forest(material: FitMaterial) -> Section | None:
     table = tree_table(fit)
     if table.empty:
         return None
-    trees = listed(
+    trees = parts.listed(
         table,
         {
             "Tree": cells.number("tree", ","),
@@ -251,7 +246,7 @@ def sparse_forest(material: FitMaterial) -> Section | None:
         },
         MOST_TREES,
     )
-    return Section(
+    return parts.Section(
         "sparse-forest",
         "The sparse forest",
         sub=True,
@@ -285,7 +280,7 @@ _MOST_TICKS = 80
 """Most censoring times that can be distinguished on a curve."""
 
 
-def risk_groups(material: FitMaterial) -> Section | None:
+def risk_groups(material: parts.FitMaterial) -> parts.Section | None:
     """Risk groups for right-censored times; None without the data or selected terms, or if the rows
     can't be held out."""
     fit = material.fit
@@ -298,10 +293,10 @@ def risk_groups(material: FitMaterial) -> Section | None:
     return risk_section(found)
 
 
-def risk_section(found: RiskGroups) -> Section:
+def risk_section(found: RiskGroups) -> parts.Section:
     """Figure and tables of risk groups."""
     figure, at_ticks = risk_figure(found)
-    table = listed(
+    table = parts.listed(
         at_ticks,
         {
             "Group": "group",
@@ -314,14 +309,14 @@ def risk_section(found: RiskGroups) -> Section:
     )
     content = found.summary().content
     horizon = f"{found.time} = {found.horizon:g}"
-    calibration = Table(content.columns, content.rows)
-    return Section(
+    calibration = parts.Table(content.columns, content.rows)
+    return parts.Section(
         "risk-groups",
         "Risk groups",
         lead=_risk_lead(found, any(one.ticks for one in figure.series)),
         figure=figure,
         table=table.titled("Survival of the risk groups", "Curves as a table"),
-        head=Heading("Calibration"),
+        head=parts.Heading("Calibration"),
         calibration=calibration.titled(f"Predicted and observed survival at {horizon}"),
         sentences=content.notes,
     )
@@ -380,36 +375,36 @@ def _risk_lead(found: RiskGroups, has_ticks: bool) -> str:
 # --- the linear model of the selected terms: coefficients or ratios, and tests of whole terms ---
 
 
-def linear(found: GlmFit) -> Section:
+def linear(found: GlmFit) -> parts.Section:
     """The linear model."""
     content, tests = found.tables_of_paper()
     hidden = ("Call", "Seed", "Response" if found.ratio else "")
     facts = tuple(fact for fact in content.facts if fact[0] not in hidden)
-    table = first_rows(content.columns, content.rows)
-    of_terms = None if tests is None else Table(tests.columns, tests.rows)
+    table = parts.first_rows(content.columns, content.rows)
+    of_terms = None if tests is None else parts.Table(tests.columns, tests.rows)
     figure, splines = figure_of_coefficients(found), figures_of_splines(found)
     said = () if tests is None else (f"Tests of terms: {dict(tests.facts)['Tests']}.",)
-    return Section(
+    return parts.Section(
         "linear",
         "Linear model of the selected terms",
         sub=True,
-        facts=Facts(facts),
+        facts=parts.Facts(facts),
         figure=figure and replace(figure, rows=[replace(row, aside="") for row in figure.rows]),
-        splines=(Panels("", splines),) if splines else (),
+        splines=(parts.Panels("", splines),) if splines else (),
         coefficients=table.titled("Coefficients of the linear model"),
         tests=of_terms and of_terms.titled("Tests of terms given all others"),
         sentences=(*said, *content.notes),
     )
 
 
-def inference(found: Inference) -> Section:
+def inference(found: Inference) -> parts.Section:
     """P-values of terms that were selected on other rows."""
-    table = first_rows(found.content.columns, found.content.rows)
-    return Section(
+    table = parts.first_rows(found.content.columns, found.content.rows)
+    return parts.Section(
         "inference",
         "P-values that account for the selection",
         sub=True,
-        facts=Facts(fact for fact in found.content.facts if fact[0] not in ("Call", "Seed")),
+        facts=parts.Facts(fact for fact in found.content.facts if fact[0] not in ("Call", "Seed")),
         table=table.titled("P-values by sample splitting"),
         sentences=found.content.notes,
     )

@@ -9,30 +9,14 @@ import numpy as np
 from treeselect.figures.charts import UnitLines, dot_figure, line_figure, path_figure
 from treeselect.figures.marks import Plane
 from treeselect.printing import cells, decimal_text, enumeration
-from treeselect.reports.parts import (
-    MOST_UNITS,
-    FitMaterial,
-    Heading,
-    Section,
-    Table,
-    listed,
-    table_around,
-)
+from treeselect.reports import parts
 from treeselect.resampling.fit import Fit, noun
+from treeselect.results import tables
 from treeselect.results.curves import importance_lines
 from treeselect.results.summary import is_selected_on_its_rows
-from treeselect.results.tables import (
-    HEADS,
-    beyond_path,
-    decision_table,
-    exchange_rows,
-    path_table,
-    rival_rows,
-    search_notes,
-)
 
 
-def path(material: FitMaterial) -> Section:
+def path(material: parts.FitMaterial) -> parts.Section:
     """The path as figure and table."""
     fit = material.fit
     figure, n_first = score_path(fit), fit.steps[0].size
@@ -49,7 +33,7 @@ def path(material: FitMaterial) -> Section:
                 " training score it shares"
             )
         notes = [_what_score(fit), f"{marked}."]
-    return Section(
+    return parts.Section(
         "path",
         f"How many {noun(fit)}?",
         lead=" ".join(notes),
@@ -62,11 +46,11 @@ def _what_score(fit: Fit) -> str:
     """The rows on which the path is scored."""
     score = fit.design.response.family.score_name
     if fit.scores is not None:
-        parts = "folds" if fit.scores.spared is None else "parts"
-        parts = "halves" if fit.scores.of_halves else parts
+        over = "folds" if fit.scores.spared is None else "parts"
+        over = "halves" if fit.scores.of_halves else over
         so = "" if fit.scores.of_halves else ", so the score at the chosen number is optimistic"
         return (
-            f"{score} on held-out rows: mean of {len(fit.scores.scores)} {parts} ± one standard"
+            f"{score} on held-out rows: mean of {len(fit.scores.scores)} {over} ± one standard"
             f" error. {fit.scores.chooser.capitalize()} chose the number of {noun(fit)}{so}."
         )
     if not fit.chosen_method.tells_out_of_bag:
@@ -81,7 +65,7 @@ def _what_score(fit: Fit) -> str:
 
 def score_path(fit: Fit) -> Plane | None:
     """Score against size; None for fewer than two scores."""
-    path = path_table(fit)
+    path = tables.path_table(fit)
     validated = fit.scores is not None
     scores = path["cv_score" if validated else "train_score"]
     if scores.notna().sum() < 2:
@@ -94,11 +78,11 @@ def score_path(fit: Fit) -> Plane | None:
         score=fit.design.response.family.score_name,
         bounds=fit.design.response.family.score_bounds,
         noun=noun(fit, 1),
-        full=beyond_path(fit),
+        full=tables.beyond_path(fit),
     )
 
 
-def _path_table(fit: Fit) -> Table:
+def _path_table(fit: Fit) -> parts.Table:
     validated = fit.scores is not None
     score = fit.design.response.family.score_name
     tuning = fit.chosen_method.tuning_name
@@ -107,7 +91,7 @@ def _path_table(fit: Fit) -> Table:
     columns += [f"{score}, {fit.scores.kind}", "s.e."] if fit.scores is not None else []
     columns += ["Selected"]
     rows = []
-    for row in path_table(fit).to_dict("records"):
+    for row in tables.path_table(fit).to_dict("records"):
         penalty = "" if np.isnan(row["tuning"]) else f"{row['tuning']:.3g}".replace("inf", "∞")
         cells = [_size(row["k"], fit), penalty, decimal_text(row["train_score"], 3)]
         cells += (
@@ -115,7 +99,7 @@ def _path_table(fit: Fit) -> Table:
         )
         cells += [enumeration(row["terms"]) if row["terms"] else "none"]
         rows.append(tuple(cells))
-    return table_around(columns, rows, [step.size for step in fit.steps], fit.k)
+    return parts.table_around(columns, rows, [step.size for step in fit.steps], fit.k)
 
 
 def _size(size: int, fit: Fit) -> str:
@@ -127,14 +111,14 @@ def _size(size: int, fit: Fit) -> str:
 # --- decisions of a method that tests each unit -------------------------------------------------
 
 
-def decisions(material: FitMaterial) -> Section | None:
+def decisions(material: parts.FitMaterial) -> parts.Section | None:
     """The decisions; None for a method that makes none, or if all units are constant."""
     fit = material.fit
     if fit.step.decisions is None or not len(fit.step.decisions.history):
         return None
-    found, bar = decision_table(fit)
+    found, bar = tables.decision_table(fit)
     competed = found[found["rounds"] > 0]  # constant units have no importance
-    shown = competed.head(MOST_UNITS)
+    shown = competed.head(parts.MOST_UNITS)
     figure = dot_figure(
         names=shown["term"].to_list(),
         spans=list(shown[["median", "low", "high"]].itertuples(index=False, name=None)),
@@ -143,7 +127,7 @@ def decisions(material: FitMaterial) -> Section | None:
         mark=("best shadow", bar),
     )
     one = noun(fit, 1)
-    table = listed(
+    table = parts.listed(
         found,
         {
             one.capitalize(): "term",
@@ -166,7 +150,7 @@ def decisions(material: FitMaterial) -> Section | None:
     )
     title = f"Importance of the {noun(fit)} over the rounds"
     figure = replace(figure, key="rounds", title=title)
-    return Section(
+    return parts.Section(
         "decisions",
         "Decisions",
         lead=lead,
@@ -180,33 +164,33 @@ def decisions(material: FitMaterial) -> Section | None:
 MOST_SETS = 10
 
 
-def search(material: FitMaterial) -> Section | None:
+def search(material: parts.FitMaterial) -> parts.Section | None:
     """Exchanges and near-equivalent sets; None without a search, or if it found neither."""
     fit = material.fit
-    notes = tuple(search_notes(fit, MOST_SETS))
+    notes = tuple(tables.search_notes(fit, MOST_SETS))
     if fit.step.trace is None or not notes:
         return None
     trace = fit.step.trace
-    exchanges = _search_table("Exchange", exchange_rows(fit), len(trace.exchanges))
-    rivals = _search_table("The selection with", rival_rows(fit, MOST_SETS), trace.n_rivals)
-    return Section(
+    exchanges = _search_table("Exchange", tables.exchange_rows(fit), len(trace.exchanges))
+    rivals = _search_table("The selection with", tables.rival_rows(fit, MOST_SETS), trace.n_rivals)
+    return parts.Section(
         "search",
         "Alternative sets",
         lead=" ".join(notes),
         rivals=rivals and rivals.titled("Near-equivalent sets, smallest error first"),
-        head=Heading("Exchanges") if exchanges else None,
+        head=parts.Heading("Exchanges") if exchanges else None,
         exchanges=exchanges and exchanges.titled("Exchanges that led to the selection, in order"),
     )
 
 
-def _search_table(head: str, rows: tuple[tuple[str, ...], ...], n: int) -> Table | None:
-    return Table((head, *HEADS), rows, n - len(rows)) if rows else None
+def _search_table(head: str, rows: tuple[tuple[str, ...], ...], n: int) -> parts.Table | None:
+    return parts.Table((head, *tables.HEADS), rows, n - len(rows)) if rows else None
 
 
 # --- importances of units along the path --------------------------------------------------------
 
 
-def importance_path(material: FitMaterial) -> Section | None:
+def importance_path(material: parts.FitMaterial) -> parts.Section | None:
     """Importances at each size; None if nothing is selected, or of one size."""
     fit = material.fit
     if not fit.selected:
@@ -223,8 +207,8 @@ def importance_path(material: FitMaterial) -> Section | None:
     if not all(found.selected):
         lead += f" Dashed curves are {noun(fit)} outside the selection."
     columns = (f"{noun(fit).capitalize()} (k)", *found.names)
-    table = table_around(columns, found.cells(3), found.sizes, fit.k)
-    return Section(
+    table = parts.table_around(columns, found.cells(3), found.sizes, fit.k)
+    return parts.Section(
         "importance-path",
         "Importance along the path",
         sub=True,

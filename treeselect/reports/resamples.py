@@ -9,16 +9,8 @@ from treeselect.figures.charts import UnitLines, line_figure
 from treeselect.figures.marks import Tile, Tiles
 from treeselect.printing import cells, decimal_text, enumeration, interval_text
 from treeselect.printing.numbers import span
+from treeselect.reports import parts
 from treeselect.reports.head import cards, frequency_mark
-from treeselect.reports.parts import (
-    MOST_ROWS,
-    MOST_UNITS,
-    FitMaterial,
-    Section,
-    Table,
-    listed,
-    table_around,
-)
 from treeselect.resampling.coefficient_stability import COLUMNS, CoefficientStability
 from treeselect.resampling.error_bounds import has_q_values
 from treeselect.resampling.fit import Fit, noun
@@ -38,24 +30,24 @@ from treeselect.results.verdict import (
 )
 
 
-def stability(material: FitMaterial) -> Section:
+def stability(material: parts.FitMaterial) -> parts.Section:
     """Selection frequencies, if there are resamples."""
     stability = material.fit.resampled
     if stability is None:
         why = " ".join(
             ["Not assessed, because there are no resamples.", *cards(material)[1].details]
         )
-        return Section("stability", _STABLE, lead=why, table=None)
+        return parts.Section("stability", _STABLE, lead=why, table=None)
     fit = material.fit
     said = [sentence for sentence in [verdict(fit, fit.stability)] if sentence]
     return stability_section(stability, [*said, *stability_notes(fit)], noun(fit, 1))
 
 
-def stability_section(stability: Stability, sentences: Sequence[str], one: str) -> Section:
+def stability_section(stability: Stability, sentences: Sequence[str], one: str) -> parts.Section:
     """Table of the selected and the most frequent other terms or units, with sentences."""
     kept, varied = kept_units(stability), could_vary(stability)
     tidy = stability.in_pandas.tidy()
-    listed = selected_first(tidy, MOST_UNITS, MOST_ROWS).to_dict("records")
+    shown = selected_first(tidy, parts.MOST_UNITS, parts.MOST_ROWS).to_dict("records")
     rows = tuple(
         (
             str(row["term"]),
@@ -68,20 +60,20 @@ def stability_section(stability: Stability, sentences: Sequence[str], one: str) 
                 )
             ),
         )
-        for row in listed
+        for row in shown
     )
     marks = tuple(
-        None if row["term"] in kept or not varied else frequency_mark(row) for row in listed
+        None if row["term"] in kept or not varied else frequency_mark(row) for row in shown
     )
-    inside = [bool(row["selected"]) for row in listed]
-    table = Table(
+    inside = [bool(row["selected"]) for row in shown]
+    table = parts.Table(
         (one.capitalize(), "Frequency", "95% interval"),
         rows,
-        len(tidy) - len(listed),
+        len(tidy) - len(shown),
         marks={1: marks},
         outside=() if all(inside) else tuple(not own for own in inside),
     )
-    return Section(
+    return parts.Section(
         "stability",
         _STABLE,
         lead=_frequency_lead(stability, one),
@@ -117,7 +109,7 @@ def _frequency_lead(stability: Stability, one: str) -> str:
 # --- selection frequencies along the path, and q-values -----------------------------------------
 
 
-def stability_path(material: FitMaterial) -> Section | None:
+def stability_path(material: parts.FitMaterial) -> parts.Section | None:
     """Frequencies along the path; None if the resamples have no paths, or none selects a unit."""
     stability = material.fit.resampled
     if stability is None or stability.along is None:
@@ -135,7 +127,7 @@ def stability_path(material: FitMaterial) -> Section | None:
             saved="Selection frequency against size",
         )
     columns = (f"{nouns.capitalize()} (k)", *lines.names)
-    table = table_around(columns, lines.cells(2), lines.sizes, fit.k)
+    table = parts.table_around(columns, lines.cells(2), lines.sizes, fit.k)
     q_values = None
     if has_q_values(stability):
         columns_of_q: dict[str, cells.Cell] = {
@@ -144,10 +136,10 @@ def stability_path(material: FitMaterial) -> Section | None:
             "q-value": cells.number("q_value", ".3g"),
             "Selected": cells.yes("selected"),
         }
-        found = listed(stability.in_pandas.q_values(), columns_of_q)
+        found = parts.listed(stability.in_pandas.q_values(), columns_of_q)
         q_values = found.titled("Expected false positives and q-values, smallest first")
     caption = f"Selection frequency by number of {nouns}"
-    return Section(
+    return parts.Section(
         "stability-path",
         "Stability along the path",
         sub=True,
@@ -189,13 +181,13 @@ _Q_LEAD = (
 _MOST_SETS = 10
 
 
-def models(material: FitMaterial) -> Section | None:
+def models(material: parts.FitMaterial) -> parts.Section | None:
     """The most frequent sets; None if there are no resamples."""
     stability = material.fit.resampled
     if stability is None:
         return None
     shown = stability.in_pandas.models(_MOST_SETS)
-    table = listed(
+    table = parts.listed(
         shown,
         {
             "Set": lambda row: enumeration(row["terms"], 20) if row["terms"] else "none",
@@ -211,7 +203,7 @@ def models(material: FitMaterial) -> Section | None:
         f"Number of {stability.words} that selected exactly each set of {noun(material.fit)}. The"
         " set of the fit is listed if any resample selected it, whatever its rank."
     )
-    return Section(
+    return parts.Section(
         "models",
         "Sets selected by the resamples",
         sub=True,
@@ -233,7 +225,7 @@ _MOST_ROWS = 20
 _SIGNS = {"+": "more often", "-": "less often", "": ""}
 
 
-def pairs(material: FitMaterial) -> Section | None:
+def pairs(material: parts.FitMaterial) -> parts.Section | None:
     """Co-selection of the units that only some resamples selected; None if no two of them were
     selected together."""
     fit, stability = material.fit, material.fit.resampled
@@ -269,14 +261,14 @@ def pairs(material: FitMaterial) -> Section | None:
         "By chance": lambda row: _share(row["expected"]),
         "Deviation": lambda row: _SIGNS[str(row["sign"])],
     }
-    return Section(
+    return parts.Section(
         "pairs",
         f"{noun(fit).capitalize()} selected together",
         sub=True,
         is_map=True,
         lead=_pair_lead(fit, stability, figure),
         figure=figure,
-        table=listed(pairs, columns, _MOST_ROWS).titled(caption, "Pairs as a table"),
+        table=parts.listed(pairs, columns, _MOST_ROWS).titled(caption, "Pairs as a table"),
     )
 
 
@@ -312,16 +304,16 @@ def _pair_lead(fit: Fit, stability: Stability, figure: Tiles | None) -> str:
 # --- how selection affects the coefficients of the linear model ---------------------------------
 
 
-def coefficients(found: CoefficientStability) -> Section:
+def coefficients(found: CoefficientStability) -> parts.Section:
     """The coefficients on the resamples."""
-    shown = found.printed.head(MOST_ROWS)
+    shown = found.printed.head(parts.MOST_ROWS)
     model = f"Linear model: {found.model}. " if found.model else ""
     lead = (
         f"{model}Fitted to {found.n_refitted:,} of {found.resamples}, each time to the terms"
         f" selected on the resample. Response: {found.response}."
     )
-    table = Table(*cells.table(shown, COLUMNS), len(found.table) - len(shown))
-    return Section(
+    table = parts.Table(*cells.table(shown, COLUMNS), len(found.table) - len(shown))
+    return parts.Section(
         "coefficients",
         "How selection affects the coefficients",
         sub=True,

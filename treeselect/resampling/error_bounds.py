@@ -11,14 +11,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from treeselect.arguments.checks import (
-    check_between,
-    check_choice,
-    check_count,
-    described,
-    finite,
-    whole,
-)
+from treeselect.arguments import checks
 from treeselect.engine.arrays import FloatArray
 from treeselect.errors import OptionError, StabilityError
 from treeselect.resampling.resampled import Resampled, StabilityPath
@@ -98,11 +91,11 @@ class ErrorBound:
 def error_bound(stability: Resampled, threshold: float, assumption: Assumption) -> ErrorBound:
     """The bound for one threshold: see ``Stability.pfer``."""
     bound_with = _bound_of(stability, assumption)
-    found = finite(threshold)
+    found = checks.finite(threshold)
     if found is None or not 0.5 < found <= 1:
         raise OptionError(
             "`threshold` must be a number above 0.5 and at most 1.\n"
-            f"  Found: {described(threshold)}."
+            f"  Found: {checks.described(threshold)}."
         )
     q, p = _sizes(stability)
     n = stability.n_resamples
@@ -126,7 +119,7 @@ def error_bound(stability: Resampled, threshold: float, assumption: Assumption) 
 def least_threshold(stability: Resampled, pfer: float, assumption: Assumption) -> float:
     """The lowest threshold whose bound is at most `pfer`: see ``Stability.threshold``."""
     bound_with = _bound_of(stability, assumption)
-    pfer = check_between("pfer", pfer, 0)
+    pfer = checks.check_between("pfer", pfer, 0)
     n, (q, _) = stability.n_resamples, _sizes(stability)
 
     def is_enough(count: int) -> bool:
@@ -165,7 +158,7 @@ def _way_out(
 
 def _bound_of(stability: Resampled, assumption: Assumption) -> Callable[[int, float], float]:
     """The bound as a function of q and the threshold, after checking that one holds."""
-    check_choice("assumption", assumption, get_args(Assumption))
+    checks.check_choice("assumption", assumption, get_args(Assumption))
     why_not = no_bound(stability)
     if why_not is not None:
         raise StabilityError(why_not)
@@ -381,11 +374,11 @@ def followed(
 
 def efp_of(stability: Resampled, power: int, cutoff: float, independent_pairs: int) -> FloatArray:
     """Efp scores of the units that are not forced in: see ``Stability.q_values``."""
-    exponent = whole(power)
+    exponent = checks.whole(power)
     if exponent not in (1, 2, 3):
-        raise OptionError(f"`power` must be 1, 2 or 3.\n  Found: {described(power)}.")
-    cutoff = check_between("cutoff", cutoff, 0)
-    pairs = check_count("independent_pairs", independent_pairs, least=1)
+        raise OptionError(f"`power` must be 1, 2 or 3.\n  Found: {checks.described(power)}.")
+    cutoff = checks.check_between("cutoff", cutoff, 0)
+    pairs = checks.check_count("independent_pairs", independent_pairs, least=1)
     if not _has_whole_pairs(stability):
         raise StabilityError(
             f"Q-values need complete complementary pairs.\n  Found: {stability.words}. Use {_WAY}."

@@ -11,15 +11,7 @@ from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 
-from treeselect.arguments.checks import (
-    MOST_FOLDS,
-    MOST_REPEATS,
-    answer,
-    as_floats,
-    check_count,
-    described,
-    whole,
-)
+from treeselect.arguments import checks
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import Problem
 from treeselect.designs.row_sample import labels_of, units_of, varies
@@ -109,9 +101,11 @@ def read_folds(
     name: str = "folds",
 ) -> Folds:
     """Check the first two arguments against all rows of the data."""
-    n_repeats = check_count("repeats", repeats, least=1, most=MOST_REPEATS)
-    if isinstance(folds, bool) or whole(folds) is not None:
-        known: int | Splitter | IntArray = check_count(name, folds, least=2, most=MOST_FOLDS)
+    n_repeats = checks.check_count("repeats", repeats, least=1, most=checks.MOST_REPEATS)
+    if isinstance(folds, bool) or checks.whole(folds) is not None:
+        known: int | Splitter | IntArray = checks.check_count(
+            name, folds, least=2, most=checks.MOST_FOLDS
+        )
     else:
         if n_repeats != 1:
             raise OptionError(
@@ -125,7 +119,7 @@ def read_folds(
 
 def _is_splitter(value: object) -> TypeGuard[Splitter]:
     """Whether it is a splitter, not the class of one."""
-    methods = (answer(value, "split"), answer(value, "get_n_splits"))
+    methods = (checks.answer(value, "split"), checks.answer(value, "get_n_splits"))
     return all(map(callable, methods)) and not isinstance(value, type)
 
 
@@ -135,10 +129,10 @@ def _fold_numbers(given: object, n_rows: int, name: str) -> IntArray:
         f"`{name}` must be a whole number of at least 2, a scikit-learn splitter, or an array with"
         " the fold number of each row.\n"
     )
-    values = None if isinstance(given, str) else as_floats(given)
+    values = None if isinstance(given, str) else checks.as_floats(given)
     if values is None or values.ndim == 0:
         is_list = isinstance(given, list | tuple)
-        found = f"a {type(given).__name__} of non-numbers" if is_list else described(given)
+        found = f"a {type(given).__name__} of non-numbers" if is_list else checks.described(given)
         raise OptionError(f"{allowed}  Found: {found}.")
     if values.shape != (n_rows,):
         raise OptionError(

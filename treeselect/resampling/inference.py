@@ -20,26 +20,7 @@ from treeselect.designs.row_sample import varies
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, listing, quoted
-from treeselect.models.linear.coefficients import (
-    OTHER_ROWS,
-    ModelColumn,
-    Tabled,
-    changed_labels,
-    clusters,
-    coefficient_frame,
-    coefficient_table,
-    dropped_words,
-    error_words,
-    exponentiated,
-    few_events_notes,
-    in_print,
-    ratio_notes,
-    reference_levels,
-    robust_note,
-    rows_with_references,
-    table_head,
-    table_rows,
-)
+from treeselect.models.linear import coefficients as coefs
 from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.regression_table import InPapers, OfTable
 from treeselect.models.linear.statistics import dispersion_fact, fit_statistics
@@ -62,7 +43,7 @@ from treeselect.running.pieces import Course, Kind, run_pieces
 
 
 @dataclass(frozen=True)
-class Inference(OfContent, Tabled, Stoppable, InPapers):
+class Inference(OfContent, coefs.Tabled, Stoppable, InPapers):
     """P-values of terms that were selected on other rows (sample splitting).
 
     Attributes
@@ -160,7 +141,7 @@ class Inference(OfContent, Tabled, Stoppable, InPapers):
             fit = self._only(
                 "`exponentiate` must be False for several splits: they have no common coefficients."
             ).fit
-            table = exponentiated(table, "ratio" if fit is None else fit.ratio)
+            table = coefs.exponentiated(table, "ratio" if fit is None else fit.ratio)
         return self._frame(table)
 
     def _only(self, needs: str) -> SplitFit:
@@ -189,13 +170,13 @@ class Inference(OfContent, Tabled, Stoppable, InPapers):
         found = fitted_terms(data, full, fit, "inference()", coding)
         return found, data, split.selected, _VALID
 
-    def _column(self) -> ModelColumn:
+    def _column(self) -> coefs.ModelColumn:
         split, fit = self._with_model()
         groups = self.groups_name if isinstance(self.groups_name, str) else ""
-        return ModelColumn(
-            table=coefficient_frame(coefficient_table(fit), has_tests=True),
+        return coefs.ModelColumn(
+            table=coefs.coefficient_frame(coefs.coefficient_table(fit), has_tests=True),
             response=self.response,
-            statistics={"N": split.n_fitted, **self.statistics, "selection": OTHER_ROWS},
+            statistics={"N": split.n_fitted, **self.statistics, "selection": coefs.OTHER_ROWS},
             below=("N", "r2", "deviance", "aic", "selection"),
             errors="cluster-robust" if self.groups_name else "iid",
             groups=groups,
@@ -214,7 +195,7 @@ def _coefficients(found: Inference) -> pd.DataFrame:
     (split,) = found.splits
     if split.fit is None:
         return _without_estimates(split.selected, 1.0)
-    table = coefficient_table(split.fit, found.level)
+    table = coefs.coefficient_table(split.fit, found.level)
     lost = [term for term, p_value in split.p_values.items() if np.isnan(p_value)]
     if not lost:
         return table
@@ -319,11 +300,11 @@ def _of_model(
     if len(splits) > 1 or splits[0].fit is None:
         return {}
     fit, are_copies = splits[0].fit, data.row_weights.are_copies
-    table, weights = coefficient_table(fit), data.row_weights.only(parts[0].test)
+    table, weights = coefs.coefficient_table(fit), data.row_weights.only(parts[0].test)
     return {
         "tested": (dataclasses.replace(data, row_weights=weights), coding),
         "statistics": fit_statistics(fit, data.response.family.name, are_copies=are_copies),
-        "labels": changed_labels(table, in_print(data, table)),
+        "labels": coefs.changed_labels(table, coefs.in_print(data, table)),
     }
 
 
@@ -365,7 +346,7 @@ def _part_words(parts: Sequence[Split], groups: IntArray | None, name: str | boo
     n = [len(np.unique(groups[side[0]])) for side in sides]
     about = "about " if len(parts) > 1 else ""
     return (
-        f"{n[0]:,} {clusters(name)} ({about}{rows[0]:,} rows) for selection,"
+        f"{n[0]:,} {coefs.clusters(name)} ({about}{rows[0]:,} rows) for selection,"
         f" {n[1]:,} ({rows[1]:,}) for testing"
     )
 
@@ -379,7 +360,7 @@ def _content(
     model = ", or ".join(dict.fromkeys(f.model for f in fits)) or "none could be fitted"
     facts = (*facts, ("Model", model), *design.weights_facts, *dispersion_fact(fits))
     if found.groups_name and fits:
-        facts += (("Std. errors", error_words(found.groups_name, fits)),)
+        facts += (("Std. errors", coefs.error_words(found.groups_name, fits)),)
     columns: tuple[str, ...] = ()
     rows: Rows = ()
     dropped = sum(split.n_dropped for split in found.splits)
@@ -387,25 +368,28 @@ def _content(
         (split,) = found.splits
         notes = [_ONE_SPLIT] if fits else []
         if split.fit is not None:
-            table = in_print(design, coefficient_table(split.fit, found.level))
-            columns, rows = table_head(split.fit, found.level), table_rows(table, split.fit)
-            names = split.fit.names
-            rows = rows_with_references(
-                coefficient_table(split.fit), reference_levels(design, names), rows
+            table = coefs.in_print(design, coefs.coefficient_table(split.fit, found.level))
+            columns, rows = (
+                coefs.table_head(split.fit, found.level),
+                coefs.table_rows(table, split.fit),
             )
-            notes += ratio_notes(split.fit, table)
-        notes += few_events_notes(fits)
+            names = split.fit.names
+            rows = coefs.rows_with_references(
+                coefs.coefficient_table(split.fit), coefs.reference_levels(design, names), rows
+            )
+            notes += coefs.ratio_notes(split.fit, table)
+        notes += coefs.few_events_notes(fits)
         selected = ", ".join(labels.get(name, name) for name in split.selected) or "nothing"
-        facts += (("Selected", selected), ("Rows dropped", dropped_words(dropped)))
+        facts += (("Selected", selected), ("Rows dropped", coefs.dropped_words(dropped)))
     else:
         facts += (
             ("Splits", f"{n}, of which {found.n_failed} failed"),
-            ("Rows dropped", dropped_words(round(dropped / n, 1), " per split")),
+            ("Rows dropped", coefs.dropped_words(round(dropped / n, 1), " per split")),
         )
         columns, rows = _term_rows(found, labels)
         notes = [_SEVERAL_SPLITS] if fits else [_NONE_FITTED]
         notes += [_RARE] if any(row[-1].endswith("*") for row in rows) else []
-        notes += few_events_notes(fits, "split")
+        notes += coefs.few_events_notes(fits, "split")
         if len(found.terms) > MOST_ROWS:
             notes.append(f"{len(found.terms) - MOST_ROWS:,} more terms in `.tidy()`.")
     notes = [*stopped(found, n, "splits"), *notes]
@@ -470,7 +454,7 @@ def _group_note(name: str | bool, fits: Sequence[LinearFit]) -> str:
     each = f"each {quoted(name)} cluster" if isinstance(name, str) else "each cluster"
     said = f"All rows of {each} are in the same part."
     robust = [fit for fit in fits if fit.n_groups is not None]
-    return f"{said} {robust_note(robust, ' for testing')}" if robust else said
+    return f"{said} {coefs.robust_note(robust, ' for testing')}" if robust else said
 
 
 _RARE = (

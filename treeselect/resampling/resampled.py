@@ -12,15 +12,7 @@ import pandas as pd
 from treeselect.arguments.checks import MOST_RESAMPLES, check_count, check_share
 from treeselect.brief import brief
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
-from treeselect.resampling.agreement import (
-    Clusters,
-    co_selection,
-    correlated_index,
-    distinct_sets,
-    pairs_of,
-    stability_index,
-    wilson_interval,
-)
+from treeselect.resampling import agreement
 from treeselect.resampling.records import Stoppable
 
 Scheme = Literal["bootstrap", "subsample", "complementary"]
@@ -137,7 +129,7 @@ class Resampled(Stoppable):
     association: Callable[[str, str], float] | None = field(default=None, repr=False, compare=False)
     similarity: Callable[[], FloatArray] | None = field(default=None, repr=False, compare=False)
     measured_index: float = field(default=float("nan"), repr=False, compare=False)
-    measured_places: Clusters = field(default=(), repr=False, compare=False)
+    measured_places: agreement.Clusters = field(default=(), repr=False, compare=False)
     measured_associations: tuple[float, ...] = field(default=(), repr=False, compare=False)
     along: StabilityPath | None = field(default=None, repr=False, compare=False)
     labels: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
@@ -170,12 +162,12 @@ class Resampled(Stoppable):
     @property
     def index(self) -> float:
         """Nogueira's stability index over the units not forced in (see `stability_index`)."""
-        return stability_index(self.selected[:, self.assessed])[0]
+        return agreement.stability_index(self.selected[:, self.assessed])[0]
 
     @property
     def index_ci(self) -> tuple[float, float]:
         """Its 95% Monte Carlo interval."""
-        return stability_index(self.selected[:, self.assessed])[1]
+        return agreement.stability_index(self.selected[:, self.assessed])[1]
 
     def tidy(self) -> Any:
         """One row per unit, in decreasing order of selection frequency.
@@ -186,7 +178,7 @@ class Resampled(Stoppable):
             Columns ``term``, ``frequency``, ``ci_low``, ``ci_high`` (95% Wilson interval) and
             ``selected`` (by the fit).
         """
-        low, high = wilson_interval(self.frequency, self.n_resamples)
+        low, high = agreement.wilson_interval(self.frequency, self.n_resamples)
         frame = pd.DataFrame(
             {
                 "term": self.units,
@@ -212,12 +204,14 @@ class Resampled(Stoppable):
         if self.similarity is None:
             return self.measured_index
         free = self.assessed
-        return correlated_index(self.selected[:, free], self.similarity()[np.ix_(free, free)])
+        return agreement.correlated_index(
+            self.selected[:, free], self.similarity()[np.ix_(free, free)]
+        )
 
     @property
     def n_models(self) -> int:
         """Number of different sets that the resamples selected."""
-        return len(distinct_sets(self.selected)[0])
+        return len(agreement.distinct_sets(self.selected)[0])
 
     @property
     def same_model(self) -> int:
@@ -242,7 +236,7 @@ class Resampled(Stoppable):
             set and all more frequent ones; ``selected``, whether it is the set of the fit.
         """
         most = None if n is None else check_count("n", n, least=1, most=MOST_RESAMPLES)
-        sets, counts = distinct_sets(self.selected)
+        sets, counts = agreement.distinct_sets(self.selected)
         names, order = np.array(self.units, dtype=object), self._by_frequency()
         own = (sets == self.fitted).all(axis=1)
         shown = np.ones(len(sets), dtype=bool) if most is None else np.arange(len(sets)) < most
@@ -292,7 +286,7 @@ class Resampled(Stoppable):
         """
         level = check_share("level", level)
         order = self._by_frequency()
-        found = pairs_of(self.selected[:, order], level)
+        found = agreement.pairs_of(self.selected[:, order], level)
         names = np.array(self.units, dtype=object)[order]
         frame = pd.DataFrame(
             {
@@ -319,7 +313,7 @@ class Resampled(Stoppable):
         """
         order = self._by_frequency()
         names = [self.units[g] for g in order]
-        return pd.DataFrame(co_selection(self.selected[:, order]), names, names)
+        return pd.DataFrame(agreement.co_selection(self.selected[:, order]), names, names)
 
     def _by_frequency(self) -> Any:
         """Numbers of the units, the most frequent first, then by name."""

@@ -23,20 +23,8 @@ from treeselect.printing import (
     percent_text,
 )
 from treeselect.printing.numbers import span
+from treeselect.resampling import error_bounds
 from treeselect.resampling.agreement import Clusters, Place, associated_clusters, place_of
-from treeselect.resampling.error_bounds import (
-    CUTOFF,
-    PAIRS,
-    POWER,
-    Assumption,
-    ErrorBound,
-    efp_of,
-    error_bound,
-    followed,
-    least_threshold,
-    no_bound,
-    q_values_of,
-)
 from treeselect.resampling.records import stopped
 from treeselect.resampling.resampled import Resampled
 from treeselect.shown import shown
@@ -63,7 +51,9 @@ class Stability(Rounded, Resampled):
     ['term', 'frequency', 'ci_low', 'ci_high', 'selected']
     """
 
-    def pfer(self, threshold: float = 0.75, assumption: Assumption = "none") -> ErrorBound:
+    def pfer(
+        self, threshold: float = 0.75, assumption: error_bounds.Assumption = "none"
+    ) -> error_bounds.ErrorBound:
         """Bound on the expected number of false selections above a frequency threshold (PFER).
 
         Parameters
@@ -115,9 +105,9 @@ class Stability(Rounded, Resampled):
         >>> bound.units, bound.q, bound.p, round(bound.bound, 2)
         (('sex',), 1, 9, 0.19)
         """
-        return error_bound(self, threshold, assumption)
+        return error_bounds.error_bound(self, threshold, assumption)
 
-    def threshold(self, pfer: float = 1.0, assumption: Assumption = "none") -> float:
+    def threshold(self, pfer: float = 1.0, assumption: error_bounds.Assumption = "none") -> float:
         """The lowest frequency threshold at which the bound of :meth:`pfer` is at most `pfer`.
 
         Parameters
@@ -140,7 +130,7 @@ class Stability(Rounded, Resampled):
             As for :meth:`pfer`; and if no threshold is high enough, so that fewer units must be
             selected on each resample.
         """
-        return least_threshold(self, pfer, assumption)
+        return error_bounds.least_threshold(self, pfer, assumption)
 
     def path(self) -> Any:
         """Selection frequencies along the path: by the number of units requested.
@@ -169,11 +159,14 @@ class Stability(Rounded, Resampled):
         1  2  sex        1.0
         2  3  sex        1.0
         """
-        path = followed(self, "selection frequencies along the path")
+        path = error_bounds.followed(self, "selection frequencies along the path")
         return self._frame(path.table(self.units))
 
     def q_values(
-        self, power: int = POWER, cutoff: float = CUTOFF, independent_pairs: int = PAIRS
+        self,
+        power: int = error_bounds.POWER,
+        cutoff: float = error_bounds.CUTOFF,
+        independent_pairs: int = error_bounds.PAIRS,
     ) -> Any:
         """False discovery rates by integrated path stability selection.
 
@@ -244,13 +237,13 @@ class Stability(Rounded, Resampled):
         >>> print(fit.stability.q_values().head(1)["term"][0])
         sex
         """
-        efp = efp_of(self, power, cutoff, independent_pairs)
+        efp = error_bounds.efp_of(self, power, cutoff, independent_pairs)
         judged = np.flatnonzero(self.assessed)
         frame = pd.DataFrame(
             {
                 "term": [self.units[unit] for unit in judged],
                 "efp": efp,
-                "q_value": q_values_of(efp),
+                "q_value": error_bounds.q_values_of(efp),
                 "selected": self.fitted[judged],
             }
         )
@@ -363,7 +356,7 @@ class Stability(Rounded, Resampled):
 
     def __repr__(self) -> str:
         title, *facts = _facts(self._in_labels())
-        bound = ", .pfer()" if no_bound(self) is None else ""
+        bound = ", .pfer()" if error_bounds.no_bound(self) is None else ""
         lines = [
             f"Stability on {title[1]}",
             *(f"  {name}: {value}" for name, value in facts),

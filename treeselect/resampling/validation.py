@@ -10,13 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from treeselect.arguments.checks import (
-    AUTO,
-    MOST_RESAMPLES,
-    check_choice,
-    check_count,
-    check_share,
-)  # fmt: skip
+from treeselect.arguments import checks
 from treeselect.designs.families import Family
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
@@ -195,7 +189,7 @@ class Validation(Rounded, OfFolds, Stoppable):
             "error": self._errors(),
         }
         if threshold is not None:
-            threshold = check_share("threshold", threshold)
+            threshold = checks.check_share("threshold", threshold)
             if not (self.family.has_classes or self.family.has_times):
                 raise OptionError(
                     "`threshold` needs a response of two classes, or times to an event.\n"
@@ -255,7 +249,7 @@ class Validation(Rounded, OfFolds, Stoppable):
             ``group``; ``predicted``, mean prediction; ``observed``, mean response, share of the
             class, or Kaplan and Meier's estimate of the share with the event by the horizon.
         """
-        n_groups = check_count("n_groups", n_groups, least=2, most=100)
+        n_groups = checks.check_count("n_groups", n_groups, least=2, most=100)
         models = [self.predicted, *self.resampled]
         parts = [_curve(self, own, n_groups).assign(sample=i) for i, own in enumerate(models)]
         table = pd.concat(parts, ignore_index=True)
@@ -292,7 +286,7 @@ class Validation(Rounded, OfFolds, Stoppable):
         MissingPackageError
             If matplotlib is not installed.
         """
-        check_choice("kind", kind, _KINDS)
+        checks.check_choice("kind", kind, _KINDS)
         if (kind == "changes") != (threshold is not None):
             raise OptionError('`threshold` must be given for `kind="changes"`, and for no other.')
         need_matplotlib()
@@ -432,7 +426,7 @@ def validate(
     result: Fit, n: int, horizon: float | None, *, seed: int, course: Course, call: str
 ) -> Validation:
     """See :meth:`treeselect.SelectionResult.validate`."""
-    n = check_count("n", n, least=2, most=MOST_RESAMPLES)
+    n = checks.check_count("n", n, least=2, most=checks.MOST_RESAMPLES)
     here, folds = result.in_groups()
     family, weights = here.response.family, here.row_weights
     if family.n_classes > 2:
@@ -483,7 +477,7 @@ def _one(
     problem, _, weights, choice = asked
     drawn = resample_weights(problem, weights, "bootstrap", number, seed)
     check_varies(problem, [drawn], number)
-    if choice.k == AUTO and drawn.groups is None:
+    if choice.k == checks.AUTO and drawn.groups is None:
         # The tests must not take copies of a row for independent rows: each row is a cluster.
         drawn = drawn.in_groups(np.arange(len(drawn)))
     found, model = run_selection(
