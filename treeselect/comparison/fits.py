@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from treeselect import printing
 from treeselect.arguments.checks import read_seed
 from treeselect.comparison.record import NO_VARIANCE
 from treeselect.designs.modeldata import ModelData
@@ -16,17 +17,6 @@ from treeselect.designs.preparing import shown_names
 from treeselect.designs.scoring import Scoring
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.errors import DataError, OptionError, quoted
-from treeselect.printing import (
-    Rounded,
-    SummaryContent,
-    decimal_form,
-    decimal_text,
-    enumeration,
-    interval_text,
-    p_text,
-    plain_score,
-    score_text,
-)
 from treeselect.printing.numbers import span
 from treeselect.resampling.cross_validation import (
     PairedDifference,
@@ -43,7 +33,7 @@ from treeselect.running.pieces import Course
 
 
 @dataclass(frozen=True)
-class FitComparison(Rounded, Scored):
+class FitComparison(printing.Rounded, Scored):
     """Fits compared on held-out rows of the same folds.
 
     Returned by :func:`treeselect.compare` for a list of fits.
@@ -145,24 +135,24 @@ class FitComparison(Rounded, Scored):
         row |= {"folds": self.scores.shape[1], "repeats": self.repeats, "seed": self.seed}
         return self._frame(pd.DataFrame([row]))
 
-    def _content(self) -> SummaryContent:
+    def _content(self) -> printing.SummaryContent:
         errors = [float(standard_error(scores, self.repeats)) for scores in self.scores]
         gaps = [
             (
-                decimal_text(paired.mean, 3, "+"),
-                interval_text(paired.low, paired.high, decimal_form(3, "+")),
-                p_text(paired.p_value),
+                printing.decimal_text(paired.mean, 3, "+"),
+                printing.interval_text(paired.low, paired.high, printing.decimal_form(3, "+")),
+                printing.p_text(paired.p_value),
             )
             for paired in self.differences
         ]
         rows = tuple(
-            (f"Model {i + 1}", span(k), score_text(scores.mean(), errors[i]), *gap)
+            (f"Model {i + 1}", span(k), printing.score_text(scores.mean(), errors[i]), *gap)
             for i, (k, scores, gap) in enumerate(
                 zip(self.k, self.scores, [("", "", ""), *gaps], strict=True)
             )
         )
         both, two = ("both", "two") if len(rows) == 2 else ("all", f"{len(rows)}")
-        return SummaryContent(
+        return printing.SummaryContent(
             title=f"Comparison of {two} selections: repeated inside each fold",
             facts=(
                 *((f"Model {i}", call) for i, call in enumerate(self.calls, 1)),
@@ -177,8 +167,8 @@ class FitComparison(Rounded, Scored):
         )
 
     def __repr__(self) -> str:
-        means = " and ".join(plain_score(own.mean()) for own in self.scores)
-        gaps = ", ".join(decimal_text(own.mean, 3, "+") for own in self.differences)
+        means = " and ".join(printing.plain_score(own.mean()) for own in self.scores)
+        gaps = ", ".join(printing.decimal_text(own.mean, 3, "+") for own in self.differences)
         return f"<FitComparison: {self.score_name} {means}, difference {gaps}>"
 
 
@@ -196,7 +186,12 @@ def _terms(found: FitComparison) -> tuple[tuple[str, str], ...]:
     ]
     shown = found.labels
     return tuple(
-        (head, enumeration([shown.get(n, n) for n in names], _MOST_SHOWN) if names else "no term")
+        (
+            head,
+            printing.enumeration([shown.get(n, n) for n in names], _MOST_SHOWN)
+            if names
+            else "no term",
+        )
         for head, names in parts
     )
 

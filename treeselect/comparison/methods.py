@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from treeselect import printing
 from treeselect.algorithms.method import Method, is_method
 from treeselect.algorithms.registry import find_method
 from treeselect.algorithms.task import Step, Task
@@ -22,17 +23,7 @@ from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, TreeselectError, quoted
-from treeselect.printing import (
-    SummaryContent,
-    cells,
-    count_text,
-    decimal_form,
-    decimal_text,
-    error_text,
-    interval_text,
-    p_text,
-    plain_score,
-)
+from treeselect.printing import cells
 from treeselect.resampling.choosing import most_units
 from treeselect.resampling.cross_validation import FoldPath, follow_fold
 from treeselect.resampling.folds import Folds, Split
@@ -276,7 +267,7 @@ class AllTerms(Method):
         return [Step(0.0, np.ones(n, dtype=bool), np.full(n, 1 / n), np.nan)]
 
 
-def summarise_comparison(found: Contest) -> SummaryContent:
+def summarise_comparison(found: Contest) -> printing.SummaryContent:
     """Content of the summary of a comparison: a row for each method, the best score first."""
     several, is_fixed = len(found.runs) > 1, isinstance(found.rule, int)
     against = found.in_pandas.differences().set_index("method").to_dict("index")
@@ -291,15 +282,15 @@ def summarise_comparison(found: Contest) -> SummaryContent:
             ("Method", "method"),
             ("k", lambda row: size_text(row["k"], row["n_selected"])),
             *([("k (1 s.e.)", lambda row: size_text(row["k_1se"], np.nan))] if is_fixed else []),
-            (found.score_name, lambda row: plain_score(row["score"])),
-            ("s.e.", lambda row: error_text(row["standard_error"])),
+            (found.score_name, lambda row: printing.plain_score(row["score"])),
+            ("s.e.", lambda row: printing.error_text(row["standard_error"])),
             *([("Difference", difference(0)), ("95% interval", difference(1))] if several else []),
             ("Stability", cells.decimal("stability", 2, "–")),
             ("Seconds", lambda row: f"{row['seconds']:.2g}"),
             *([("Front", cells.yes("front"))] if several else []),
         ],
     )
-    return SummaryContent(
+    return printing.SummaryContent(
         title="Comparison of methods: selection repeated inside each fold",
         facts=(
             ("Call", found.call),
@@ -344,9 +335,9 @@ def size_text(k: object, mean: float) -> str:
 def difference_cells(row: Mapping[Any, Any]) -> tuple[str, str, str]:
     """A difference with its interval and its p-value."""
     return (
-        decimal_text(row["difference"], 3, "+"),
-        interval_text(row["ci_low"], row["ci_high"], decimal_form(3, "+")),
-        p_text(row["p_value"]),
+        printing.decimal_text(row["difference"], 3, "+"),
+        printing.interval_text(row["ci_low"], row["ci_high"], printing.decimal_form(3, "+")),
+        printing.p_text(row["p_value"]),
     )
 
 
@@ -358,8 +349,8 @@ def units_text(mean: float, found: Contest) -> str:
     if mean == n_units:
         if n_units == 1:
             return f"the only {noun_in(found, 1)}"
-        return f"all {count_text(n_units)} {noun_in(found)}"
-    return f"{count_text(mean)} {noun_in(found, mean)}"
+        return f"all {printing.count_text(n_units)} {noun_in(found)}"
+    return f"{printing.count_text(mean)} {noun_in(found, mean)}"
 
 
 def noun_in(found: Contest, n: float = 2) -> str:
@@ -373,7 +364,8 @@ def _reference_models(found: Contest) -> list[str]:
     if not rows:
         return []
     null, full = (
-        f"{plain_score(row['score'])} (s.e. {error_text(row['standard_error'])})" for row in rows
+        f"{printing.plain_score(row['score'])} (s.e. {printing.error_text(row['standard_error'])})"
+        for row in rows
     )
     several = " They are not methods and do not count in differences or the Pareto front."
     return [

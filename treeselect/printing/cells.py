@@ -7,13 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from treeselect.printing.numbers import (
-    count_text,
-    decimal_form,
-    decimal_text,
-    interval_text,
-    number_text,
-)
+from treeselect.printing import numbers
 
 Record = Mapping[Hashable, Any]
 """A row of a frame."""
@@ -36,25 +30,25 @@ def table(
 
 def number(name: str, form: str) -> Cell:
     """A number in some format."""
-    return lambda row: number_text(row[name], form)
+    return lambda row: numbers.number_text(row[name], form)
 
 
 def count(name: str) -> Cell:
     """A count."""
-    return lambda row: count_text(row[name])
+    return lambda row: numbers.count_text(row[name])
 
 
 def decimal(name: str, places: int, missing: str | None = None, sign: str = "") -> Cell:
     """A number with so many decimals."""
-    return lambda row: decimal_text(row[name], places, sign, missing)
+    return lambda row: numbers.decimal_text(row[name], places, sign, missing)
 
 
 def interval(
     low: str, high: str, form: str = "", missing: str = "–", *, places: int = 2, sign: str = ""
 ) -> Cell:
     """An interval, in some format or with so many decimals."""
-    return lambda row: interval_text(
-        row[low], row[high], form or decimal_form(places, sign), missing
+    return lambda row: numbers.interval_text(
+        row[low], row[high], form or numbers.decimal_form(places, sign), missing
     )
 
 

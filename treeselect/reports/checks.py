@@ -12,15 +12,8 @@ from treeselect.figures.charts import level_figure
 from treeselect.models.linear.statistics import Recalibration
 from treeselect.printing import cells, decimal_text
 from treeselect.reports.parts import Facts, FitMaterial, Picture, Section, Table, first_rows, listed
+from treeselect.resampling import held_out
 from treeselect.resampling.decisions import DecisionCurve, decision_figure
-from treeselect.resampling.held_out import (
-    HeldOut,
-    areas,
-    calibration_table,
-    confusion_table,
-    per_class_table,
-    recalibration,
-)
 from treeselect.resampling.held_out_figures import (
     N_GROUPS,
     calibration_figure,
@@ -48,7 +41,7 @@ def checks(material: FitMaterial) -> Section | None:
 
 
 def _section(
-    held: HeldOut,
+    held: held_out.HeldOut,
     pictures: Sequence[Picture],
     sentences: Sequence[str],
     *folded: Table,
@@ -81,9 +74,9 @@ def _keyed(name: str, pictures: Sequence[Picture]) -> tuple[Picture, ...]:
 # --- what the response is -----------------------------------------------------------------------
 
 
-def _risks(held: HeldOut, decisions: DecisionCurve) -> Section:
+def _risks(held: held_out.HeldOut, decisions: DecisionCurve) -> Section:
     """Of two classes, and of times to an event."""
-    event, found = decisions.event, calibration_table(held, N_GROUPS)
+    event, found = decisions.event, held_out.calibration_table(held, N_GROUPS)
     content = decisions.summary().content
     if held.event is not None:
         how = ", by Kaplan and Meier's estimate, with 95% intervals"
@@ -92,12 +85,12 @@ def _risks(held: HeldOut, decisions: DecisionCurve) -> Section:
     else:
         how, caption = _WILSON, f"Calibration of P({event})"
         first = [Picture("ROC curve", f"Over all cut-offs of P({event}).", roc_figure(held))]
-        together, by_fold = areas(held, 1)
+        together, by_fold = held_out.areas(held, 1)
         said = (
             f"The area under the curve is {decimal_text(together, 3)} with the predictions of all"
             " folds pooled; the mean of the areas within folds, which compare only rows of the same"
             f" fold, is {decimal_text(by_fold, 3)}.",
-            *_recalibration_words(recalibration(held)),
+            *_recalibration_words(held_out.recalibration(held)),
         )
     words = _calibration_words(found, event, how)
     net_benefit = (
@@ -118,8 +111,8 @@ def _risks(held: HeldOut, decisions: DecisionCurve) -> Section:
     )
 
 
-def _numbers(held: HeldOut) -> Section:
-    found = calibration_table(held, N_GROUPS)
+def _numbers(held: held_out.HeldOut) -> Section:
+    found = held_out.calibration_table(held, N_GROUPS)
     text = "predicted {:,.4g}: residual {:,.3g}{}"
     right = level_figure(
         group_dots(found, text, "residual", "residual_low", "residual_high"),
@@ -150,14 +143,14 @@ def _numbers(held: HeldOut) -> Section:
                 right,
             ),
         ],
-        _recalibration_words(recalibration(held)),
+        _recalibration_words(held_out.recalibration(held)),
         _folded(listed(found, columns), "Observed and predicted means by group"),
     )
 
 
-def _classes(held: HeldOut, name: str) -> Section:
-    found = calibration_table(held, N_GROUPS)
-    by_class = per_class_table(held)
+def _classes(held: held_out.HeldOut, name: str) -> Section:
+    found = held_out.calibration_table(held, N_GROUPS)
+    by_class = held_out.per_class_table(held)
     order = by_class["n"].to_numpy().argsort(kind="stable")[::-1][:MOST_CHECKED]
     first = [held.classes[number] for number in sorted(order)]
     pictures = [
@@ -181,7 +174,7 @@ def _classes(held: HeldOut, name: str) -> Section:
     shown = [listed(by_class, columns).titled(caption)]
     if not several:
         caption = "Confusion matrix: observed class by most probable class"
-        counts = confusion_table(held)["n"].to_numpy().reshape(len(first), len(first))
+        counts = held_out.confusion_table(held)["n"].to_numpy().reshape(len(first), len(first))
         rows = tuple(
             (str(label), *(f"{count:,.6g}" for count in own))
             for label, own in zip(held.classes, counts, strict=True)
@@ -242,7 +235,7 @@ def _recalibration_words(found: Recalibration | None) -> list[str]:
     return said
 
 
-def _cautions(held: HeldOut) -> list[str]:
+def _cautions(held: held_out.HeldOut) -> list[str]:
     said = []
     if held.times.max() > 1:
         said.append(

@@ -19,14 +19,8 @@ from treeselect.comparison.methods import (
     units_text,
 )
 from treeselect.comparison.record import Contest
+from treeselect.figures import charts
 from treeselect.figures.axes import distinct
-from treeselect.figures.charts import (
-    MOST_LINES,
-    bar_figure,
-    difference_figure,
-    method_series,
-    score_figure,
-)
 from treeselect.figures.marks import Plane, Rows, Series
 from treeselect.printing import decimal_text, enumeration, error_text, plain_score
 from treeselect.printing.numbers import span
@@ -154,7 +148,7 @@ def difference_rows(material: parts.ContestMaterial) -> Rows:
     table = material.differences.sort_values("difference", ascending=False, kind="stable")
     shown = table.head(parts.MOST_UNITS)
     spans = shown[["difference", "ci_low", "ci_high"]].itertuples(index=False, name=None)
-    return difference_figure(shown["method"].tolist(), list(spans), len(table) - len(shown))
+    return charts.difference_figure(shown["method"].tolist(), list(spans), len(table) - len(shown))
 
 
 # --- the methods, best score first --------------------------------------------------------------
@@ -209,9 +203,9 @@ def score_lines_figure(material: parts.ContestMaterial) -> Plane:
     found, lines = material.found, material.lines
     shown = [
         line_series(line, i, "score", line.curve["standard_error"].to_list())
-        for i, line in enumerate(lines[:MOST_LINES])
+        for i, line in enumerate(lines[: charts.MOST_LINES])
     ]
-    figure = score_figure(
+    figure = charts.score_figure(
         shown,
         len(lines) - len(shown),
         what=found.score_name,
@@ -234,7 +228,7 @@ def stability(material: parts.ContestMaterial) -> parts.Section:
     found, lines = material.found, material.lines
     shown = [
         line_series(line, i, "stability", [np.nan] * len(line.curve))
-        for i, line in enumerate(lines[:MOST_LINES])
+        for i, line in enumerate(lines[: charts.MOST_LINES])
         if line.curve["stability"].notna().any()
     ]
     units = noun_in(found)
@@ -248,9 +242,9 @@ def stability(material: parts.ContestMaterial) -> parts.Section:
     )
     table = table_by_size(found, lines, lambda row: decimal_text(row["stability"], 2, missing="–"))
     figure = replace(
-        score_figure(
+        charts.score_figure(
             shown,
-            max(len(lines) - MOST_LINES, 0),
+            max(len(lines) - charts.MOST_LINES, 0),
             what="stability index",
             noun=noun_in(found, 1),
             bounds=(-1.0, 1.0),
@@ -327,7 +321,7 @@ def seconds(material: parts.ContestMaterial) -> parts.Section:
     """Seconds per fold, best methods first."""
     glance = material.ranked
     shown = glance.head(parts.MOST_UNITS)
-    figure = bar_figure(
+    figure = charts.bar_figure(
         shown["method"].tolist(),
         shown["seconds"].tolist(),
         len(glance) - len(shown),
@@ -371,7 +365,7 @@ def software(material: parts.ContestMaterial) -> parts.Section:
 def line_series(line: ScoreLine, i: int, what: str, errors: Sequence[float]) -> Series:
     """A column of the table of a method by number of terms."""
     size, values, compared = (line.curve[name].to_list() for name in ("size", what, "compared"))
-    return method_series(line.method, i, size, values, errors, compared)
+    return charts.method_series(line.method, i, size, values, errors, compared)
 
 
 def table_by_size(

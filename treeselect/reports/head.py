@@ -8,15 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from treeselect import printing
 from treeselect.figures.shapes import Curve
-from treeselect.printing import (
-    decimal_text,
-    enumeration,
-    error_text,
-    interval_text,
-    number_text,
-    plain_score,
-)
 from treeselect.printing.text import code_lines
 from treeselect.reports import parts
 from treeselect.reports.data import data_sentences
@@ -59,7 +52,9 @@ def answer(material: parts.FitMaterial) -> tuple[str, ...]:
     which = f"{n_selected:,} of {n_terms:,} candidate terms"
     if n_selected == n_terms:
         which = "the only candidate term" if n_terms == 1 else f"all {n_terms:,} candidate terms"
-    sentences = [f"{method} selected {which} to predict {response}: {enumeration(_names(fit))}."]
+    sentences = [
+        f"{method} selected {which} to predict {response}: {printing.enumeration(_names(fit))}."
+    ]
     if fit.resampled is not None:
         said = verdict(fit, fit.stability)
         if said or np.isfinite(fit.stability.index):
@@ -103,7 +98,7 @@ def _nested(material: parts.FitMaterial) -> parts.Card | None:
     sure = found.ci_words and f"95% interval {found.ci_words}"
     return parts.Card.of(
         f"{found.score_name}, nested cross-validation",
-        plain_score(found.mean),
+        printing.plain_score(found.mean),
         f"{sure or _error(found.mean, found.standard_error)}, mean of"
         f" {len(found.scores):,} folds. Neither the terms nor their number was chosen on the"
         " held-out rows.",
@@ -119,7 +114,7 @@ def _held_out(fit: Fit) -> parts.Card | None:
     rows = "1 row" if found.n_rows == 1 else f"{found.n_rows:,} rows"
     return parts.Card.of(
         f"{found.score_name}, held-out rows",
-        plain_score(found.score),
+        printing.plain_score(found.score),
         f"Score of the final model on {rows} not drawn into the sample: no part of the selection.",
         fit.design.response.family.score_words,
     )
@@ -143,7 +138,7 @@ def _tuning(fit: Fit) -> parts.Card:
         how = f"Optimistic: the same held-out rows chose the number of {noun(fit)}."
     return parts.Card.of(
         f"{family.score_name}, {fit.scores.kind.removeprefix('on ')}",
-        plain_score(glance["cv_score"]),
+        printing.plain_score(glance["cv_score"]),
         f"{_error(glance['cv_score'], glance['cv_se'])}. {how}",
         *(f"On the same rows: {said}." for _, said in summary.reference_facts(fit)),
         family.score_words,
@@ -153,7 +148,7 @@ def _tuning(fit: Fit) -> parts.Card:
 def _error(mean: float, standard_error: float) -> str:
     if mean == 1 and standard_error == 0:
         return "1 in each fold"
-    return f"Standard error {error_text(standard_error)}"
+    return f"Standard error {printing.error_text(standard_error)}"
 
 
 def _stability_card(fit: Fit) -> parts.Card:
@@ -173,9 +168,13 @@ def _stability_card(fit: Fit) -> parts.Card:
     scale = f"{stability.words} (1: identical selections; 0: no better than chance)."
     word = verdict_words(fit, stability)
     if word:
-        return parts.Card(head, word, (f"Index {decimal_text(stability.index, 2)} over {scale}",))
+        return parts.Card(
+            head, word, (f"Index {printing.decimal_text(stability.index, 2)} over {scale}",)
+        )
     few = () if stability.n_resamples >= FEWEST else (f"A verdict needs at least {FEWEST}.",)
-    return parts.Card(f"{head}: index", decimal_text(stability.index, 2), (f"Over {scale}", *few))
+    return parts.Card(
+        f"{head}: index", printing.decimal_text(stability.index, 2), (f"Over {scale}", *few)
+    )
 
 
 def _data_card(fit: Fit) -> parts.Card:
@@ -206,7 +205,7 @@ def _missing(fit: Fit) -> str:
     missing, incomplete = missing_counts(fit)
     if not missing:
         return "No missing values in the candidate terms."
-    names = enumeration([f"{name} ({count:,})" for name, count in missing], _MOST_NAMES)
+    names = printing.enumeration([f"{name} ({count:,})" for name, count in missing], _MOST_NAMES)
     rows = f"{incomplete:,} row{' has' if incomplete == 1 else 's have'}"
     return f"{rows} missing values: {names}."
 
@@ -334,7 +333,7 @@ def _columns(
     if (found["term"] != found["group"]).any():
         columns.append(_Column("Group", tuple(str(row["group"]) for row in rows)))
     if (found["n_missing"] > 0).any():
-        numbers = tuple(number_text(row["n_missing"], ",.0f", "") for row in rows)
+        numbers = tuple(printing.number_text(row["n_missing"], ",.0f", "") for row in rows)
         columns.append(_Column("Missing", numbers))
     if material.fit.step.decisions is not None:
         columns.append(_Column("Decision", tuple(str(row["decision"]) for row in rows)))
@@ -344,7 +343,10 @@ def _columns(
     if material.effects is not None:
         columns.append(_effect_column(material, material.effects, rows))
     if any(row["substitutes"] for row in rows):
-        named = [enumeration(row["substitutes"], 4) if row["substitutes"] else "" for row in rows]
+        named = [
+            printing.enumeration(row["substitutes"], 4) if row["substitutes"] else ""
+            for row in rows
+        ]
         columns.append(_Column("Substitutes", tuple(named)))
     if (found["cost"] != 1).any():
         columns.append(_Column("Cost", tuple(f"{row['cost']:g}" for row in rows)))
@@ -366,7 +368,9 @@ def _importance(rows: Sequence[Row]) -> _Column:
     values = [row["importance"] if own else 0.0 for row, own in zip(rows, shown, strict=True)]
     return _Column(
         "Importance",
-        tuple(decimal_text(v, 3) if own else "" for v, own in zip(values, shown, strict=True)),
+        tuple(
+            printing.decimal_text(v, 3) if own else "" for v, own in zip(values, shown, strict=True)
+        ),
         tuple(bar if own else None for bar, own in zip(parts.bars(values), shown, strict=True)),
     )
 
@@ -374,7 +378,10 @@ def _importance(rows: Sequence[Row]) -> _Column:
 def _frequency(rows: Sequence[Row]) -> _Column:
     return _Column(
         "Frequency",
-        tuple(BY_REQUEST if row["kept"] else decimal_text(row["frequency"], 2) for row in rows),
+        tuple(
+            BY_REQUEST if row["kept"] else printing.decimal_text(row["frequency"], 2)
+            for row in rows
+        ),
         tuple(None if row["kept"] else frequency_mark(row) for row in rows),
     )
 
@@ -382,7 +389,7 @@ def _frequency(rows: Sequence[Row]) -> _Column:
 def frequency_mark(row: Row) -> parts.Mark:
     """A selection frequency with its interval."""
     low, high = float(row["ci_low"]), float(row["ci_high"])
-    text = interval_text(low, high)
+    text = printing.interval_text(low, high)
     return parts.Mark(float(row["frequency"]), low, high, text, bool(row["selected"]))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from treeselect import printing
 from treeselect.designs.linear import USUAL, WAYS_OUT, LinearCoding, read_coding, warn_of_gaps
 from treeselect.designs.modeldata import INTERCEPT, ModelData, data_fingerprint
 from treeselect.designs.preparing import column_labels, in_labels
@@ -18,14 +19,7 @@ from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.errors import DataError, StabilityError
 from treeselect.models.linear.data import LinearData, independent_columns, linear_data
 from treeselect.models.linear.fit import fit_linear
-from treeselect.printing import (
-    MOST_ROWS,
-    Rounded,
-    SummaryContent,
-    cells,
-    number_text,
-    significant_text,
-)
+from treeselect.printing import cells
 from treeselect.resampling.agreement import distinct_sets
 from treeselect.resampling.assessing import resample_weights
 from treeselect.resampling.fit import Fit
@@ -194,7 +188,7 @@ def coefficient_spread(
 
 
 @dataclass(frozen=True)
-class CoefficientStability(Rounded, InLibrary):
+class CoefficientStability(printing.Rounded, InLibrary):
     """Coefficients of the linear models of the terms that the resamples selected.
 
     Attributes
@@ -277,13 +271,13 @@ class CoefficientStability(Rounded, InLibrary):
         """The table with the coefficients' labels in print."""
         return self.table.assign(column=list(self.labels))
 
-    def _content(self) -> SummaryContent:
-        shown = self.printed.head(MOST_ROWS)
+    def _content(self) -> printing.SummaryContent:
+        shown = self.printed.head(printing.MOST_ROWS)
         more = len(self.table) - len(shown)
         notes = (f"{more:,} more coefficients in `.tidy()`.",) if more else ()
         columns, rows = cells.table(shown, COLUMNS)
         title = "Stability of the coefficients"
-        return SummaryContent(title, self.facts(), columns, rows, (*self.notes(), *notes))
+        return printing.SummaryContent(title, self.facts(), columns, rows, (*self.notes(), *notes))
 
     def facts(self) -> tuple[tuple[str, str], ...]:
         """The fitted model, and the resamples."""
@@ -341,7 +335,7 @@ class CoefficientStability(Rounded, InLibrary):
 
 def _full(row: cells.Record) -> str:
     full = _number(row["full_estimate"])
-    return full and f"{full} ({significant_text(row['full_std_error'], 2)})"
+    return full and f"{full} ({printing.significant_text(row['full_std_error'], 2)})"
 
 
 COLUMNS: tuple[tuple[str, cells.Cell], ...] = (
@@ -359,18 +353,18 @@ COLUMNS: tuple[tuple[str, cells.Cell], ...] = (
 
 def _number(value: float) -> str:
     """An estimate; empty if it is missing, and never "-0"."""
-    return significant_text(value + 0.0, 3) if np.isfinite(value) else ""
+    return printing.significant_text(value + 0.0, 3) if np.isfinite(value) else ""
 
 
 def _between(low: float, high: float) -> str:
     if not np.isfinite([low, high]).all():
         return ""
-    return f"{significant_text(low, 2)} to {significant_text(high, 2)}"
+    return f"{printing.significant_text(low, 2)} to {printing.significant_text(high, 2)}"
 
 
 def _fixed(value: float, form: str) -> str:
     """A number; empty if it is missing, and never "-0"."""
-    text = number_text(value, form, "")
+    text = printing.number_text(value, form, "")
     return text.lstrip("+-") if text and float(text) == 0 else text
 
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from treeselect import printing
 from treeselect.algorithms.method import named_model
 from treeselect.arguments.checks import check_choice, found_near, read_names, whole
 from treeselect.designs.preparing import shown_names
@@ -20,14 +21,6 @@ from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import falling
 from treeselect.errors import OptionError, listing
-from treeselect.printing import (
-    Rounded,
-    SummaryContent,
-    decimal_form,
-    decimal_text,
-    interval_text,
-    p_text,
-)
 from treeselect.resampling.cross_validation import (
     PairedDifference,
     differences,
@@ -43,7 +36,7 @@ from treeselect.running.parallel import Workers, run_all
 
 
 @dataclass(frozen=True)
-class ConditionalImportance(Rounded, Scored):
+class ConditionalImportance(printing.Rounded, Scored):
     """Tests of whether the response depends on each of some units given others, and the loss of
     score on held-out rows without the unit.
 
@@ -128,11 +121,11 @@ class ConditionalImportance(Rounded, Scored):
             table[["importance", "ci_low", "ci_high"]] = lost[:, :3]
         return self._frame(table)
 
-    def _content(self) -> SummaryContent:
+    def _content(self) -> printing.SummaryContent:
         is_all, is_mixed = self.given == "all", not self.selected.all()
         columns = ["Term", "p", "e", "Level"]
         rows = [
-            [self.labels.get(name, name), p_text(p), f"{e:.3g}", p_text(level)]
+            [self.labels.get(name, name), printing.p_text(p), f"{e:.3g}", printing.p_text(level)]
             for name, p, e, level in zip(
                 self.units, self.p_value, self.e_value, self.level, strict=True
             )
@@ -156,8 +149,14 @@ class ConditionalImportance(Rounded, Scored):
             columns += ["Loss", "95% interval"]
             of_loss = self.in_pandas.tidy()[["importance", "ci_low", "ci_high"]].to_numpy()
             for row, (loss, low, high) in zip(rows, of_loss, strict=True):
-                row += [decimal_text(loss, 3), interval_text(low, high, decimal_form(3), "unknown")]
-            mean, terms = decimal_text(self.score.mean(), 3), "all" if is_all else "the selected"
+                row += [
+                    printing.decimal_text(loss, 3),
+                    printing.interval_text(low, high, printing.decimal_form(3), "unknown"),
+                ]
+            mean, terms = (
+                printing.decimal_text(self.score.mean(), 3),
+                "all" if is_all else "the selected",
+            )
             scored = self.score_name, f"{mean} with {terms} terms, on held-out rows"
             facts += [("Folds", self.scheme), scored]
             notes += [
@@ -173,7 +172,7 @@ class ConditionalImportance(Rounded, Scored):
                 " others, whatever is selected, and `inference()` on other rows."
             )
         others = "all others" if is_all else "the other selected ones"
-        return SummaryContent(
+        return printing.SummaryContent(
             title=f"Conditional importance: what a term adds to {others}",
             facts=(*facts, ("Seed", str(self.seed))),
             columns=tuple(columns),

@@ -18,14 +18,8 @@ from treeselect.designs.problem import Problem
 from treeselect.designs.response import with_positive
 from treeselect.designs.row_sample import outcomes, read_all
 from treeselect.designs.weights import read_offset
+from treeselect.engine import rounding
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
-from treeselect.engine.rounding import (
-    at_least,
-    largest_in_row,
-    least_of_equals,
-    levels,
-    weighted_median,
-)
 from treeselect.engine.survival.curves import SurvivalCurve, breslow, kaplan_meier, steps_at
 from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM
 from treeselect.errors import OptionError, quoted
@@ -206,7 +200,7 @@ def read_horizon(given: object, here: ModelData, weight: WeightArray) -> float:
     y, mass = here.response.y[weight > 0], weight[weight > 0]
     if given is None:
         dies = y[:, EVENT] > 0
-        return weighted_median(y[dies, STOP], mass[dies])
+        return rounding.weighted_median(y[dies, STOP], mass[dies])
     at = finite(given)
     last = float(y[:, STOP].max())
     if at is None or not 0 < at <= last:
@@ -380,7 +374,10 @@ def roc_table(held: HeldOut) -> pd.DataFrame:
 
     parts = []
     for number, label in _asked("roc", held):
-        happened, probability = held.y == number, least_of_equals(probability_of(held, number))
+        happened, probability = (
+            held.y == number,
+            rounding.least_of_equals(probability_of(held, number)),
+        )
         if not 0 < happened.sum() < len(happened):  # a stopped call may have one class only
             continue
         false, true, cutoff = roc_curve(happened, probability, sample_weight=held.mass)
@@ -417,9 +414,9 @@ def confusion_table(held: HeldOut, threshold: object = None) -> pd.DataFrame:
         )
     n, observed = len(held.classes), held.y.astype(np.int64)
     if held.predicted.ndim == 2:  # as in ``predict(type="class")``
-        probable = largest_in_row(held.predicted)
+        probable = rounding.largest_in_row(held.predicted)
     else:
-        probable = at_least(held.predicted, cutoff).astype(np.int64)
+        probable = rounding.at_least(held.predicted, cutoff).astype(np.int64)
     counts = np.bincount(observed * n + probable, held.mass, n * n).reshape(n, n)
     labels = pd.Series(list(held.classes))
     true, taken = np.divmod(np.arange(n * n), n)
@@ -470,7 +467,7 @@ def _asked(what: str, held: HeldOut) -> list[tuple[int, Any]]:
 
 def quantile_groups(values: FloatArray, weight: WeightArray, n_groups: int) -> list[IntArray]:
     """Rows by weighted quantiles, in order; equal values share a group, so there may be fewer."""
-    _, place = np.unique(levels(values), return_inverse=True)
+    _, place = np.unique(rounding.levels(values), return_inverse=True)
     share = np.bincount(place, weight)
     middle = (np.cumsum(share) - share / 2) / share.sum()
     found = np.minimum((middle * n_groups).astype(np.int64), n_groups - 1)[place]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
+from treeselect import printing
 from treeselect.arguments.checks import AUTO, check_choice, check_count
 from treeselect.designs.families import Family
 from treeselect.designs.modeldata import data_fingerprint
@@ -22,16 +23,7 @@ from treeselect.designs.scoring import Scoring
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.figures.plotting import need_matplotlib, plotted
-from treeselect.printing import (
-    Rounded,
-    SummaryContent,
-    cells,
-    decimal_form,
-    decimal_text,
-    interval_text,
-    plain_score,
-    score_text,
-)
+from treeselect.printing import cells
 from treeselect.printing.numbers import span
 from treeselect.resampling.areas import auc_table
 from treeselect.resampling.choosing import Procedure
@@ -95,7 +87,7 @@ def frequency_note(frequency: Mapping[str, int], n_folds: int) -> str:
 
 
 @dataclass(frozen=True)
-class Performance(Rounded, Scored, Stoppable):
+class Performance(printing.Rounded, Scored, Stoppable):
     """Scores of the whole selection on held-out rows, by nested cross-validation.
 
     Attributes
@@ -187,14 +179,18 @@ class Performance(Rounded, Scored, Stoppable):
     @property
     def ci_words(self) -> str:
         """The interval in print, such as "0.516 to 0.743"; empty if there is none."""
-        return "" if np.isnan(self.mean_ci[0]) else interval_text(*self.mean_ci, decimal_form(3))
+        return (
+            ""
+            if np.isnan(self.mean_ci[0])
+            else printing.interval_text(*self.mean_ci, printing.decimal_form(3))
+        )
 
     @property
     def words(self) -> str:
         """The mean in print, with its interval or, if there is none, its standard error."""
         if self.ci_words:
-            return f"{plain_score(self.mean)} (95% interval {self.ci_words})"
-        return score_text(self.mean, self.standard_error, "standard error")
+            return f"{printing.plain_score(self.mean)} (95% interval {self.ci_words})"
+        return printing.score_text(self.mean, self.standard_error, "standard error")
 
     @property
     def frequency(self) -> dict[str, int]:
@@ -522,7 +518,7 @@ class Performance(Rounded, Scored, Stoppable):
         need_matplotlib()
         return plotted(drawn(self.held_out, kind, of_class), ax, (5.0, 4.4))
 
-    def _content(self) -> SummaryContent:
+    def _content(self) -> printing.SummaryContent:
         named = tuple(
             tuple(self.labels.get(name, name) for name in terms) for terms in self.selected
         )
@@ -535,7 +531,7 @@ class Performance(Rounded, Scored, Stoppable):
         )
 
 
-def _content(found: Performance) -> SummaryContent:
+def _content(found: Performance) -> printing.SummaryContent:
     columns, rows = cells.table(
         found.in_pandas.tidy(),
         [
@@ -547,7 +543,7 @@ def _content(found: Performance) -> SummaryContent:
             ("Terms", lambda row: terms_text(row["selected"])),
         ],
     )
-    return SummaryContent(
+    return printing.SummaryContent(
         title="Performance: nested cross-validation",
         facts=(
             ("Call", found.call),
@@ -569,7 +565,7 @@ def _content(found: Performance) -> SummaryContent:
 
 
 def _score(found: Performance) -> str:
-    return score_text(found.mean, found.standard_error)
+    return printing.score_text(found.mean, found.standard_error)
 
 
 def _notes(found: Performance) -> tuple[str, ...]:
@@ -579,7 +575,7 @@ def _notes(found: Performance) -> tuple[str, ...]:
     if np.isfinite(found.path_score):
         notes.append(
             f"Cross-validated {found.score_name} of the fit at k = {found.k_of_fit}:"
-            f" {decimal_text(found.path_score, 3)}, from the folds that also chose k."
+            f" {printing.decimal_text(found.path_score, 3)}, from the folds that also chose k."
         )
     notes += [INTERVAL] if found.ci_words else []
     return tuple(notes)

@@ -21,15 +21,9 @@ from treeselect.engine.survival.curves import SurvivalCurve, kaplan_meier
 from treeselect.engine.survival.times import START, STOP
 from treeselect.errors import OptionError, quoted
 from treeselect.printing import Rounded, SummaryContent, cells
+from treeselect.resampling import held_out
 from treeselect.resampling.fit import Fit
 from treeselect.resampling.folds import Split, Splitter
-from treeselect.resampling.held_out import (
-    NO_STRATA,
-    quantile_groups,
-    read_horizon,
-    survival_at,
-    survival_steps,
-)
 from treeselect.resampling.outer_folds import outer_folds
 from treeselect.resampling.records import OfFolds
 from treeselect.running.parallel import Workers, run_all
@@ -123,7 +117,7 @@ class RiskGroups(Rounded, OfFolds):
             raise OptionError(
                 f"`times` must be one or more numbers of at least 0.\n  Found: {described(times)}."
             )
-        survival, low, high = survival_steps(self.curves, at)
+        survival, low, high = held_out.survival_steps(self.curves, at)
         names = pd.Series(self.names, dtype=pd.Series(["text"]).dtype)
         table = pd.DataFrame(
             {
@@ -166,7 +160,7 @@ class RiskGroups(Rounded, OfFolds):
     def observed(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Observed survival of each group at the horizon with its 95% interval limits; missing
         beyond the last time of the group."""
-        survival, low, high = survival_steps(self.curves, np.array([self.horizon]))
+        survival, low, high = held_out.survival_steps(self.curves, np.array([self.horizon]))
         return survival[:, 0], low[:, 0], high[:, 0]
 
     def _content(self) -> SummaryContent:
@@ -245,7 +239,7 @@ def group_by_risk(
         result, folds, repeats=1, scoring=None, seed=stream_seed(seed, "risk"), **given
     )
     here, problem, weight = outer.here, outer.here.problem, outer.weights.values
-    at = read_horizon(horizon, here, weight)
+    at = held_out.read_horizon(horizon, here, weight)
     calls = [
         (problem, outer.weights, split, result.step.selected, at, stream_seed(seed, "risk"))
         for split in outer.splits
@@ -258,9 +252,9 @@ def group_by_risk(
     told = ~np.isnan(risk)
     rows = np.flatnonzero((weight > 0) & ~np.isnan(survival))
     if not len(rows):
-        raise OptionError(NO_STRATA)
+        raise OptionError(held_out.NO_STRATA)
     mass = weight if outer.weights.are_copies else weight / weight[rows].mean()
-    members = [rows[own] for own in quantile_groups(risk[rows], weight[rows], n_groups)]
+    members = [rows[own] for own in held_out.quantile_groups(risk[rows], weight[rows], n_groups)]
     middle = weighted_median(risk[rows], weight[rows])
     return RiskGroups(
         names=_NAMES.get(len(members), tuple(str(g + 1) for g in range(len(members)))),
@@ -292,5 +286,5 @@ def _held_out(
     name = problem.model or "forest"
     model = named_model(name, training, train, selected, seed=seed, n_threads=n_threads)
     risk = model.predict(problem, n_threads)
-    survival = survival_at(problem, train.values, risk, horizon)
+    survival = held_out.survival_at(problem, train.values, risk, horizon)
     return test.rows, risk[test.rows], survival[test.rows]

@@ -11,17 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from treeselect.printing import (
-    MOST_ROWS,
-    Rounded,
-    SummaryContent,
-    count_text,
-    decimal_form,
-    decimal_text,
-    enumeration,
-    interval_text,
-    percent_text,
-)
+from treeselect import printing
 from treeselect.printing.numbers import span
 from treeselect.resampling import error_bounds
 from treeselect.resampling.agreement import Clusters, Place, associated_clusters, place_of
@@ -34,7 +24,7 @@ _FEW = 0.05
 
 
 @dataclass(frozen=True, repr=False)  # no slots: places are cached
-class Stability(Rounded, Resampled):
+class Stability(printing.Rounded, Resampled):
     """Stability of a selection: selection frequencies, agreement and error control.
 
     Its attributes are those of :class:`treeselect.resampling.resampled.Resampled`.
@@ -337,16 +327,19 @@ class Stability(Rounded, Resampled):
                 found.append((int(unit), others))
         return found
 
-    def _content(self) -> SummaryContent:
+    def _content(self) -> printing.SummaryContent:
         stability = self._in_labels()
         table = stability.in_pandas.tidy()
         kept = dict(zip(stability.units, self.kept.tolist(), strict=True))
         rows = []
-        for row in table.head(MOST_ROWS).to_dict("records"):
-            told = decimal_text(row["frequency"], 2), interval_text(row["ci_low"], row["ci_high"])
+        for row in table.head(printing.MOST_ROWS).to_dict("records"):
+            told = (
+                printing.decimal_text(row["frequency"], 2),
+                printing.interval_text(row["ci_low"], row["ci_high"]),
+            )
             cells = ("forced in", "") if kept[row["term"]] else told
             rows.append((str(row["term"]), *cells, "yes" if row["selected"] else "no"))
-        return SummaryContent(
+        return printing.SummaryContent(
             title="Stability of the selection",
             facts=_facts(stability),
             columns=(self.one.capitalize(), "Frequency", "95% interval", "Selected"),
@@ -381,7 +374,7 @@ def _facts(stability: Stability) -> tuple[tuple[str, str], ...]:
         ("Resamples", stability.words),
         (
             f"Number of {stability.one}s (k)",
-            f"{fixed}{span(sizes)} of {count_text(len(stability.units))}",
+            f"{fixed}{span(sizes)} of {printing.count_text(len(stability.units))}",
         ),
         ("Selected by the fit", _named(stability, stability.fitted & ~stability.kept)),
         ("Most frequent others", _named(stability, ~stability.fitted & ~stability.kept)),
@@ -394,8 +387,8 @@ def _named(stability: Stability, which: np.ndarray) -> str:
     frequency = stability.frequency
     known = [u for u in np.flatnonzero(which) if frequency[u] > 0 or stability.fitted[u]]
     known.sort(key=lambda u: (-frequency[u], stability.units[u]))
-    names = [f"{stability.units[u]} ({percent_text(frequency[u])})" for u in known]
-    return enumeration(names, _MOST_NAMES) if names else "none"
+    names = [f"{stability.units[u]} ({printing.percent_text(frequency[u])})" for u in known]
+    return printing.enumeration(names, _MOST_NAMES) if names else "none"
 
 
 def index_words(stability: Stability) -> str:
@@ -403,17 +396,17 @@ def index_words(stability: Stability) -> str:
     index, (low, high) = stability.index, stability.index_ci
     if not np.isfinite(index):
         return f"not defined: every resample selected all {stability.one}s that it could, or none"
-    form = decimal_form(2)
+    form = printing.decimal_form(2)
     same = format(low, form) == format(high, form)
-    interval = "" if same else f" (95% interval {interval_text(low, high)})"
+    interval = "" if same else f" (95% interval {printing.interval_text(low, high)})"
     scale = "1 means identical selections, 0 agreement by chance alone"
-    return f"{decimal_text(index, 2)}{interval}; {scale}"
+    return f"{printing.decimal_text(index, 2)}{interval}; {scale}"
 
 
 def _notes(stability: Stability, more: int) -> tuple[str, ...]:
     return (
         *stopped(stability, stability.n_resamples, "resamples"),
-        *([f"{count_text(more)} more in `.tidy()`."] if more > 0 else []),
+        *([f"{printing.count_text(more)} more in `.tidy()`."] if more > 0 else []),
         f"Frequency: share of resamples that selected the {stability.one}, with Wilson's interval."
         " Stability index: Nogueira, Sechidis and Brown (2018), with its Monte Carlo interval.",
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from treeselect import printing
 from treeselect.arguments.checks import check_count, described, members, not_found
 from treeselect.engine.arrays import IntArray
 from treeselect.engine.random import stream_seed
@@ -20,14 +21,7 @@ from treeselect.figures.marks import Rows
 from treeselect.figures.plotting import need_matplotlib, plotted
 from treeselect.frames.values import Labels, read_column
 from treeselect.models.linear.statistics import Recalibration
-from treeselect.printing import (
-    Rounded,
-    SummaryContent,
-    cells,
-    decimal_form,
-    decimal_text,
-    interval_text,
-)
+from treeselect.printing import cells
 from treeselect.resampling.cross_validation import known_score, percentiles
 from treeselect.resampling.fit import Source
 from treeselect.resampling.held_out import HeldOut, calibration_table, mean_outcome, recalibration
@@ -51,7 +45,7 @@ FEWEST = 100
 
 
 @dataclass(frozen=True)
-class Subgroups(Rounded, Scored):
+class Subgroups(printing.Rounded, Scored):
     """Performance and calibration of the held-out predictions by subgroup.
 
     Returned by :meth:`Performance.by <treeselect.resampling.performance.Performance.by>`.
@@ -142,7 +136,7 @@ class Subgroups(Rounded, Scored):
         drawn = subgroup_figure(self)
         return plotted(drawn, ax, (6.4, 1.2 + 0.36 * len(drawn.rows)))
 
-    def _content(self) -> SummaryContent:
+    def _content(self) -> printing.SummaryContent:
         family, held = self.held_out[0].family, self.held_out[0]
         shares = ".3f" if family.has_classes or family.has_times else ",.4g"
         cases = "rows of the smaller class" if family.has_classes else "rows"
@@ -168,7 +162,7 @@ class Subgroups(Rounded, Scored):
             f"Small groups, with fewer than {FEWEST} cases: {small}. Their scores and calibration"
             " are too uncertain to tell groups apart."
         )
-        return SummaryContent(
+        return printing.SummaryContent(
             title=f"Performance by {self.column}",
             facts=(("Folds", self.scheme), ("Seed", str(self.seed))),
             columns=columns,
@@ -198,7 +192,8 @@ def subgroup_figure(found: Subgroups) -> Rows:
     halves = [max(at - low, high - at) for at, low, high in spans]
     axis = score_axis(table["score"].to_list(), halves, found.held_out[0].family.score_bounds)
     texts = [
-        f"{decimal_text(at, 3)} ({interval_text(low, high, decimal_form(3))})"
+        f"{printing.decimal_text(at, 3)}"
+        f" ({printing.interval_text(low, high, printing.decimal_form(3))})"
         for at, low, high in spans
     ]
     names = [f"{found.column} = {group}" for group in table["group"]]

@@ -26,18 +26,11 @@ from treeselect.models.linear.statistics import recalibrate
 from treeselect.printing import Rounded, SummaryContent, cells, decimal_text, number_text
 from treeselect.printing.numbers import span
 from treeselect.quiet import own_filters
+from treeselect.resampling import held_out
 from treeselect.resampling.assessing import check_varies, resample_weights
 from treeselect.resampling.choosing import Procedure, run_selection
 from treeselect.resampling.cross_validation import known_score
 from treeselect.resampling.fit import NO_SOURCE, Fit, Source
-from treeselect.resampling.held_out import (
-    excess_events,
-    horizon_of,
-    linear_predictor,
-    mean_outcome,
-    quantile_groups,
-    survival_at,
-)  # fmt: skip
 from treeselect.resampling.performance import rule_words
 from treeselect.resampling.records import OfFolds, Stoppable, stopped
 from treeselect.resampling.subgroups import read_subgroups
@@ -358,7 +351,7 @@ def _ends(values: FloatArray) -> FloatArray:
 def _curve(found: Validation, predicted: FloatArray, n_groups: int) -> pd.DataFrame:
     """Predicted and observed means in groups of rows by prediction."""
     here = np.flatnonzero(~np.isnan(predicted))
-    groups = quantile_groups(predicted[here], found.mass[here], n_groups)
+    groups = held_out.quantile_groups(predicted[here], found.mass[here], n_groups)
     members = [here[own] for own in groups]
     means = [np.average(predicted[own], weights=found.mass[own]) for own in members]
     observed = [_observed(found, own) for own in members]
@@ -367,7 +360,7 @@ def _curve(found: Validation, predicted: FloatArray, n_groups: int) -> pd.DataFr
 
 
 def _observed(found: Validation, rows: IntArray) -> float:
-    return mean_outcome(found.y[rows], found.mass[rows], found.horizon)
+    return held_out.mean_outcome(found.y[rows], found.mass[rows], found.horizon)
 
 
 def validation_figure(found: Validation, kind: str, threshold: float | None = None) -> Plane:
@@ -434,7 +427,7 @@ def validate(
             "`validate()` needs numbers, counts, two classes, or times to an event.\n"
             f"  Found: {family.n_classes} classes."
         )
-    horizon = horizon_of(horizon, here, weights.values)
+    horizon = held_out.horizon_of(horizon, here, weights.values)
     method = result.chosen_method
     problem = dataclasses.replace(here.problem_for(method), wants_scores=False)
     asked = Procedure(problem, method, weights, dataclasses.replace(result.choice, folds=folds))
@@ -496,7 +489,11 @@ def _shown(
     problem: Problem, training: RowWeights, risk: FloatArray, horizon: float | None
 ) -> FloatArray:
     """Predictions on the scale of the response: of times, of the event by the horizon."""
-    return risk if horizon is None else 1 - survival_at(problem, training.values, risk, horizon)
+    return (
+        risk
+        if horizon is None
+        else 1 - held_out.survival_at(problem, training.values, risk, horizon)
+    )
 
 
 def _measures(
@@ -510,11 +507,11 @@ def _measures(
     score = known_score(family, problem.y, risk, rows.values, training.values)
     mass = rows.values[at].astype(np.float64)
     mass = mass if rows.are_copies else mass / mass.mean()
-    eta = linear_predictor(family, risk)
+    eta = held_out.linear_predictor(family, risk)
     found = recalibrate(family.name, problem.y[at], eta[at], mass)
     intercept = found.intercept
     if family.has_times:
-        intercept = excess_events(problem.y, eta, training.values, at, mass)
+        intercept = held_out.excess_events(problem.y, eta, training.values, at, mass)
     return np.array([score, found.slope, intercept])
 
 

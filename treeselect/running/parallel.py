@@ -22,14 +22,7 @@ import numpy as np
 from treeselect.arguments.checks import described, whole
 from treeselect.engine.threads import one_thread
 from treeselect.errors import OptionError, said_by
-from treeselect.running.machine import (
-    import_errors,
-    memory_errors,
-    sending_errors,
-    track,
-    warn,
-    worker_died,
-)
+from treeselect.running import machine
 
 Result = TypeVar("Result")
 
@@ -111,7 +104,7 @@ def run_all(
     """
     running = run_each(function, dict(enumerate(calls)), workers)
     with contextlib.closing(running):
-        found = dict(track(running, label, len(calls), progress))
+        found = dict(machine.track(running, label, len(calls), progress))
     return [found[number] for number in range(len(calls))]
 
 
@@ -120,7 +113,7 @@ def run_each(
 ) -> Generator[tuple[int, Result], None, None]:
     """Numbers and results of ``function(*call, n_threads=...)`` as they are completed."""
     left, tries = dict(calls), Counter[int]()
-    with memory_errors(), sending_errors(calls):
+    with machine.memory_errors(), machine.sending_errors(calls):
         while left:
             try:
                 with contextlib.closing(_spread(function, left, workers)) as found:
@@ -128,10 +121,10 @@ def run_each(
                         del left[number]
                         yield number, result
             except Exception as error:
-                if not worker_died(error):
+                if not machine.worker_died(error):
                     raise
                 if not tries:
-                    warn(
+                    machine.warn(
                         "A worker process died before it finished.\n"
                         f"  Found: {said_by(error)}\n"
                         "  Its work is repeated. The usual cause is a lack of memory: use fewer"
@@ -189,7 +182,7 @@ def _are_elsewhere(workers: Workers) -> bool:
     if isinstance(get_active_backend()[0], tuple(BACKENDS[name] for name in own)):
         return False
     # Dask never answers if a worker can't read a large argument. This one is small.
-    with import_errors():
+    with machine.import_errors():
         Parallel(n_jobs=workers.n_jobs)([delayed(workers_for)(1)])
     return True
 
@@ -250,7 +243,7 @@ class Packed:
     @cached_property
     def value(self) -> Any:
         """The value as returned by :func:`writeable`; a WorkerError if it can't be imported."""
-        with import_errors():
+        with machine.import_errors():
             return writeable(pickle.loads(self._sent))
 
 
