@@ -73,7 +73,7 @@ def _baseline(fit: Fit, terms: str, names: Sequence[str], n_all: int) -> Table |
     if not names:
         return None
     found = describing.describe_table(fit, names, _MOST_LEVELS)
-    width = _n_groups(found["group"].isna().tolist())
+    width = 1 + found["group"].nunique()  # each line begins with the cell for all rows
     records: list[dict[str, Any]] = found.to_dict("records")  # type: ignore[assignment]
     lines = [records[i : i + width] for i in range(0, len(records), width)]
     words = _words(fit, names)
@@ -92,11 +92,6 @@ def _words(fit: Fit, names: Sequence[str]) -> dict[str, str]:
     words = {name: fit.design.word_for(name) for name in names}
     count = Counter(words.values())
     return {name: f"{w} ({name})" if count[w] > 1 else w for name, w in words.items()}
-
-
-def _n_groups(is_first: Sequence[bool]) -> int:
-    """How many cells a line has: each line begins with the cell for all rows."""
-    return next((i for i in range(1, len(is_first)) if is_first[i]), len(is_first))
 
 
 def _head(cell: dict[str, Any]) -> str:

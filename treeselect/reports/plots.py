@@ -100,10 +100,12 @@ def _need_terms(fit: Fit, least: int) -> None:
     """Raise an OptionError if fewer terms are selected than a figure needs."""
     if len(fit.selected) < least:
         words = "one selected term" if least == 1 else "two selected terms"
-        raise OptionError(
-            f"There is nothing to plot: this needs at least {words}.\n"
-            f"  Selected: {listing(fit.selected) or 'nothing'}."
-        )
+        selected = listing(fit.selected) or "nothing"
+        raise _nothing(f"this needs at least {words}.", f"Selected: {selected}.")
+
+
+def _nothing(why: str, found: str) -> OptionError:
+    return OptionError(f"There is nothing to plot: {why}\n  {found}")
 
 
 # --- over the number of units --------------------------------------------------------------------
@@ -115,10 +117,10 @@ def _path(fit: Fit) -> _Drawn:
     scored = table["k"][score.notna()]
     figure = path.score_path(fit)
     if figure is None:
-        raise OptionError(
-            "There is nothing to plot: the path needs at least two steps with a score.\n"
-            f"  With a score: {', '.join(f'k = {k}' for k in scored) or 'none'}."
-            " `fit.path` has the numbers."
+        sizes = ", ".join(f"k = {k}" for k in scored) or "none"
+        raise _nothing(
+            "the path needs at least two steps with a score.",
+            f"With a score: {sizes}. `fit.path` has the numbers.",
         )
     rows = "out of bag" if fit.chosen_method.tells_out_of_bag else "on the training rows"
     rows = rows if fit.scores is None else fit.scores.kind
@@ -132,10 +134,10 @@ def _importance_path(fit: Fit) -> _Drawn:
             f"There is no importance to plot.\n  No step of the path selects a {noun(fit, 1)}."
         )
     if len(found.sizes) < 2:
-        raise OptionError(
-            f"There is nothing to plot: the path needs at least two steps with {noun(fit)}.\n"
-            f'  Found: k = {found.sizes[0]}. `fit.plot("importance")` shows the'
-            " importances of the selection."
+        raise _nothing(
+            f"the path needs at least two steps with {noun(fit)}.",
+            f'Found: k = {found.sizes[0]}. `fit.plot("importance")` shows the importances of the'
+            " selection.",
         )
     return path.importance_figure(fit, found), 7.2, 4.2
 
@@ -235,9 +237,9 @@ def _interactions(fit: Fit) -> _Drawn:
     _need_terms(fit, 2)
     table = interaction_table(fit)
     if table.empty:
-        raise OptionError(
-            "There is nothing to plot: any two of the ten most important terms share a variable.\n"
-            f"  Selected: {listing(fit.selected)}."
+        raise _nothing(
+            "any two of the ten most important terms share a variable.",
+            f"Selected: {listing(fit.selected)}.",
         )
     figure = model.interaction_figure(table)
     label = "size of the interaction, on the scale of the prediction"
@@ -329,10 +331,8 @@ def plot_comparison(found: Contest, kind: str, ax: Axes | None = None) -> Axes:
     """Draw one figure of a comparison (see ``Comparison.plot``)."""
     check_choice("kind", kind, CONTEST_KINDS)
     if kind == "differences" and len(found.runs) < 2:
-        raise OptionError(
-            "There is nothing to plot: differences need at least two methods.\n"
-            f"  Compared: {listing(found.methods)}."
-        )
+        compared = f"Compared: {listing(found.methods)}."
+        raise _nothing("differences need at least two methods.", compared)
     need_matplotlib()
     material = ContestMaterial(found)
     if kind == "scores":

@@ -306,11 +306,8 @@ def _largest_of_support(
 
 # --- integrated path stability selection (IPSS) --------------------------------------------------
 
-# The tuning parameter of the path is the number of units k. On each half of B random splits of the
-# rows, a method selects sets of sizes 1, ..., K. A unit's score is the mean over the sizes of
-# h(its frequency), with h(x) = (2 x - 1)^power above 1/2 and 0 below. The expected number of units
-# without signal whose score is at least as high is at most the mean of `size_bound` over the sizes,
-# divided by the score (theorem 1 of Melikechi and Miller 2025, with the uniform measure on sizes).
+# See ``Stability.q_values``: theorem 1 of Melikechi and Miller (2025), with the uniform measure on
+# sizes, and h(x) = (2 x - 1)^power above 1/2 and 0 below.
 
 POWER, CUTOFF, PAIRS = 2, 0.05, 25
 """Defaults of q-values (``benchmarks/qvalues.py``). Pairs are splits of the same rows: however many

@@ -371,6 +371,12 @@ def _check_split(
 ) -> None:
     """Raise an OptionError if a side is empty, shares rows or clusters, or can't be fitted."""
     way_out = _way_out("other `folds`", choose=choose)
+
+    def unfit(needed: str, of: str, found: str) -> OptionError:
+        return OptionError(
+            f"Cross-validation needs {needed} in every {of}.\n  Found: {found} {where}. {way_out}"
+        )
+
     for side, rows in (("training", split.train), ("held-out", split.test)):
         if not len(rows):
             raise OptionError(
@@ -387,15 +393,11 @@ def _check_split(
     if problem.family.has_classes:
         present, needed = len(np.unique(y)), problem.family.n_classes
         if present < needed:
-            raise OptionError(
-                "Cross-validation needs rows of every class in every training set.\n"
-                f"  Found: {present} of {needed} classes in that of {where}. {way_out}"
-            )
+            found = f"{present} of {needed} classes in that of"
+            raise unfit("rows of every class", "training set", found)
     elif not varies(problem, split.train):
-        raise OptionError(
-            f"Cross-validation needs {_variation(problem)} in every training set.\n"
-            f"  Found: {_lacking(problem, y)} {len(y)} training rows of {where}. {way_out}"
-        )
+        lacking = f"{_lacking(problem, y)} {len(y)} training rows of"
+        raise unfit(_variation(problem), "training set", lacking)
     held_out = problem.y[split.test]
     if problem.family.score_needs_variation and not varies(problem, split.test):
         others = ["a `scoring` that allows a constant response"]
@@ -403,10 +405,8 @@ def _check_split(
             late = (problem.y[:, START] >= 0).any()
             others = [] if late else ['`scoring="integrated_brier"`, which needs no pairs of rows']
         way_out = _way_out("a smaller `folds`", *others, choose=choose)
-        raise OptionError(
-            f"Cross-validation needs {_variation(problem)} in every fold.\n"
-            f"  Found: {_lacking(problem, held_out)} {len(held_out)} rows of {where}. {way_out}"
-        )
+        lacking = f"{_lacking(problem, held_out)} {len(held_out)} rows of"
+        raise unfit(_variation(problem), "fold", lacking)
     divided = () if groups is None else np.intersect1d(groups[split.train], groups[split.test])
     if len(divided):
         raise OptionError(
