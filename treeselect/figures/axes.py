@@ -289,16 +289,15 @@ def value_ticks(axis: Axis, room: float) -> list[tuple[float, str]]:
 
 def _own_values(axis: Axis, room: float) -> list[tuple[float, str]]:
     """A few round values that have room for their labels are the best ticks."""
-    if len(axis.values) > 6 or not all(map(_is_round, axis.values)):
+    are_round = all(  # of at most two digits, or whole numbers of four
+        value == float(f"{value:.2g}") or (value == round(value) and abs(value) < 10_000)
+        for value in axis.values
+    )
+    if len(axis.values) > 6 or not are_round:
         one = axis.values[0]
         return [(one, number_text(one))] if axis.values[-1] == one else []
     found = [(value, number_text(value)) for value in axis.values]
     return found if _fit(axis, found, room) else []
-
-
-def _is_round(value: float) -> bool:
-    """Whether a value has at most two digits, or is a whole number of four."""
-    return value == float(f"{value:.2g}") or (value == round(value) and abs(value) < 10_000)
 
 
 def _fit(axis: Axis, ticks: Sequence[tuple[float, str]], room: float) -> bool:

@@ -206,7 +206,7 @@ def _levels(curves: Sequence[Curve], effects: axes.Axis, title: str) -> Rows:
         Row(
             name=points[0].label,
             dots=[Dot(p.effect, p.low, p.high, 2 if p.is_missing else 0) for p in points],
-            aside=share_text(points[0].share),
+            aside="<1%" if 0 < points[0].share < 0.005 else f"{points[0].share:.0%}",
             text=point_text(points[0]),
         )
         for points in zip(*(curve.points for curve in curves), strict=True)
@@ -230,11 +230,6 @@ def _levels(curves: Sequence[Curve], effects: axes.Axis, title: str) -> Rows:
 
 
 # --- words ---------------------------------------------------------------------------------------
-
-
-def share_text(share: float) -> str:
-    """A share of the rows in a few characters."""
-    return "<1%" if 0 < share < 0.005 else f"{share:.0%}"
 
 
 def short_scale(scale: str, most: float) -> str:

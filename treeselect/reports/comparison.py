@@ -47,22 +47,18 @@ def answer(material: parts.ContestMaterial) -> tuple[str, ...]:
         f"Of {len(ranked)} methods, {best['method']} has the best mean {score} for predicting"
         f" {response} on held-out rows: {reached}."
     )
-    return first, _verdict(*told_apart(material.differences))
-
-
-def _verdict(alike: Sequence[str], worse: Sequence[str]) -> str:
-    """Which methods differ detectably from the best."""
-    if not worse:
-        return "By the 95% intervals of the paired differences, no other method differs detectably."
+    alike, worse = told_apart(material.differences)
     verb = "scores" if len(worse) == 1 else "score"
-    if not alike:
+    if not worse:
+        verdict = "no other method differs detectably"
+    elif not alike:
         which = enumeration(worse) if len(worse) == 1 else "all other methods"
-        return f"By the 95% intervals of the paired differences, {which} {verb} lower."
-    does = "does" if len(alike) == 1 else "do"
-    return (
-        f"By the 95% intervals of the paired differences, {enumeration(alike)} {does} not"
-        f" differ detectably from it; {enumeration(worse)} {verb} lower."
-    )
+        verdict = f"{which} {verb} lower"
+    else:
+        does = "does" if len(alike) == 1 else "do"
+        verdict = f"{enumeration(alike)} {does} not differ detectably from it;"
+        verdict += f" {enumeration(worse)} {verb} lower"
+    return first, f"By the 95% intervals of the paired differences, {verdict}."
 
 
 # --- three facts below the answer: the best score, the most stable method, and the rows ---------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -36,7 +36,9 @@ def data(material: FitMaterial) -> Section | None:
     if not fit.design.has_data:
         return None
     inside = list(fit.variables)
-    outside = [name for name in _in_order(fit) if name not in set(inside)]
+    spec = fit.design.spec  # of the others, those in terms closest to selection first
+    every = dict.fromkeys(v for t in tidy_table(fit)["term"] for v in spec[t].term.variables)
+    outside = [name for name in every if name not in set(inside)]
     room = max(_MOST_CELLS // len(fit.design.row_weights), 1)
     shown = inside[: min(_MOST_SELECTED, room)]
     n_others = min(_MOST_OTHERS, _MOST - len(shown), room - len(shown))
@@ -63,12 +65,6 @@ def data_sentences(fit: Fit) -> tuple[str, ...]:
     return (rows_note(fit), *fit.design.notes, *said)
 
 
-def _in_order(fit: Fit) -> Iterable[str]:
-    """Variables in all terms, beginning with the terms closest to selection."""
-    spec = fit.design.spec
-    return dict.fromkeys(v for term in tidy_table(fit)["term"] for v in spec[term].term.variables)
-
-
 def _baseline(fit: Fit, terms: str, names: Sequence[str], n_all: int) -> Table | None:
     if not names:
         return None
@@ -76,7 +72,9 @@ def _baseline(fit: Fit, terms: str, names: Sequence[str], n_all: int) -> Table |
     width = 1 + found["group"].nunique()  # each line begins with the cell for all rows
     records: list[dict[str, Any]] = found.to_dict("records")  # type: ignore[assignment]
     lines = [records[i : i + width] for i in range(0, len(records), width)]
-    words = _words(fit, names)
+    words = {name: fit.design.word_for(name) for name in names}
+    count = Counter(words.values())  # those that share a label get their names added
+    words = {name: f"{w} ({name})" if count[w] > 1 else w for name, w in words.items()}
     rows = [_row(words[line[0]["variable"]], line) for line in lines]
     by = f", by {fit.design.response.name}" if width > 1 else ""
     return Table(
@@ -85,13 +83,6 @@ def _baseline(fit: Fit, terms: str, names: Sequence[str], n_all: int) -> Table |
         more=n_all - len(names),
         caption=f"Variables in {terms}{by}",
     )
-
-
-def _words(fit: Fit, names: Sequence[str]) -> dict[str, str]:
-    """Labels of variables; those that share a label get their names added."""
-    words = {name: fit.design.word_for(name) for name in names}
-    count = Counter(words.values())
-    return {name: f"{w} ({name})" if count[w] > 1 else w for name, w in words.items()}
 
 
 def _head(cell: dict[str, Any]) -> str:

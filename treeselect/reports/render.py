@@ -116,19 +116,17 @@ def _style_of(svg: str, style: str) -> str:
     for selectors, body in _RULE.findall(_AT_RULE.sub("", style)):
         if selectors.strip() == ":root":
             colours |= dict(re.findall(r"(--[\w-]+): *([^;]+)", body))
-        needed = [own for own in map(str.strip, selectors.split(",")) if _needs(own, classes)]
+        needed = [
+            own
+            for own in map(str.strip, selectors.split(","))
+            if re.match(r"svg (text|\.)|\.hue-", own)  # a rule for figures
+            and set(re.findall(r"\.([\w-]+)", own)) <= classes
+        ]
         if needed:
             rules.append(f"{','.join(needed)}{{{' '.join(body.split()).rstrip(';')}}}")
     text = "".join(rules)
     used = [name for name in colours if f"var({name})" in text]
     return f":root{{{';'.join(f'{name}:{colours[name]}' for name in used)}}}{text}"
-
-
-def _needs(selector: str, classes: set[str]) -> bool:
-    """Whether a rule for figures is one for a drawing with these classes."""
-    if not re.match(r"svg (text|\.)|\.hue-", selector):
-        return False
-    return set(re.findall(r"\.([\w-]+)", selector)) <= classes
 
 
 # --- from plain data to one HTML file ----------------------------------------------------------

@@ -137,18 +137,13 @@ def assess(
     )
     readings = [resample.readings for resample in found.values()]
     scores = [resample.scores for resample in found.values()]
-    return Assessed(
-        stability,
-        _by_size(np.array(scores), able | keep, method) if n_scored else None,
-        tuple(own for own in readings if own is not None),
-    )
-
-
-def _by_size(scores: FloatArray, units: BoolArray, method: Method) -> ScoreBySize:
-    """Scores by size from those of resamples, whose last two columns are full score and length."""
-    ends, full = scores[:, -1].astype(np.int64).tolist(), scores[:, -2]
-    known = known_scores(scores[:, :-2], ends, full, units, method)
-    return ScoreBySize(known, full, repeats=len(scores) / 2, of_halves=True)
+    by_size = None
+    if n_scored:
+        *of_sizes, full, ends = np.array(scores).T
+        of_sets = np.array(of_sizes).T
+        known = known_scores(of_sets, ends.astype(np.int64).tolist(), full, able | keep, method)
+        by_size = ScoreBySize(known, full, repeats=len(scores) / 2, of_halves=True)
+    return Assessed(stability, by_size, tuple(own for own in readings if own is not None))
 
 
 def sizes_to_follow(
@@ -206,13 +201,13 @@ def _kind_of(
         if shapes is None
         else coded.record(readings, *(coded.array(*shape) for shape in shapes)),
     )
-    whole = _whole_pairs if scheme == "complementary" else some
-    return Kind("resample", lambda _: form, told, whole)
 
+    def whole_pairs(found: Found) -> Found:
+        return {number: own for number, own in found.items() if number ^ 1 in found}
 
-def _whole_pairs(found: Found) -> Found:
-    """The resamples whose complementary half is finished too."""
-    return {number: own for number, own in found.items() if number ^ 1 in found}
+    return Kind(
+        "resample", lambda _: form, told, whole_pairs if scheme == "complementary" else some
+    )
 
 
 class _Given(NamedTuple):

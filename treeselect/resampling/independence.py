@@ -79,7 +79,10 @@ def dependence_given(
     bends = basis.penalty >= 1
     flat = np.maximum(_FLAT, (_FLAT_BY_PENALTY * basis.penalty / len(left)) ** 2)
     left[:, mass @ left**2 <= flat * (mass @ truth**2)] = 0.0
-    slopes, curves = left[:, ~bends], _directions(left[:, bends], mass)
+    slopes, curves = left[:, ~bends], left[:, bends]
+    variance, vectors = np.linalg.eigh((curves.T * mass) @ curves)
+    main = np.flatnonzero(variance > 1e-6 * variance.max(initial=0.0))[::-1][:_CURVES]
+    curves = curves @ vectors[:, main]
     known = [columns.group(g) for g in others]
     beside = [z[:, None] for values, own in known for z in values[own.penalty < 1]]
     parts = [(slopes, 1.0)], [(c[:, None], 1.0) for c in curves.T], [(slopes, z) for z in beside]
@@ -107,13 +110,6 @@ def _some_rows(problem: Problem, weights: RowWeights, seed: int) -> tuple[Proble
     free = problem.data._replace(monotone=FREE)
     problem = dataclasses.replace(problem, data=free, exact=None, columns=None)
     return problem.only(rows), weights.of(rows)
-
-
-def _directions(values: FloatArray, mass: FloatArray) -> FloatArray:
-    """Main directions of some functions, at most so many."""
-    variance, vectors = np.linalg.eigh((values.T * mass) @ values)
-    kept = np.flatnonzero(variance > 1e-6 * variance.max(initial=0.0))[::-1][:_CURVES]
-    return np.asarray(values @ vectors[:, kept])
 
 
 def _test(y_left: FloatArray, x: FloatArray, weights: RowWeights) -> Tested | None:

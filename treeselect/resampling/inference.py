@@ -369,13 +369,11 @@ def _content(
         notes = [_ONE_SPLIT] if fits else []
         if split.fit is not None:
             table = coefs.in_print(design, coefs.coefficient_table(split.fit, found.level))
-            columns, rows = (
-                coefs.table_head(split.fit, found.level),
-                coefs.table_rows(table, split.fit),
-            )
-            names = split.fit.names
+            columns = coefs.table_head(split.fit, found.level)
             rows = coefs.rows_with_references(
-                coefs.coefficient_table(split.fit), coefs.reference_levels(design, names), rows
+                coefs.coefficient_table(split.fit),
+                coefs.reference_levels(design, split.fit.names),
+                coefs.table_rows(table, split.fit),
             )
             notes += coefs.ratio_notes(split.fit, table)
         notes += coefs.few_events_notes(fits)
@@ -398,7 +396,10 @@ def _content(
         none = "No linear model" if one else f"No linear model in {count} of {n} splits"
         notes.append(f"{none}, so p = 1 for the terms: {why}")
     if found.groups_name:
-        notes.append(_group_note(found.groups_name, fits))
+        name = f"{quoted(found.groups_name)} " if isinstance(found.groups_name, str) else ""
+        notes.append(f"All rows of each {name}cluster are in the same part.")
+        if robust := [fit for fit in fits if fit.n_groups is not None]:
+            notes[-1] += f" {coefs.robust_note(robust, ' for testing')}"
     title = "P-values after selection: " + ("one split" if one else f"{n} splits")
     return SummaryContent(title, facts, columns, rows, (*notes, *more_notes))
 
@@ -448,13 +449,6 @@ def split_notes(
             " of the rows for testing, with an indicator that is tested with the term."
         )
     return (*notes, *coded_words(data.sources, data.spec.terms, selected, coding))
-
-
-def _group_note(name: str | bool, fits: Sequence[LinearFit]) -> str:
-    each = f"each {quoted(name)} cluster" if isinstance(name, str) else "each cluster"
-    said = f"All rows of {each} are in the same part."
-    robust = [fit for fit in fits if fit.n_groups is not None]
-    return f"{said} {coefs.robust_note(robust, ' for testing')}" if robust else said
 
 
 _RARE = (

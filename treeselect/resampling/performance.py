@@ -76,16 +76,6 @@ def terms_text(terms: tuple[str, ...]) -> str:
     return ", ".join(shown) + (f" and {more} more" if more else "")
 
 
-def frequency_note(frequency: Mapping[str, int], n_folds: int) -> str:
-    """In how many folds each term was selected."""
-    counts = [f"{name} ({count})" for name, count in frequency.items()]
-    more = len(counts) - _MOST_NAMES
-    return (
-        f"Number of folds, of {n_folds}, that selected each term: {', '.join(counts[:_MOST_NAMES])}"
-        f"{f' and {more} more terms' if more > 0 else ''}."
-    )
-
-
 @dataclass(frozen=True)
 class Performance(printing.Rounded, Scored, Stoppable):
     """Scores of the whole selection on held-out rows, by nested cross-validation.
@@ -571,7 +561,12 @@ def _score(found: Performance) -> str:
 def _notes(found: Performance) -> tuple[str, ...]:
     n_folds = len(found.scores)
     notes = [*stopped(found, n_folds, "folds"), *filter(None, [found.score_words]), INSIDE_FOLDS]
-    notes += [frequency_note(found.frequency, n_folds)] if found.frequency else []
+    if counts := [f"{name} ({count})" for name, count in found.frequency.items()]:
+        more = len(counts) - _MOST_NAMES
+        notes.append(
+            f"Number of folds, of {n_folds}, that selected each term:"
+            f" {', '.join(counts[:_MOST_NAMES])}{f' and {more} more terms' if more > 0 else ''}."
+        )
     if np.isfinite(found.path_score):
         notes.append(
             f"Cross-validated {found.score_name} of the fit at k = {found.k_of_fit}:"
