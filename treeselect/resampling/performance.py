@@ -82,18 +82,13 @@ class Performance(printing.Rounded, Scored, Stoppable):
 
     Attributes
     ----------
-    scores : ndarray of float, shape (n_folds,)
-        On the held-out rows of each fold; greater is better.
+    scores, k, n_train, n_test : ndarray, shape (n_folds,)
+    selected : tuple of tuple of str, length n_folds
+        Of each fold, as in :meth:`tidy`.
     errors : ndarray of float, shape (n_folds,)
-        Standard errors of these over samples of the held-out rows; NaN if unknown.
+        Standard errors of the scores over samples of the held-out rows; NaN if unknown.
     n_cases : float
         Rows, or rows of all classes but the largest, or events.
-    selected : tuple of tuple of str, length n_folds
-        Terms selected on the training rows of each fold, most important first.
-    k : ndarray of int64, shape (n_folds,)
-        Number of units selected in each fold.
-    n_train, n_test : ndarray of int64, shape (n_folds,)
-        Numbers of rows used.
     repeats : float
         How often a row is held out, on average.
     family, method : str

@@ -59,19 +59,6 @@ class StabilityPath:
         some = np.flatnonzero(mean > 0).tolist()
         return sorted(some, key=lambda g: (not first[g], -mean[g], units[g]))
 
-    def table(self, units: Sequence[str]) -> pd.DataFrame:
-        """A row for each size and each unit that any resample selected, in decreasing order of mean
-        frequency along the path: columns ``k``, ``term``, ``frequency``."""
-        frequency, n_sizes = self.frequency, len(self.counts)
-        order = self.order(units, np.zeros(len(units), dtype=bool))
-        return pd.DataFrame(
-            {
-                "k": np.tile(self.sizes, len(order)),
-                "term": np.repeat(np.array([units[g] for g in order], dtype=object), n_sizes),
-                "frequency": frequency[:, order].T.ravel(),
-            }
-        )
-
 
 @dataclass(frozen=True)
 class Resampled(Stoppable):
@@ -95,18 +82,12 @@ class Resampled(Stoppable):
     fixed_size : bool
         Whether no resample could select more than `k` units; False if the method's tuning
         parameter determined the number.
-    association : callable or None
-        Strength of the association of two units in the data, in [0, 1]; None without the data.
-    similarity : callable or None
-        Association of all pairs of units, shape (n_groups, n_groups), in their order; None without
-        the data.
-    measured_index : float
-        For a model without its data, the correlated index computed earlier; NaN if there is none.
-    measured_places : tuple of (tuple of int, float)
-        For a model without its data, the sets of interchangeable units found earlier: numbers of
-        their units, and their lowest pairwise association.
-    measured_associations : tuple of float
-        For a model without its data, the associations in the rows of ``Stability.substitutes``.
+    association, similarity : callable or None
+        Strength of the association, in [0, 1], of two units in the data, and of all pairs of units,
+        shape (n_groups, n_groups); None without the data.
+    measured_index, measured_places, measured_associations
+        For a model without its data, what was computed of it earlier: the correlated index, the
+        sets of interchangeable units, the associations in ``Stability.substitutes``.
     along : StabilityPath or None
         Selections at every number of units, if the paths were followed.
     labels : mapping of str to str

@@ -36,16 +36,12 @@ class RiskGroups(Rounded, OfFolds):
     Attributes
     ----------
     names : tuple of str
-        From the lowest risk to the highest.
+    n_rows, risk, predicted : ndarray, shape (n_groups,)
+        Of each group, from the lowest risk to the highest, as in :meth:`calibration`.
     curves : tuple of SurvivalCurve
         Kaplan-Meier estimate of each group.
-    n_rows : ndarray of int64, shape (n_groups,)
-    risk : ndarray of float, shape (n_groups,)
-        Weighted median risk of each group, relative to the median of all rows.
     horizon : float
         The time at which predicted and observed survival are compared.
-    predicted : ndarray of float, shape (n_groups,)
-        Mean predicted survival at the horizon.
     time : str
         Name of the times, as in the formula.
     spans : tuple of ndarray of float, shape (3, n_rows of the group)

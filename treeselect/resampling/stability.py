@@ -85,15 +85,6 @@ class Stability(printing.Rounded, Resampled):
            Statistical Society B 72, 417-473.
         .. [2] R. D. Shah, R. J. Samworth (2013). Variable selection with error control: another
            look at stability selection. Journal of the Royal Statistical Society B 75, 55-80.
-
-        Examples
-        --------
-        >>> import treeselect
-        >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=1, seed=1)
-        >>> bound = fit.resample(10, scheme="complementary").stability.pfer(0.8)
-        >>> bound.units, bound.q, bound.p, round(bound.bound, 2)
-        (('sex',), 1, 9, 0.19)
         """
         return error_bounds.error_bound(self, threshold, assumption)
 
@@ -150,7 +141,14 @@ class Stability(printing.Rounded, Resampled):
         2  3  sex        1.0
         """
         path = error_bounds.followed(self, "selection frequencies along the path")
-        return self._frame(path.table(self.units))
+        order = path.order(self.units, np.zeros(len(self.units), dtype=bool))
+        names = np.array([self.units[g] for g in order], dtype=object)
+        table = {
+            "k": np.tile(path.sizes, len(order)),
+            "term": np.repeat(names, len(path.sizes)),
+            "frequency": path.frequency[:, order].T.ravel(),
+        }
+        return self._frame(pd.DataFrame(table))
 
     def q_values(
         self,
