@@ -60,13 +60,6 @@ class Inference(OfContent, coefs.Tabled, Stoppable, InPapers):
     groups_name : str or bool
         Column of the clusters that the splits do not divide; otherwise, whether an array of
         clusters was given.
-    response : str
-        The modelled response.
-    statistics : dict of str to float
-        Statistics of the model of a single split: see
-        :func:`treeselect.models.linear.statistics.fit_statistics`.
-    labels : dict of str to str
-        Labels of the columns of that model that have one.
     tested : tuple of ModelData and LinearCoding, or None
         Of a single split: the rows for testing, and how terms are coded.
     asked, library
@@ -96,9 +89,6 @@ class Inference(OfContent, coefs.Tabled, Stoppable, InPapers):
     level: float
     content: SummaryContent
     groups_name: str | bool = False
-    response: str = ""
-    statistics: dict[str, float] = field(default_factory=dict)
-    labels: dict[str, str] = field(default_factory=dict)
     tested: tuple[ModelData, LinearCoding] | None = field(default=None, repr=False)
 
     @property
@@ -152,35 +142,36 @@ class Inference(OfContent, coefs.Tabled, Stoppable, InPapers):
             )
         return self.splits[0]
 
-    def _with_model(self) -> tuple[SplitFit, LinearFit]:
+    def _with_model(self) -> tuple[SplitFit, LinearFit, ModelData, LinearCoding]:
         split = self._only(
             "A table of models needs coefficients, and several splits have no common ones."
         )
-        if split.fit is None:
+        if split.fit is None or self.tested is None:
             raise OptionError(
                 f"A table of models needs a model, and none could be fitted.\n  {split.failure}"
             )
-        return split, split.fit
+        return split, split.fit, *self.tested
 
     def _of_table(self) -> OfTable:
-        split, _ = self._with_model()
-        assert self.tested is not None
-        data, coding = self.tested
+        split, _, data, coding = self._with_model()
         full, _, fit = fit_terms(data, split.selected, coding)
         found = fitted_terms(data, full, fit, "inference()", coding)
         return found, data, split.selected, _VALID
 
     def _column(self) -> coefs.ModelColumn:
-        split, fit = self._with_model()
+        split, fit, data, _ = self._with_model()
+        table, response = coefs.coefficient_table(fit), data.response
+        are_copies = data.row_weights.are_copies
+        known = fit_statistics(fit, response.family.name, are_copies=are_copies)
         groups = self.groups_name if isinstance(self.groups_name, str) else ""
         return coefs.ModelColumn(
-            table=coefs.coefficient_frame(coefs.coefficient_table(fit), has_tests=True),
-            response=self.response,
-            statistics={"N": split.n_fitted, **self.statistics, "selection": coefs.OTHER_ROWS},
+            table=coefs.coefficient_frame(table, has_tests=True),
+            response=response.name,
+            statistics={"N": split.n_fitted, **known, "selection": coefs.OTHER_ROWS},
             below=("N", "r2", "deviance", "aic", "selection"),
             errors="cluster-robust" if self.groups_name else "iid",
             groups=groups,
-            labels=self.labels,
+            labels=coefs.changed_labels(table, coefs.in_print(data, table)),
         )
 
     def __repr__(self) -> str:
@@ -271,6 +262,9 @@ def infer(
         fit_part(data, None if units is None else _terms_of(data, units), part.test, coding)
         for units, part in zip(chosen.values(), parts, strict=True)
     )
+    tested = None
+    if len(splits) == 1 and splits[0].fit is not None:
+        tested = dataclasses.replace(data, row_weights=weights.only(parts[0].test)), coding
     found = Inference(
         terms,
         splits,
@@ -281,8 +275,7 @@ def infer(
         groups_name=folds.groups_name,
         library=data.library,
         asked=repeats if len(parts) < repeats else None,
-        response=data.response.name,
-        **_of_model(splits, data, parts, coding),
+        tested=tested,
     )
     facts = (
         ("Call", call),
@@ -291,21 +284,6 @@ def infer(
     )
     content = _content(found, result.design, facts, split_notes(data, splits, coding))
     return dataclasses.replace(found, content=content)
-
-
-def _of_model(
-    splits: Sequence[SplitFit], data: ModelData, parts: Sequence[Split], coding: LinearCoding
-) -> dict[str, Any]:
-    """What is known of the model of a single split; several splits have no common model."""
-    if len(splits) > 1 or splits[0].fit is None:
-        return {}
-    fit, are_copies = splits[0].fit, data.row_weights.are_copies
-    table, weights = coefs.coefficient_table(fit), data.row_weights.only(parts[0].test)
-    return {
-        "tested": (dataclasses.replace(data, row_weights=weights), coding),
-        "statistics": fit_statistics(fit, data.response.family.name, are_copies=are_copies),
-        "labels": coefs.changed_labels(table, coefs.in_print(data, table)),
-    }
 
 
 def _kind_of(names: Sequence[str]) -> Kind:
