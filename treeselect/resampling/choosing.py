@@ -148,7 +148,7 @@ def choose(
 ) -> Chosen:
     """Compute the selection path of a method and choose a step."""
     problem, method, weights, choice = asked
-    k = choice.k
+    k, by_scores = choice.k, isinstance(choice.k, str)
     groups, most = problem.groups, most_units(problem.groups)
     own, n_threads = stream_seed(seed, "fit"), workers.n_threads
     if k == AUTO:
@@ -156,10 +156,8 @@ def choose(
         found = choose_sufficient(task, method)
         shown = [step for step in found.steps if step.size < n_shown(found.step.size, groups)]
         return found._replace(steps=tuple(shown))
-    scores, spared = None, None
-    if isinstance(k, str):
-        spared = spared_rows(asked, seed)
-    if isinstance(k, str) and spared is None:
+    scores, spared = None, spared_rows(asked, seed) if by_scores else None
+    if by_scores and spared is None:
         scores = score_by_size(
             problem, method, weights, folds=choice.folds, max_size=most,
             seed=stream_seed(seed, "cross-validation"), workers=workers, progress=progress,
@@ -169,7 +167,7 @@ def choose(
         weights if spared is None else weights.only(spared[0].train),
         max_size=k if isinstance(k, int) else most,
         seed=own,
-        every_size=isinstance(k, str),
+        every_size=by_scores,
         n_threads=n_threads,
     )
     steps = steps_of(method, task)
@@ -179,16 +177,16 @@ def choose(
         )
     size, cuts = wanted_size(k, scores, groups.keep), method.predicts_any_set
     every = all_units(problem, weights)
-    if isinstance(k, str) and cuts and size == every.sum() > steps[-1].size:
+    if by_scores and cuts and size == every.sum() > steps[-1].size:
         importance = full_model(method, task).importance
         steps = (*steps, method.scored_step(task, np.nan, every, importance))
     if size is None:
         step = steps[-1]
-    elif isinstance(k, str) and not cuts:  # the one that was scored
+    elif by_scores and not cuts:  # the one that was scored
         step = step_within(steps, size)
     else:
         step = step_of_size(steps, size, groups.keep)
-    if isinstance(k, str):
+    if by_scores:
         # A path that skips the last size has a larger step, which was not scored.
         steps = tuple(step for step in steps if step.size <= most)
     return Chosen(steps, step, scores)

@@ -152,6 +152,13 @@ class Inference(OfContent, coefs.Tabled, Stoppable, InPapers):
             )
         return split, split.fit, *self.tested
 
+    @property
+    def statistics(self) -> dict[str, float]:
+        """Statistics of the model of a single split, such as R2 and AIC."""
+        _, fit, data, _ = self._with_model()
+        family, are_copies = data.response.family.name, data.row_weights.are_copies
+        return fit_statistics(fit, family, are_copies=are_copies)
+
     def _of_table(self) -> OfTable:
         split, _, data, coding = self._with_model()
         full, _, fit = fit_terms(data, split.selected, coding)
@@ -160,14 +167,12 @@ class Inference(OfContent, coefs.Tabled, Stoppable, InPapers):
 
     def _column(self) -> coefs.ModelColumn:
         split, fit, data, _ = self._with_model()
-        table, response = coefs.coefficient_table(fit), data.response
-        are_copies = data.row_weights.are_copies
-        known = fit_statistics(fit, response.family.name, are_copies=are_copies)
+        table = coefs.coefficient_table(fit)
         groups = self.groups_name if isinstance(self.groups_name, str) else ""
         return coefs.ModelColumn(
             table=coefs.coefficient_frame(table, has_tests=True),
-            response=response.name,
-            statistics={"N": split.n_fitted, **known, "selection": coefs.OTHER_ROWS},
+            response=data.response.name,
+            statistics={"N": split.n_fitted, **self.statistics, "selection": coefs.OTHER_ROWS},
             below=("N", "r2", "deviance", "aic", "selection"),
             errors="cluster-robust" if self.groups_name else "iid",
             groups=groups,
