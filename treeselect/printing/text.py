@@ -88,12 +88,6 @@ def aligned(
 ) -> list[str] | None:
     """The cells of a column of numbers, padded so that decimal points stand below each other where
     all cells stand flush right; None if it is a column of words.
-
-    Examples
-    --------
-    >>> from treeselect.printing.text import aligned
-    >>> aligned(["9.5 to 10.25", "10 to 11", "–"])
-    ['9.5 to 10.25', '10   to 11   ', '–']
     """
     read = [_parts(cell) for cell in cells]
     known = [parts for parts in read if parts is not None]
@@ -164,14 +158,6 @@ def code_and_words(text: str) -> list[tuple[str, bool]]:
 def code_lines(code: str, width: int) -> list[str]:
     """An expression on lines of at most `width` characters where possible: the items of its longest
     brackets on a line, or on one each. What isn't an expression is one line, unchanged.
-
-    Examples
-    --------
-    >>> from treeselect.printing.text import code_lines
-    >>> print("\\n".join(code_lines('select("y ~ .", data, k=3, seed=1)', 30)))
-    select(
-        "y ~ .", data, k=3, seed=1
-    )
     """
     cuts = _cuts(code) if len(code) > width else []
     if not cuts:

@@ -412,14 +412,6 @@ class Performance(printing.Rounded, Scored, Stoppable):
            evaluating prediction models. Medical Decision Making 26, 565-574.
         .. [2] A. J. Vickers, A. M. Cronin, E. B. Elkin, M. Gonen (2008). Extensions to decision
            curve analysis. BMC Medical Informatics and Decision Making 8, 53.
-
-        Examples
-        --------
-        >>> import treeselect
-        >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=1, seed=1)
-        >>> fit.performance(folds=3).decision_curve(costs=(1, 3)).threshold
-        0.25
         """
         return decide(self.held_out, thresholds, costs, **self._told)
 

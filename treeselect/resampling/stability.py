@@ -127,18 +127,6 @@ class Stability(printing.Rounded, Resampled):
         ------
         StabilityError
             If the paths of the resamples were not followed.
-
-        Examples
-        --------
-        >>> import treeselect
-        >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=1, seed=1)
-        >>> paths = fit.resample(10, path=3).stability.path()
-        >>> print(paths.head(3))
-           k term  frequency
-        0  1  sex        1.0
-        1  2  sex        1.0
-        2  3  sex        1.0
         """
         path = error_bounds.followed(self, "selection frequencies along the path")
         order = path.order(self.units, np.zeros(len(self.units), dtype=bool))
