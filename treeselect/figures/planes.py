@@ -19,9 +19,6 @@ _STRIP = 16.0
 _ROW = 22.0
 """Height of a row of numbers below the axis."""
 
-_BARS = 5.0
-"""Greatest distance of bars side by side."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Area:
@@ -72,7 +69,7 @@ def painted_plane(figure: Plane, form: Form) -> tuple[Markup, float]:
     """What is in a drawing, and its height."""
     area = _area(figure, form)
     parts = [_axes(area), *(_rule(area, rule) for rule in figure.rules), _strip(area)]
-    shifts = side_by_side(figure.series, area.x, _BARS, 20.0)
+    shifts = side_by_side(figure.series, area.x, most=5.0, alone=20.0)
     if figure.counts:
         parts += [group(_hue(one), *_bands(area, one, 0.0)) for one in figure.series if one.band]
     parts += [_series(area, one, shift) for one, shift in zip(figure.series, shifts, strict=True)]

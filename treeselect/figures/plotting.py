@@ -84,7 +84,7 @@ def _plane(figure: marks.Plane, ax: Axes) -> None:
         ax.grid(axis="y", color=marks.GRID)
     ax.set_axisbelow(True)
     kinds = list(dict.fromkeys(one.kind for one in figure.series if one.kind))
-    shifts = marks.side_by_side(figure.series, float, math.inf, 0.5)
+    shifts = marks.side_by_side(figure.series, float, most=math.inf, alone=0.5)
     for one, shift in zip(figure.series, shifts, strict=True):
         name = "" if figure.legend == "ends" else one.name
         if one.kind in kinds:

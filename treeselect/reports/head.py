@@ -252,9 +252,6 @@ def notes(material: parts.FitMaterial) -> parts.Section | None:
 
 # --- the methods paragraph and citations; method, options, software and data --------------------
 
-_WIDTH = 88
-"""Characters on a line of the call."""
-
 
 def citation(material: parts.FitMaterial) -> parts.Section:
     """The paragraph on methods, limitations, references, and facts."""
@@ -269,7 +266,7 @@ def citation(material: parts.FitMaterial) -> parts.Section:
         ("Versions", versions_text(found.versions)),
         ("Written", material.written),
     )
-    lines = tuple(code_lines(found.call, _WIDTH))
+    lines = tuple(code_lines(found.call, width=88))
     return parts.Section(
         "cite",
         "Methods text and citation",

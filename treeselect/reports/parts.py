@@ -33,17 +33,6 @@ MOST_UNITS = 30
 MOST_ROWS = 50
 """Maximum rows in a table; the others are counted."""
 
-_HANDFUL = 5
-"""Rows up to which a table can be read at a glance."""
-
-_MOST_THINGS = 2 * MOST_ROWS
-"""Rows up to which a reader searches for an entry."""
-
-_SLIM = 3
-
-_MATRIX = 12
-"""Columns up to which a row is a list of facts and not part of a matrix."""
-
 _LEADING = re.compile(r"[(<>]?[+-]?(\d[\d,]*\.?\d*(e[+-]?\d+)?|∞)")
 
 _NUMBER = re.compile(r"[+-]?[\d.,]*(e[+-]?\d+)?|\([\d.,]+\)|<0\.0+1|∞|–")
@@ -197,13 +186,13 @@ class Table:
 
     @property
     def is_long(self) -> bool:
-        """Whether the table gets tools to sort, filter and save it."""
-        return len(self.rows) > _HANDFUL and not self.is_points
+        """Whether it gets tools to sort, filter and save it: not what is read at a glance."""
+        return len(self.rows) > 5 and not self.is_points
 
     @property
     def is_points(self) -> bool:
         """Whether the rows are so many that they can only be the points of a figure."""
-        return len(self.rows) > _MOST_THINGS
+        return len(self.rows) > 2 * MOST_ROWS
 
     @property
     def is_numbers(self) -> bool:
@@ -218,13 +207,13 @@ class Table:
 
     @property
     def is_slim(self) -> bool:
-        """Whether it fits on narrow screens."""
-        return len(self.columns) <= _SLIM
+        """Whether it has so few columns that it fits on narrow screens."""
+        return len(self.columns) <= 3
 
     @property
     def is_matrix(self) -> bool:
         """Whether it has so many columns that their names are rotated, and none sorts it."""
-        return len(self.columns) > _MATRIX
+        return len(self.columns) > 12
 
     @property
     def ranks(self) -> tuple[tuple[tuple[int, int], ...], ...]:

@@ -31,8 +31,6 @@ _NUMBER = re.compile(r"[+-]?\d[\d,]*(\.\d+)?(e[+-]?\d+)?")
 _PLAIN = "/:,;()[]!*?@$'~=+"
 """Characters that stand unquoted in a link, besides letters and digits."""
 
-_MOST_CHARACTERS = 40
-
 
 def csv_link(table: Table) -> str:
     """A link that saves a table as UTF-8 with a byte order mark, which spreadsheets need."""
@@ -66,7 +64,7 @@ def file_name(text: str) -> str:
     """A short name for a file, of letters, digits and hyphens."""
     ascii_only = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     words = re.findall(r"[a-z0-9]+", ascii_only.lower())
-    return "-".join(words)[:_MOST_CHARACTERS].strip("-") or "table"
+    return "-".join(words)[:40].strip("-") or "table"
 
 
 def with_svg_link(figure: Markup, name: str, style: str) -> Markup:

@@ -214,9 +214,6 @@ def models(material: parts.FitMaterial) -> parts.Section | None:
 
 # --- pairs of units that the resamples selected together ----------------------------------------
 
-_LARGEST = 0.25
-"""The most by which two units can differ from independence."""
-
 _MOST_SHADE = 0.65
 """Strength of that: of the pale shades, which both sides have."""
 
@@ -278,7 +275,8 @@ def _cell(found: CoSelection, i: int, j: int) -> Tile:
     if i >= j:
         return Tile(f"{100 * together:.0f}", together)
     difference, sign = together - float(found.expected[i, j]), int(found.sign[i, j])
-    strength = _MOST_SHADE * min(abs(difference) / _LARGEST, 1.0) if sign else 0.0
+    # Two units differ from independence by 0.25 at most.
+    strength = _MOST_SHADE * min(abs(difference) / 0.25, 1.0) if sign else 0.0
     text = f"{100 * difference:+.0f}".replace("-", "−")
     return Tile("0" if text in ("+0", "−0") else text, strength, sign < 0)
 

@@ -17,8 +17,6 @@ from treeselect.errors import OptionError
 from treeselect.quiet import own_filters
 from treeselect.resampling.held_out import HeldOut
 
-_AUC_DRAWS = 200
-
 
 def auc_table(held: HeldOut, times: object, seed: int) -> pd.DataFrame:
     """One row per time (see ``Performance.auc``)."""
@@ -38,9 +36,7 @@ def auc_table(held: HeldOut, times: object, seed: int) -> pd.DataFrame:
             f"  Found: {described(times)}. Observation ends at {last:g}."
         )
     found = uno_areas(known.y, known.risk, known.mass, np.array(at))
-    drawn = [
-        uno_areas(known.y, known.risk, mass, np.array(at)) for mass in known.drawn(_AUC_DRAWS, seed)
-    ]
+    drawn = [uno_areas(known.y, known.risk, mass, np.array(at)) for mass in known.drawn(200, seed)]
     with own_filters():
         warnings.simplefilter("ignore")  # a time at which samples have no case
         low, high = np.nanquantile(drawn, [0.025, 0.975], axis=0)

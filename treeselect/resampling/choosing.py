@@ -104,15 +104,8 @@ def spared_rows(asked: Procedure, seed: int) -> tuple[Split, ...] | None:
 
 # --- the number of units -----------------------------------------------------------------------
 
-_BEYOND = 2
-"""Sizes that the path goes beyond the one chosen by tests."""
-
 MOST_UNITS = 30
 """Largest size that rules for `k` consider."""
-
-
-_MANY_ROWS = 50_000
-"""Rows of which memory is worth a search."""
 
 
 class Chosen(NamedTuple):
@@ -130,7 +123,7 @@ def run_selection(
     asked: Procedure, seed: int, workers: Workers = ALONE, progress: bool | None = None
 ) -> tuple[Chosen, TreeModel]:
     """The whole selection on the rows with a positive weight: path, choice of k, final model."""
-    is_long = asked.problem.data.n_rows > _MANY_ROWS
+    is_long = asked.problem.data.n_rows > 50_000  # their memory is worth a search
     if is_long:
         give_memory_back()
     found = choose(asked, seed, workers, progress)
@@ -199,7 +192,7 @@ def most_units(groups: FeatureGroups) -> int:
 
 def n_shown(size: int, groups: FeatureGroups) -> int:
     """Number of sizes, from 0, that are shown of a path where tests chose a size."""
-    return min(size + _BEYOND, most_units(groups)) + 1
+    return min(size + 2, most_units(groups)) + 1  # two beyond the one chosen
 
 
 def wanted_size(k: int | str | None, scores: ScoreBySize | None, keep: BoolArray) -> int | None:

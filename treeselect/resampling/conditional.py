@@ -187,9 +187,6 @@ class ConditionalImportance(printing.Rounded, Scored):
 
 # --- forests with and without each of some units, scored on held-out rows ------------------------
 
-_REPEATS = 5
-"""Default number of repeats of the folds."""
-
 
 def leave_out(
     result: Fit,
@@ -207,7 +204,7 @@ def leave_out(
     check_choice("given", given, ("selected", "all"))
     is_all = given == "all"
     units = _units(result, terms, is_all=is_all)
-    usual = 1 if whole(folds) is None else _REPEATS
+    usual = 1 if whole(folds) is None else 5
     outer = outer_folds(
         result, 2 if folds is None else folds, repeats=usual if repeats is None else repeats,
         seed=stream_seed(seed, "conditional"), fold_groups=fold_groups, scoring=scoring,

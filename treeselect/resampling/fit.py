@@ -94,7 +94,7 @@ class Source:
         frame = read_data(self.data)
         is_same = len(frame) == self.n_rows
         if is_same and self.behind is not None:
-            for name in set(self.behind.columns[:_COMPARED]) & set(frame.columns):
+            for name in set(self.behind.columns[:3]) & set(frame.columns):
                 own = _values(self.behind.sources[name], name)
                 is_same = is_same and own.equals(_values(frame[name].iloc[self.behind.rows], name))
         if not is_same:
@@ -117,9 +117,6 @@ def _values(series: pd.Series[Any], name: str) -> pd.Series[Any]:
         return pd.Series(read.values)
     return pd.Series(np.append(list(map(str, read.levels)), "")[read.codes])
 
-
-_COMPARED = 3
-"""Columns by which it is seen that data are those of a fit."""
 
 NO_SOURCE = Source(None, 0)
 

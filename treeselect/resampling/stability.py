@@ -19,9 +19,6 @@ from treeselect.resampling.records import stopped
 from treeselect.resampling.resampled import Resampled
 from treeselect.shown import shown
 
-_FEW = 0.05
-"""Share of resamples that must miss a term for its substitutes to be listed."""
-
 
 @dataclass(frozen=True, repr=False)  # no slots: places are cached
 class Stability(printing.Rounded, Resampled):
@@ -301,7 +298,7 @@ class Stability(printing.Rounded, Resampled):
         for unit in np.flatnonzero(self.fitted & self.assessed):
             without = ~self.selected[:, unit]
             n_without = int(without.sum())
-            if n_without == 0 or n_without < _FEW * len(without):
+            if n_without == 0 or n_without < 0.05 * len(without):
                 continue
             rate_without = self.selected[without].mean(axis=0)
             rate_with = self.selected[~without].mean(axis=0) if n_without < len(without) else 0.0

@@ -37,9 +37,6 @@ _MOST_GROUPS = 20
 _N_DRAWS = 500
 """Bootstrap samples behind an interval of a score."""
 
-_NEAR_ONE = 1 - 1e-12
-"""Probabilities are at most this before their cumulative hazard is taken."""
-
 FEWEST = 100
 """Cases below which a group is small."""
 
@@ -242,7 +239,7 @@ def _row(held: HeldOut, seed: int) -> dict[str, float]:
     n = cases = float(mass.sum())
     if family.has_times:
         # The cumulative hazard is a relative risk that is comparable between folds.
-        risk = -np.log1p(-np.minimum(risk, _NEAR_ONE))
+        risk = -np.log1p(-np.minimum(risk, 1 - 1e-12))
         cases = float(mass @ (held.y[:, EVENT] * at_least(held.horizon, held.y[:, STOP])))
     elif family.has_classes:
         cases = min(float(mass @ held.y), float(mass @ (1 - held.y)))

@@ -238,7 +238,7 @@ def _with_lines(items: Iterable[Item], label: str, total: int, done: int) -> Ite
     for number, item in enumerate(items, start=1):
         yield item
         now = time.monotonic()
-        if now - said >= _SECONDS or done + number == total:
+        if now - said >= 10.0 or done + number == total:
             said = now
             left = (now - begin) / number * (total - done - number)
             _say(f"{shown(label)}: {done + number:,} of {total:,}{_left(left)}")
@@ -259,10 +259,6 @@ def _say(line: str) -> None:
     if sys.stderr is not None:
         with contextlib.suppress(OSError):  # a full disk is no reason to stop
             print(line, file=sys.stderr, flush=True)
-
-
-_SECONDS = 10.0
-"""Seconds between lines of text."""
 
 
 def announce_compilation(progress: bool | None) -> None:
