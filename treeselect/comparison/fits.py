@@ -172,9 +172,6 @@ class FitComparison(printing.Rounded, Scored):
         return f"<FitComparison: {self.score_name} {means}, difference {gaps}>"
 
 
-_MOST_SHOWN = 12
-
-
 def _terms(found: FitComparison) -> tuple[tuple[str, str], ...]:
     """Which terms the fits on all rows share, and which not."""
     first = found.selected[0]
@@ -188,9 +185,7 @@ def _terms(found: FitComparison) -> tuple[tuple[str, str], ...]:
     return tuple(
         (
             head,
-            printing.enumeration([shown.get(n, n) for n in names], _MOST_SHOWN)
-            if names
-            else "no term",
+            printing.enumeration([shown.get(n, n) for n in names], 12) if names else "no term",
         )
         for head, names in parts
     )

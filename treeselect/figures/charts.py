@@ -423,8 +423,6 @@ def _square(
 
 # --- the rounds of a method that tests each unit -------------------------------------------------
 
-_MOST_NAMED = 18
-
 _DECIDED: Mapping[str, tuple[int | None, int]] = {
     "rejected": (None, 0), "tentative": (1, 1), "confirmed": (2, 0),
 }  # fmt: skip
@@ -446,7 +444,7 @@ def history_figure(
         series += [
             Series(
                 x=rounds, y=values[unit], colour=colour, stroke=stroke, soft=colour is None,
-                name=unit if unit in named[:_MOST_NAMED] else "", kind=f"{word} ({len(own):,})",
+                name=unit if unit in named[:18] else "", kind=f"{word} ({len(own):,})",
             )
             for unit in own
         ]  # fmt: skip

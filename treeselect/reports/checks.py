@@ -25,9 +25,6 @@ from treeselect.resampling.subgroups import Subgroups, subgroup_figure
 from treeselect.resampling.validation import Validation, validation_figure
 from treeselect.results.effects import decimals
 
-MOST_CHECKED = 6
-"""Maximum number of classes with a figure, and in the confusion matrix."""
-
 
 def checks(material: FitMaterial) -> Section | None:
     """Checks of the predictions of ``performance()``; None if the user did not supply it. Risk
@@ -151,7 +148,7 @@ def _numbers(held: held_out.HeldOut) -> Section:
 def _classes(held: held_out.HeldOut, name: str) -> Section:
     found = held_out.calibration_table(held, N_GROUPS)
     by_class = held_out.per_class_table(held)
-    order = by_class["n"].to_numpy().argsort(kind="stable")[::-1][:MOST_CHECKED]
+    order = by_class["n"].to_numpy().argsort(kind="stable")[::-1][:6]
     first = [held.classes[number] for number in sorted(order)]
     pictures = [
         Picture(

@@ -24,8 +24,6 @@ from treeselect.results.tables import tidy_table
 _MOST_SELECTED, _MOST_OTHERS, _MOST = 30, 20, 40
 """Most variables in selected terms, in the folded table of others, and in all."""
 
-_MOST_LEVELS = 10
-
 _MOST_CELLS = 5_000_000
 """Limit on rows times variables described by default: about a second."""
 
@@ -68,7 +66,7 @@ def data_sentences(fit: Fit) -> tuple[str, ...]:
 def _baseline(fit: Fit, terms: str, names: Sequence[str], n_all: int) -> Table | None:
     if not names:
         return None
-    found = describing.describe_table(fit, names, _MOST_LEVELS)
+    found = describing.describe_table(fit, names, most_levels=10)
     width = 1 + found["group"].nunique()  # each line begins with the cell for all rows
     records: list[dict[str, Any]] = found.to_dict("records")  # type: ignore[assignment]
     lines = [records[i : i + width] for i in range(0, len(records), width)]
@@ -155,9 +153,6 @@ _MOST_SAID = 5
 _MOST_MEASURED = 20_000_000
 """Limit on rows times pairs that are measured by default: about a second."""
 
-_MOST_PAIRS = 20
-"""Pairs in the table; the map has all of them."""
-
 
 def associations(material: FitMaterial) -> Section | None:
     """Associations in the data; None without these, or of fewer than two units."""
@@ -172,7 +167,7 @@ def associations(material: FitMaterial) -> Section | None:
     values = describing.association_map(fit, units)
     pairs = list(itertools.combinations(range(len(units)), 2))
     order = [pairs[at] for at in falling(np.array([values[pair] for pair in pairs]))]
-    rows = tuple((units[i], units[j], f"{values[i, j]:.2f}") for i, j in order[:_MOST_PAIRS])
+    rows = tuple((units[i], units[j], f"{values[i, j]:.2f}") for i, j in order[:20])
     tiles: list[list[Tile | None]] = [[None] * len(units) for _ in units]
     for j, i in pairs:  # each once, below the diagonal
         text = f"{values[i, j]:.2f}".removeprefix("0").replace("1.00", "1.0")

@@ -80,8 +80,6 @@ def _names(fit: Fit) -> list[str]:
 
 # --- three facts below the answer: predictive score, stability and data -------------------------
 
-_MOST_NAMES = 3
-
 
 def cards(material: parts.FitMaterial) -> tuple[parts.Card, ...]:
     """The score, the stability, the rows."""
@@ -205,7 +203,7 @@ def _missing(fit: Fit) -> str:
     missing, incomplete = missing_counts(fit)
     if not missing:
         return "No missing values in the candidate terms."
-    names = printing.enumeration([f"{name} ({count:,})" for name, count in missing], _MOST_NAMES)
+    names = printing.enumeration([f"{name} ({count:,})" for name, count in missing], 3)
     rows = f"{incomplete:,} row{' has' if incomplete == 1 else 's have'}"
     return f"{rows} missing values: {names}."
 

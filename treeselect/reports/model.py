@@ -41,14 +41,11 @@ def learned(material: parts.FitMaterial) -> parts.Section | None:
 
 # --- centred partial dependence of the model's predictions on each term -------------------------
 
-MOST_SHAPES = 6
-"""Terms in the figures."""
-
 
 def shapes(material: parts.FitMaterial) -> parts.Section | None:
     """Shapes of the most important terms; None without the data or a term of one variable."""
     fit = material.fit
-    found = tuple(replace(row, curves=row.curves[:MOST_SHAPES]) for row in material.curve_rows)
+    found = tuple(replace(row, curves=row.curves[:6]) for row in material.curve_rows)
     if not found:
         return None
     table = _points_table(found)
@@ -276,9 +273,6 @@ def _forest_lead(fit: Fit, table: pd.DataFrame) -> str:
 
 # --- groups of rows by held-out predicted risk: Kaplan-Meier curves and calibration -------------
 
-_MOST_TICKS = 80
-"""Most censoring times that can be distinguished on a curve."""
-
 
 def risk_groups(material: parts.FitMaterial) -> parts.Section | None:
     """Risk groups for right-censored times; None without the data or selected terms, or if the rows
@@ -328,7 +322,8 @@ def risk_figure(found: RiskGroups) -> tuple[Plane, pd.DataFrame]:
     ticks = time_ticks(max(float(curve.time[-1]) for curve in found.curves))
     at_ticks = found.in_pandas.at(ticks)
     counts = [at_ticks.loc[at_ticks["group"] == name, "at_risk"].to_list() for name in found.names]
-    shows = all((curve.censored > 0).sum() <= _MOST_TICKS for curve in found.curves)
+    # Of more censoring times, ticks can't be distinguished.
+    shows = all((curve.censored > 0).sum() <= 80 for curve in found.curves)
     groups = [
         Series(
             x=curve.time.tolist(),

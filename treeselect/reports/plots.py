@@ -35,9 +35,6 @@ from treeselect.results.tables import history_table, importances_of, path_table,
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MOST_TERMS = 15
-_MOST_CLASSES = 6
-_MOST_LABELS = 20
 _DRAWABLE = 1e300
 
 _Drawn = tuple[Figure, float, float]
@@ -169,7 +166,7 @@ def _terms(fit: Fit) -> _Drawn:
     if fit.resampled is None:
         return _importance(fit)
     worth = dict(zip(fit.groups, importances_of(fit, fit.groups), strict=True))
-    figure = _frequencies(fit, _MOST_TERMS, "importance; selection frequency", worth)
+    figure = _frequencies(fit, 15, "importance; selection frequency", worth)
     return replace(figure, bar_kind="importance"), 6.8, 1.4 + 0.3 * len(figure.rows)
 
 
@@ -284,7 +281,7 @@ def _grid(fit: Fit, term: str, other: str) -> _Drawn:
 
 def _shape(fit: Fit, term: str) -> _Drawn:
     """Partial dependence on a term of one variable, with a curve for each of many classes."""
-    drawable = [_drawable(curve) for curve in curves(fit, term)[:_MOST_CLASSES]]
+    drawable = [_drawable(curve) for curve in curves(fit, term)[:6]]
     found, unit = [curve for curve, _ in drawable], drawable[0][1]
     first = found[0]
     what = definite(first.scale) if len(found) == 1 else of_all_classes(first.scale)
@@ -373,7 +370,7 @@ def _scores(material: ContestMaterial) -> Plane:
 def _front(material: ContestMaterial, ax: Axes | None) -> Axes:
     """Score against size, with the names of methods and their stability."""
     found, table = material.found, material.ranked
-    shown = table.head(_MOST_LABELS)
+    shown = table.head(20)
     scores, errors = shown["score"].to_list(), shown["standard_error"].to_list()
     axis = score_axis(scores, errors, found.score_bounds)
     series = []

@@ -178,15 +178,13 @@ _Q_LEAD = (
 
 # --- the sets that the resamples selected -------------------------------------------------------
 
-_MOST_SETS = 10
-
 
 def models(material: parts.FitMaterial) -> parts.Section | None:
     """The most frequent sets; None if there are no resamples."""
     stability = material.fit.resampled
     if stability is None:
         return None
-    shown = stability.in_pandas.models(_MOST_SETS)
+    shown = stability.in_pandas.models(10)
     table = parts.listed(
         shown,
         {
@@ -216,8 +214,6 @@ def models(material: parts.FitMaterial) -> parts.Section | None:
 
 _MOST_SHADE = 0.65
 """Strength of that: of the pale shades, which both sides have."""
-
-_MOST_ROWS = 20
 
 _SIGNS = {"+": "more often", "-": "less often", "": ""}
 
@@ -265,7 +261,7 @@ def pairs(material: parts.FitMaterial) -> parts.Section | None:
         is_map=True,
         lead=_pair_lead(fit, stability, figure),
         figure=figure,
-        table=parts.listed(pairs, columns, _MOST_ROWS).titled(caption, "Pairs as a table"),
+        table=parts.listed(pairs, columns, 20).titled(caption, "Pairs as a table"),
     )
 
 

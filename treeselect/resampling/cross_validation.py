@@ -351,10 +351,6 @@ def known_score(
 N_DRAWS = 200
 """Bootstrap samples of the held-out rows of a fold."""
 
-_FEWEST_DF = 4.0
-
-_CASES_PER_DF = 10.0
-
 
 def sampling_error(
     family: Family,
@@ -437,7 +433,7 @@ def score_interval(
     error = np.sqrt(spread / len(scores) * max(repeats, 1.0))
     if not error > 0:
         return nothing
-    half = float(t.ppf(0.975, max(_FEWEST_DF, n_cases / _CASES_PER_DF)) * error)
+    half = float(t.ppf(0.975, max(4.0, n_cases / 10.0)) * error)
     least, most = bounds
     if not least < mean < most:
         return max(mean - half, least), min(mean + half, most)

@@ -208,8 +208,6 @@ def _at_risk(spans: FloatArray, at: FloatArray) -> FloatArray:
 
 # --- risks of held-out rows, predicted by models that were fitted without them -------------------
 
-_MOST_GROUPS = 20
-
 _NAMES = {2: ("low", "high"), 3: ("low", "middle", "high")}
 
 
@@ -230,7 +228,7 @@ def group_by_risk(
             "Risk groups need a survival response, `Surv(time, event)`.\n"
             f"  Found: family {quoted(result.family)}."
         )
-    n_groups = check_count("n_groups", n_groups, least=2, most=_MOST_GROUPS)
+    n_groups = check_count("n_groups", n_groups, least=2, most=20)
     outer = outer_folds(
         result, folds, repeats=1, scoring=None, seed=stream_seed(seed, "risk"), **given
     )

@@ -16,9 +16,6 @@ from treeselect.printing import Rounded, SummaryContent, cells, decimal_text, in
 
 _FAMILIES = ("gaussian", "binomial", "cox")
 
-_USUAL_SHARE = 0.15
-"""Share of the largest possible R2 that is explained, if nothing is known."""
-
 _MOST_PARAMETERS = 1_000_000
 _MARGIN = 0.05
 """Optimism of R2 as a share of the largest, and error of the overall risk, that are accepted."""
@@ -372,7 +369,7 @@ def _read_r2(
     elif explained is not None:
         found = check_between("explained", explained, _LEAST, 1) * largest
     else:
-        found = _USUAL_SHARE * largest
+        found = 0.15 * largest
     if not 0 < found < shrinkage:
         raise OptionError(
             "`shrinkage` must be above the expected R2.\n"

@@ -347,8 +347,6 @@ class Stability(printing.Rounded, Resampled):
 
 # --- words ---------------------------------------------------------------------------------------
 
-_MOST_NAMES = 6
-
 
 def _facts(stability: Stability) -> tuple[tuple[str, str], ...]:
     sizes = stability.selected.sum(axis=1)
@@ -371,7 +369,7 @@ def _named(stability: Stability, which: np.ndarray) -> str:
     known = [u for u in np.flatnonzero(which) if frequency[u] > 0 or stability.fitted[u]]
     known.sort(key=lambda u: (-frequency[u], stability.units[u]))
     names = [f"{stability.units[u]} ({printing.percent_text(frequency[u])})" for u in known]
-    return printing.enumeration(names, _MOST_NAMES) if names else "none"
+    return printing.enumeration(names, 6) if names else "none"
 
 
 def index_words(stability: Stability) -> str:

@@ -41,9 +41,6 @@ from treeselect.running.pieces import Course, Kind, run_pieces
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_KINDS = ("predictions", "errors", "changes", "calibration")
-"""Figures of the instability of predictions."""
-
 _DRAWN_ROWS, _DRAWN_CURVES = 150, 40
 """Rows, and calibration curves, in a figure."""
 
@@ -279,7 +276,7 @@ class Validation(Rounded, OfFolds, Stoppable):
         MissingPackageError
             If matplotlib is not installed.
         """
-        checks.check_choice("kind", kind, _KINDS)
+        checks.check_choice("kind", kind, ("predictions", "errors", "changes", "calibration"))
         if (kind == "changes") != (threshold is not None):
             raise OptionError('`threshold` must be given for `kind="changes"`, and for no other.')
         need_matplotlib()
