@@ -95,7 +95,8 @@ def test_columns_have_the_decimals_that_were_asked_for(
 
     with chosen_digits(digits):
         material = FitMaterial(resampled._fit, performance, found)
-        steps, listed = path(material).table, terms(material).table
+        steps, beside = path(material).table, terms(material).table
+        listed = beside.tables[beside.at]
     cells = [
         *cells_of(steps, "R2, training", "R2, cross-validated", "s.e."),
         *cells_of(listed, "Importance", "Frequency"),

@@ -49,7 +49,7 @@ def test_a_template_chooses_sections_and_their_order(fitted, tmp_path):
     )
     assert re.findall('<h2 id="(.*?)"', page) == ["path", "terms"]
     assert page.index('id="path"') < page.index("Words of my own.") < page.index('id="terms"')
-    whole = render(gather(fitted._fit, written="now", versions={}))
+    whole = render(gather(fitted._fit, written="now", versions={}, whole=True))
     for name in ("path", "terms"):
         found = re.compile(f'<section aria-labelledby="{name}">.*?</section>', re.DOTALL)
         assert _unfolded(found.search(page)[0]) == _unfolded(found.search(whole)[0])

@@ -14,9 +14,9 @@ from survival_data import small_fit, small_times
 
 import treeselect
 from treeselect.errors import OptionError, TreeselectWarning
-from treeselect.reports.head import cards
+from treeselect.reports.head import cards, terms
 from treeselect.reports.pages import gather
-from treeselect.reports.parts import FitMaterial
+from treeselect.reports.parts import FitMaterial, Table
 from treeselect.reports.render import render
 from treeselect.reports.resamples import stability_path
 from treeselect.resampling.held_out import HeldOutScore
@@ -455,3 +455,26 @@ def test_subgroups_and_validation_have_sections(mixed, tmp_path):
             other.report(tmp_path / "c.html", **{name: own})
         with pytest.raises(OptionError, match=f"`{name}` must be what `fit"):
             fit.report(tmp_path / "c.html", **{name: fit})
+
+
+def test_other_sizes_and_sets_stand_beside_the_selection(mixed):
+    fit = treeselect.select("died ~ .", mixed, seed=1, n_trees=20, resamples=4, progress=False)
+    beside = terms(FitMaterial(fit._fit)).table
+    sizes = [size for size in fit.path["k"] if size and abs(size - fit.k) <= 2]
+    labels = [f"{size}, selected" if size == fit.k else str(size) for size in sizes]
+    assert list(beside.labels[: len(sizes)]) == labels
+    assert beside.labels[beside.at] == f"{fit.k}, selected"
+    assert len(beside.labels) == len(sizes) + min(len(fit.search.alternatives()), 3)
+    for label, said, table in zip(beside.labels, beside.said, beside.tables, strict=True):
+        if label.isdigit():
+            step = fit.path.set_index("k").loc[int(label)]
+            assert {row[0] for row in table.rows} == set(step["terms"])
+            assert f"{step['cv_score']:.3f} (s.e. {step['cv_se']:.3f})" in said
+            assert ("was found to predict better" in said) == (int(label) < fit.k)
+    for label, near in zip(
+        beside.labels[len(sizes) :], fit.search.alternatives()["terms"], strict=False
+    ):
+        assert " in place of " in label
+        table = beside.tables[beside.labels.index(label)]
+        assert [row[0] for row in table.rows] == list(near)
+    assert isinstance(terms(FitMaterial(fit._fit, whole=True)).table, Table)

@@ -56,6 +56,8 @@ def _blocks_of(kind: str, part: Any) -> Iterator[Block]:
         yield "code", "\n".join(map(shown, part.lines))
     elif kind == "heading":
         yield "part", part
+    elif kind == "choices":
+        yield from _blocks_of("table", part.tables[part.at])
     else:
         yield kind, part
         if part.more:

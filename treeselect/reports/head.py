@@ -13,6 +13,7 @@ from treeselect.figures.shapes import Curve
 from treeselect.printing.text import code_lines
 from treeselect.reports import parts
 from treeselect.reports.data import data_sentences
+from treeselect.reports.path import with_others
 from treeselect.resampling.fit import Fit, noun
 from treeselect.resampling.stability import index_words
 from treeselect.results import summary
@@ -304,7 +305,7 @@ def terms(material: parts.FitMaterial) -> parts.Section:
     return parts.Section(
         "terms",
         "Selected terms",
-        table=table.titled(caption) if table.rows else "None.",
+        table=with_others(material, table.titled(caption)) if table.rows else "None.",
         notes=parts.Note(" ".join(_term_notes(material, found))) if table.rows else None,
     )
 
@@ -377,15 +378,8 @@ def _frequency(rows: Sequence[Row]) -> _Column:
             BY_REQUEST if row["kept"] else printing.decimal_text(row["frequency"], 2)
             for row in rows
         ),
-        tuple(None if row["kept"] else frequency_mark(row) for row in rows),
+        tuple(None if row["kept"] else parts.frequency_mark(row) for row in rows),
     )
-
-
-def frequency_mark(row: Row) -> parts.Mark:
-    """A selection frequency with its interval."""
-    low, high = float(row["ci_low"]), float(row["ci_high"])
-    text = printing.interval_text(low, high)
-    return parts.Mark(float(row["frequency"]), low, high, text, bool(row["selected"]))
 
 
 def _effect_column(

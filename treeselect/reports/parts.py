@@ -15,7 +15,7 @@ import pandas as pd
 from treeselect.comparison.methods import ScoreLine, score_lines, summarise_comparison
 from treeselect.comparison.record import Contest
 from treeselect.figures.marks import Figure
-from treeselect.printing import SummaryContent, cells
+from treeselect.printing import SummaryContent, cells, interval_text
 from treeselect.resampling.coefficient_stability import CoefficientStability
 from treeselect.resampling.fit import Fit
 from treeselect.resampling.inference import Inference
@@ -108,6 +108,18 @@ class Picture:
     title: str
     words: str
     figure: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """Tables of which one is shown, that `at` first and the others when their label is chosen, each
+    below what is said of it. Documents have the first."""
+
+    legend: str
+    labels: tuple[str, ...]
+    said: tuple[str, ...]
+    tables: tuple[Table, ...]
+    at: int
 
 
 class Section:
@@ -246,6 +258,13 @@ def bars(values: Sequence[float]) -> tuple[Mark, ...]:
     """Bars, the longest of length 1; negative values have length 0."""
     largest = max(0.0, *values) if values else 0.0
     return tuple(Mark(max(float(value), 0.0) / (largest or 1.0)) for value in values)
+
+
+def frequency_mark(row: Mapping[Any, Any]) -> Mark:
+    """A selection frequency with its interval."""
+    low, high = float(row["ci_low"]), float(row["ci_high"])
+    text = interval_text(low, high)
+    return Mark(float(row["frequency"]), low, high, text, bool(row["selected"]))
 
 
 def _ranks(cells: Sequence[str]) -> list[int]:

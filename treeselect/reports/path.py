@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from treeselect.figures.charts import UnitLines, dot_figure, line_figure, path_figure
 from treeselect.figures.marks import Plane
-from treeselect.printing import cells, decimal_text, enumeration
+from treeselect.printing import cells, decimal_text, enumeration, p_text
 from treeselect.reports import parts
+from treeselect.resampling.choosing import LEVEL
 from treeselect.resampling.fit import Fit, noun
 from treeselect.results import tables
 from treeselect.results.curves import importance_lines
 from treeselect.results.summary import is_selected_on_its_rows
+from treeselect.results.trees import importance_path_table
+from treeselect.results.verdict import could_vary
 
 
 def path(material: parts.FitMaterial) -> parts.Section:
@@ -106,6 +110,98 @@ def _size(size: int, fit: Fit) -> str:
     if size == fit.k:
         return f"{size} (chosen)"
     return f"{size} (cut to {fit.k})" if size == fit.step.cut_from else str(size)
+
+
+# --- other numbers of units, and other sets ------------------------------------------------------
+
+_REACH = 2
+"""Sizes on each side of the chosen one that can be looked at."""
+
+_SETS = 3
+"""Other sets of the chosen size, the nearest."""
+
+
+def with_others(material: parts.FitMaterial, own: parts.Table) -> parts.Table | parts.Choices:
+    """The table of the selection, beside those of the sizes next to it on the path and of the
+    nearest sets of its own size; alone if there are none, or if the page is `whole`."""
+    fit = material.fit
+    if material.whole or not fit.groups:
+        return own
+    others = [*_other_sizes(fit), *_other_sets(fit)]
+    if not others:
+        return own
+    before = sum(len(found) < fit.k for _, _, found in others)
+    labels, said, _ = map(list, zip(*others, strict=True))
+    beside = [_of_units(fit, label, found) for label, _, found in others]
+    labels.insert(before, f"{fit.k:,}, selected")
+    said.insert(before, "")
+    beside.insert(before, own)
+    legend = f"Number of {noun(fit)}"
+    return parts.Choices(legend, tuple(labels), tuple(said), tuple(beside), before)
+
+
+_Other = tuple[str, str, Mapping[str, float | None]]
+"""A set: its label, what is said of it, and its units with their importance, if it is known."""
+
+
+def _other_sizes(fit: Fit) -> list[_Other]:
+    path = tables.path_table(fit).drop_duplicates("k", keep="last").set_index("k")
+    own = path["cv_score"].get(fit.k, np.nan)
+    worth = importance_path_table(fit).query("selected").set_index("k")
+    found: list[_Other] = []
+    for size in path.index[np.abs(path.index - fit.k) <= _REACH]:
+        if size in (0, fit.k):
+            continue
+        row, score = path.loc[size], fit.design.response.family.score_name
+        said = f"With {size:,} {noun(fit, size)}"
+        if np.isfinite([row["cv_score"], own]).all():
+            said += (
+                f", {score} is {decimal_text(row['cv_score'], 3)} (s.e."
+                f" {decimal_text(row['cv_se'], 3)}) {fit.scores.kind if fit.scores else ''},"
+                f" that of the selection {decimal_text(own, 3)}"
+            )
+        said += "."
+        p_value = np.nan
+        if fit.p_values is not None and size < len(fit.p_values):
+            p_value = fit.p_values[size]
+        if np.isfinite(p_value):
+            better = "was" if p_value <= LEVEL else "was not"
+            said += f" A larger set {better} found to predict better (p = {p_text(p_value)})."
+        own_rows = worth.loc[[size]].sort_values("importance", ascending=False, kind="stable")
+        units = dict(zip(own_rows["term"], own_rows["importance"], strict=True))
+        found.append((f"{size:,}", said, units))
+    return found
+
+
+def _other_sets(fit: Fit) -> list[_Other]:
+    if fit.step.trace is None:
+        return []
+    near = tables.alternative_table(fit).head(_SETS)["terms"]
+    rows = zip(tables.rival_rows(fit, _SETS), near, strict=True)
+    return [
+        (label, f"Out-of-bag error {change}% (s.e. {error}).", dict.fromkeys(units))
+        for (label, change, error), units in rows
+    ]
+
+
+def _of_units(fit: Fit, label: str, units: Mapping[str, float | None]) -> parts.Table:
+    """A row for each unit: its importance, and how often resamples selected it."""
+    names = list(units)
+    columns, shown = [noun(fit, 1).capitalize()], [names]
+    marks: dict[int, tuple[parts.Mark | None, ...]] = {}
+    worth = [value for value in units.values() if value is not None]
+    if worth:
+        marks[len(columns)] = parts.bars(worth)
+        columns.append("Importance")
+        shown.append([decimal_text(value, 3) for value in worth])
+    if fit.resampled is not None and could_vary(fit.resampled):
+        tidy = tables.tidy_table(fit).drop_duplicates("group").set_index("group").loc[names]
+        rows = tidy.to_dict("records")
+        marks[len(columns)] = tuple(map(parts.frequency_mark, rows))
+        columns.append("Frequency")
+        shown.append([decimal_text(row["frequency"], 2) for row in rows])
+    caption = f"Selection path, {label} {noun(fit, len(names))}" if worth else label
+    return parts.Table(tuple(columns), tuple(zip(*shown, strict=True)), marks=marks).titled(caption)
 
 
 # --- decisions of a method that tests each unit -------------------------------------------------

@@ -10,7 +10,7 @@ from treeselect.figures.marks import Tile, Tiles
 from treeselect.printing import cells, decimal_text, enumeration, interval_text
 from treeselect.printing.numbers import span
 from treeselect.reports import parts
-from treeselect.reports.head import cards, frequency_mark
+from treeselect.reports.head import cards
 from treeselect.resampling.coefficient_stability import COLUMNS, CoefficientStability
 from treeselect.resampling.error_bounds import has_q_values
 from treeselect.resampling.fit import Fit, noun
@@ -63,7 +63,7 @@ def stability_section(stability: Stability, sentences: Sequence[str], one: str) 
         for row in shown
     )
     marks = tuple(
-        None if row["term"] in kept or not varied else frequency_mark(row) for row in shown
+        None if row["term"] in kept or not varied else parts.frequency_mark(row) for row in shown
     )
     inside = [bool(row["selected"]) for row in shown]
     table = parts.Table(
