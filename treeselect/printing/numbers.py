@@ -79,21 +79,14 @@ def decimal_text(value: float, usual: int, sign: str = "", missing: str | None =
     """A score, importance, frequency or index, or `missing` if it is not finite; with few decimals
     it is still distinguished from 0 and 1."""
     digits, form = _DIGITS.get(), decimal_form(usual, sign)
-    if digits is not None and math.isfinite(value):
-        return _distinguished(value, digits, sign)
-    text = signed(value, form if abs(value) < _LONGEST else f"{sign}.3g")
-    return text if missing is None or math.isfinite(value) else missing
-
-
-def _distinguished(value: float, digits: int, sign: str) -> str:
-    """A number with the chosen decimals: only 0 is printed as 0, and nothing below 1 as 1."""
-    text = signed(value, f"{sign}.{digits}f")
-    if sign or value <= 0:
-        return text
-    least = 10.0**-digits
-    if float(text) == 0:
+    if missing is not None and not math.isfinite(value):
+        return missing
+    if digits is None or not math.isfinite(value):
+        return signed(value, form if abs(value) < _LONGEST else f"{sign}.3g")
+    text, least = signed(value, form), 10.0**-digits
+    if not sign and value > 0 == float(text):  # only 0 is printed as 0, and nothing below 1 as 1
         return f"<{least:.{digits}f}"
-    return f">{1 - least:.{digits}f}" if value < 1 <= float(text) else text
+    return f">{1 - least:.{digits}f}" if not sign and 0 < value < 1 <= float(text) else text
 
 
 def interval_text(low: float, high: float, form: str = "", missing: str = "–") -> str:

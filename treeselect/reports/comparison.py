@@ -296,7 +296,8 @@ def asked(material: parts.ContestMaterial) -> parts.Section:
     found, facts = material.found, material.summary.facts
     rows = f"{span(found.n_train)} in training, {span(found.n_test)} held out in each fold"
     after = [name for name, _ in facts].index("Data") + 1
-    return parts.settings((*facts[:after], ("Rows", rows), *facts[after:]))
+    facts = (*facts[:after], ("Rows", rows), *facts[after:])
+    return parts.Section("asked", "Settings", facts=parts.Facts(facts))
 
 
 # --- what a reader should know about the comparison ---------------------------------------------

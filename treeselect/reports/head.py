@@ -222,15 +222,12 @@ def asked(material: parts.FitMaterial) -> parts.Section:
         is_scored = np.isfinite(glance_table(fit).iloc[0]["cv_score"])
         on_card = is_scored and not (_nested(material) or _held_out(fit))
         score = summary.score_fact(fit) if on_card else None
-        return parts.settings(fact for fact in facts if fact[0] not in _SAID and fact != score)
-    after = [name for name, _ in facts].index("Data") + 1
-    return parts.settings(
-        (
-            *facts[:after],
-            ("Rows", summary.rows_note(fit).removeprefix("Rows used: ")),
-            *facts[after:],
-        )
-    )
+        facts = tuple(fact for fact in facts if fact[0] not in _SAID and fact != score)
+    else:
+        after = [name for name, _ in facts].index("Data") + 1
+        rows = "Rows", summary.rows_note(fit).removeprefix("Rows used: ")
+        facts = (*facts[:after], rows, *facts[after:])
+    return parts.Section("asked", "Settings", facts=parts.Facts(facts))
 
 
 # --- what a reader should know about the selection ----------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
@@ -296,11 +296,6 @@ def names(material: FitMaterial | ContestMaterial) -> Section | None:
         lead="This page shows labels; formulas, result tables and other code use names.",
         table=table.titled("Names and labels", "Names behind the labels"),
     )
-
-
-def settings(facts: Iterable[tuple[str, str]]) -> Section:
-    """The arguments of the call, in words."""
-    return Section("asked", "Settings", facts=Facts(facts))
 
 
 def notes_section(notes: Sequence[str]) -> Section | None:

@@ -18,7 +18,7 @@ from treeselect.arguments.checks import AUTO
 from treeselect.designs.problem import FeatureGroups, Problem
 from treeselect.designs.row_sample import labels_of
 from treeselect.designs.weights import RowWeights
-from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.linear.additive import fit_additive, score_test
 from treeselect.engine.linear.additive_search import exchanged
 from treeselect.engine.losses import SquaredLoss
@@ -308,7 +308,10 @@ class Sufficiency:
         base = problem.constant(task.weight)[rows.places]
         self._ridits: FloatArray | None = None
         if self._family.is_ordered:
-            self._ridits = _ridits(y, own.values, self._family.n_classes)
+            n_classes, mass = self._family.n_classes, own.values.sum()
+            share = np.bincount(y.astype(np.int64), own.values, n_classes) / mass
+            # The share of the rows below each class, plus half of those in it.
+            self._ridits = np.asarray(np.cumsum(share) - share / 2)
             y, loss = self._ridits[y.astype(np.int64)], SquaredLoss()
             base = np.full(len(y), np.average(y, weights=own.values))
         self._loss, self._has_constant = loss.of(y, own.values), loss.has_constant
@@ -392,12 +395,6 @@ class Sufficiency:
         log_count = log_sets[0] - log_sets[1] - log_sets[2] + (n_more - 1) * np.log(2)
         log_p = scipy.stats.norm.logsf(z / np.sqrt(_WIDER)) + log_count
         return float(np.exp(min(log_p, 0.0)))
-
-
-def _ridits(y: FloatArray, weight: WeightArray, n_classes: int) -> FloatArray:
-    """Share of the rows below each class, plus half of those in it."""
-    share = np.bincount(y.astype(np.int64), weight, n_classes) / weight.sum()
-    return np.asarray(np.cumsum(share) - share / 2)
 
 
 def sufficient_words(p_values: FloatArray, n_units: int) -> str:

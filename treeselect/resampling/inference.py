@@ -316,9 +316,6 @@ def _terms_of(data: ModelData, groups: BoolArray) -> tuple[str, ...]:
 
 # --- words ---------------------------------------------------------------------------------------
 
-Facts = tuple[tuple[str, str], ...]
-Rows = tuple[tuple[str, ...], ...]
-
 
 def _part_words(parts: Sequence[Split], groups: IntArray | None, name: str | bool) -> str:
     """Sizes of the two parts, for clusters the average over the splits."""
@@ -335,7 +332,10 @@ def _part_words(parts: Sequence[Split], groups: IntArray | None, name: str | boo
 
 
 def _content(
-    found: Inference, design: ModelData, facts: Facts, more_notes: Sequence[str]
+    found: Inference,
+    design: ModelData,
+    facts: tuple[tuple[str, str], ...],
+    more_notes: Sequence[str],
 ) -> SummaryContent:
     one, n = found.n_splits == 1, found.n_splits
     fits = [split.fit for split in found.splits if split.fit is not None]
@@ -345,7 +345,7 @@ def _content(
     if found.groups_name and fits:
         facts += (("Std. errors", coefs.error_words(found.groups_name, fits)),)
     columns: tuple[str, ...] = ()
-    rows: Rows = ()
+    rows: tuple[tuple[str, ...], ...] = ()
     dropped = sum(split.n_dropped for split in found.splits)
     if one:
         (split,) = found.splits
@@ -387,7 +387,9 @@ def _content(
     return SummaryContent(title, facts, columns, rows, (*notes, *more_notes))
 
 
-def _term_rows(found: Inference, labels: Mapping[str, str]) -> tuple[tuple[str, ...], Rows]:
+def _term_rows(
+    found: Inference, labels: Mapping[str, str]
+) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """Head and rows of the table of terms; a star marks p-values from a minority of splits."""
     rows = []
     for row in _aggregated(found).head(MOST_ROWS).to_dict("records"):

@@ -145,14 +145,12 @@ class LearningCurve(Scored):
     @property
     def words(self) -> str:
         """What the last training rows added, and what the score is, in sentences."""
-        return " ".join(filter(None, (self._gain_words(), self.score_words)))
-
-    def _gain_words(self) -> str:
         table = self.in_pandas.tidy()
         last = table.iloc[-1]
         rows, held_out = f"{last['rows']:,.0f} training rows", f"{self.score_name} on held-out rows"
         if len(table) == 1:
-            return f"With {rows}, the mean {held_out} is {last['score']:.3f}."
+            said = f"With {rows}, the mean {held_out} is {last['score']:.3f}."
+            return f"{said} {self.score_words}".rstrip()
         before = table.iloc[-2]
         found = paired_difference(differences(self.scores[-1], self.scores[-2]), self.test_share)
         interval = (
@@ -171,7 +169,7 @@ class LearningCurve(Scored):
                 f" The stability index of the selected sets {moved}; larger training sets share"
                 " more rows, which in itself raises the index."
             )
-        return said
+        return f"{said} {self.score_words}".rstrip()
 
     def __repr__(self) -> str:
         return f"<LearningCurve, {len(self.shares)} shares, {self.scores.shape[1]} folds>"

@@ -503,12 +503,14 @@ class Performance(printing.Rounded, Scored, Stoppable):
 
     def __repr__(self) -> str:
         return (
-            f"<Performance: {self.score_name} {_score(self)},"
+            f"<Performance: {self.score_name}"
+            f" {printing.score_text(self.mean, self.standard_error)},"
             f" nested cross-validation{', partial' if self.partial else ''}>"
         )
 
 
 def _content(found: Performance) -> printing.SummaryContent:
+    score = printing.score_text(found.mean, found.standard_error)
     columns, rows = cells.table(
         found.in_pandas.tidy(),
         [
@@ -531,7 +533,7 @@ def _content(found: Performance) -> printing.SummaryContent:
                 "Selected (k)",
                 f"{span(found.k)} in the folds; {found.k_of_fit} in the fit on all rows",
             ),
-            (found.score_name, f"{_score(found)}, on held-out rows"),
+            (found.score_name, f"{score}, on held-out rows"),
             *((("95% interval", found.ci_words),) if found.ci_words else ()),
             ("Seed", str(found.seed)),
         ),
@@ -539,10 +541,6 @@ def _content(found: Performance) -> printing.SummaryContent:
         rows=rows,
         notes=_notes(found),
     )
-
-
-def _score(found: Performance) -> str:
-    return printing.score_text(found.mean, found.standard_error)
 
 
 def _notes(found: Performance) -> tuple[str, ...]:
