@@ -211,10 +211,8 @@ class CoefficientStability(printing.Rounded, InLibrary):
         The response, with the class that is modelled or the reference class.
     call : str
         The call, after that of the fit.
-    k_of_fit : int
-        Number of units that the fit selected.
-    seed : int
-        Seed of the fit.
+    k_of_fit, seed : int
+        Of the fit: number of selected units, and its seed.
     library : str
         Data frame library of the tables.
     labels : tuple of str

@@ -59,10 +59,8 @@ class DecisionCurve(Rounded, OfFolds):
         Share of the rows with the event (by the horizon: by Kaplan and Meier's estimate).
     n_rows, n_left_out : int
         Number of rows, and of those left out because their risk is not known.
-    n_draws : int
-        Number of bootstrap samples behind the intervals.
-    drawn : str
-        What these consist of, in words.
+    n_draws, drawn : int, str
+        Number of bootstrap samples behind the intervals, and what they consist of.
     costs : tuple of float or None
         Of a false positive and of a false negative, as given.
     scheme, call, seed, library

@@ -36,12 +36,10 @@ class LearningCurve(Scored):
     ----------
     shares : tuple of float
         Shares of the training rows of each fold, increasing.
-    n_train : ndarray of int64, shape (n_shares, n_folds)
-        Number of training rows used.
+    n_train, scores : ndarray, shape (n_shares, n_folds)
+        Training rows used, and the score on the held-out rows; greater is better.
     test_share : float
         Ratio of held-out to training rows (all of them), mean over the folds.
-    scores : ndarray of float, shape (n_shares, n_folds)
-        On the held-out rows; greater is better.
     selected : ndarray of bool, shape (n_shares, n_folds, n_groups)
     assessed : ndarray of bool, shape (n_groups,)
         Units that are not forced in.

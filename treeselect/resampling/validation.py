@@ -66,10 +66,8 @@ class Validation(Rounded, OfFolds, Stoppable):
     k : ndarray of int64, shape (n_samples,)
         Number of units selected on each sample.
     k_of_fit : int
-    rows : ndarray of int64, shape (n_rows,)
-        Row numbers in the data.
-    y, mass : ndarray of float
-        Response and weights of the rows.
+    rows, y, mass : ndarray
+        Number in the data, response and weight of each row.
     family : Family
     horizon : float
         Of times to an event; otherwise NaN.
