@@ -195,9 +195,6 @@ def test_selectors_of_scikit_learn_take_part(mixed):
     assert '[SelectKBest(k=1), SelectKBest(), VarianceThreshold(), "mrmr"]' in found.call
 
 
-# --- names -------------------------------------------------------------------------------------
-
-
 # --- what is refused ---------------------------------------------------------------------------
 
 

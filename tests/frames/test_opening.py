@@ -209,7 +209,7 @@ def test_packages_that_are_missing_are_named(folder, monkeypatch, package, extra
         treeselect.read(**arguments)
 
 
-# ---  ---------------------------------------------------------------------------------------------
+# --- codes for missing values ---------------------------------------------------------------------
 
 
 FRAME = pd.DataFrame(
