@@ -21,7 +21,8 @@ def test_the_same_question_has_the_same_answer(method, monkeypatch):
     monkeypatch.syspath_prepend(str(FOLDER))
     from invariance import PROPERTIES, outcomes
 
-    found = outcomes(1, list(METHODS).index(method), [method])
+    number = {"controlburn": 35}.get(method, list(METHODS).index(method))  # its own takes long
+    found = outcomes(1, number, [method])
     assert not [o for o in found if o["differs"]]
     assert len(found) >= len(PROPERTIES) - 3
     assert not any(o["is refused"] for o in found)
