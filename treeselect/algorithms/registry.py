@@ -6,7 +6,9 @@ import dataclasses
 import inspect
 from collections.abc import Mapping
 from importlib import metadata
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from treeselect.algorithms.controlburn.controlburn import ControlBurn
 from treeselect.algorithms.filters import CFS, FCBF, MRMR
@@ -31,9 +33,6 @@ from treeselect.algorithms.search.exchange import ExchangeSearch
 from treeselect.arguments.checks import described, is_one_of
 from treeselect.designs.estimators import text_of
 from treeselect.errors import MethodError, did_you_mean, listing, near, quoted, said_by
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 METHODS: dict[str, type[Method]] = {
     kind.name: kind
@@ -193,8 +192,6 @@ def methods() -> pd.DataFrame:
     >>> "controlburn" in treeselect.methods()["method"].tolist()
     True
     """
-    import pandas as pd
-
     known = METHODS | _all_declared()
     rows = [
         {

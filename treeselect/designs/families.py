@@ -26,6 +26,7 @@ from treeselect.engine.survival.cox import CoxLoss
 from treeselect.engine.survival.curves import (
     brier_explained,
     censoring_curve,
+    concordance,
     deviance_explained,
     uno_concordance,
 )
@@ -175,8 +176,6 @@ def concordance_index(y: FloatArray, prediction: FloatArray, weight: WeightArray
     """Harrell's C of relative risks: the share of comparable pairs of rows of a stratum in which
     the row with the earlier event has the higher risk; ties in risk count one half. NaN if there is
     no comparable pair, or a prediction is missing."""
-    from treeselect.engine.survival.curves import concordance
-
     return concordance(y, prediction, weight).value
 
 

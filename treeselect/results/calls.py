@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -21,15 +21,13 @@ from treeselect.errors import OptionError
 from treeselect.frames.files import EncodedFile
 from treeselect.printing import enumeration
 from treeselect.resampling.coefficient_stability import CoefficientStability
+from treeselect.resampling.fit import Fit
 from treeselect.resampling.folds import Splitter
 from treeselect.resampling.inference import Inference
 from treeselect.resampling.performance import Performance
 from treeselect.resampling.subgroups import Subgroups
 from treeselect.resampling.validation import Validation
 from treeselect.results.linear_model import GlmFit
-
-if TYPE_CHECKING:
-    from treeselect.resampling.fit import Fit
 
 _SHORT = (str, int, float, dict, list, tuple, type(None))
 """Values that are shown; an array is shown by the name of its argument."""

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from treeselect.designs.estimators import Estimator
 from treeselect.designs.problem import reads_columns
 from treeselect.errors import listing
 from treeselect.frames.tables import PrintedTable, in_library
 from treeselect.printing import SummaryContent, enumeration
-from treeselect.resampling.fit import as_shown
+from treeselect.resampling.fit import Fit, as_shown
+from treeselect.resampling.performance import Performance
 from treeselect.results.citation import TREATED, Citation, limitations, methods_text, versions_text
 from treeselect.results.summary import few_rows_note, summarise
 from treeselect.results.tables import missing_counts
-
-if TYPE_CHECKING:
-    from treeselect.resampling.fit import Fit
-    from treeselect.resampling.performance import Performance
 
 TO_ADD = "To add: "
 """Begins what the author must write."""
@@ -70,8 +69,6 @@ class Checklist(PrintedTable):
 
 def checklist(fit: Fit, cited: Citation, performance: Performance | None) -> Checklist:
     """See ``SearchView.checklist``."""
-    import pandas as pd
-
     fit = as_shown(fit)
     items = list(_items(fit, cited, performance))
     rows = []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,17 +14,13 @@ from treeselect.algorithms.references import Reference, entry, texts
 from treeselect.designs.modeldata import COVERED, data_fingerprint
 from treeselect.printing import enumeration, percent_text, plain_score, score_text
 from treeselect.resampling.choosing import LEVEL
-from treeselect.resampling.fit import as_shown, noun
+from treeselect.resampling.fit import Fit, as_shown, noun
+from treeselect.resampling.performance import Performance
 from treeselect.resampling.stability import index_words
 from treeselect.results.summary import options_text
 from treeselect.results.tables import class_counts, missing_counts
 from treeselect.results.verdict import kept_units
 from treeselect.shown import shown
-
-if TYPE_CHECKING:
-    from treeselect.resampling.fit import Fit
-    from treeselect.resampling.performance import Performance
-
 
 # --- the limitations of a selection: the sentences that apply to a fit -------------------------
 

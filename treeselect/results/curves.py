@@ -5,23 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from treeselect.engine.arrays import FloatArray
 from treeselect.figures.axes import number_text
 from treeselect.figures.charts import MOST_LINES, UnitLines
 from treeselect.figures.shapes import MISSING, Curve, CurvePoint
+from treeselect.resampling.fit import Fit
+from treeselect.resampling.stability import Stability
 from treeselect.results.shapes import shape_table, value_column
 from treeselect.results.trees import importance_path_table
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from treeselect.resampling.fit import Fit
-    from treeselect.resampling.stability import Stability
-
 
 _MOST_STEPS = 20
 """Points of the curve of a number; with more values each is a mean."""

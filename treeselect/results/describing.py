@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from treeselect.arguments.checks import check_count, found_near, is_one_of, read_names
 from treeselect.designs.modeldata import Associations, ModelData
@@ -17,15 +18,10 @@ from treeselect.errors import OptionError, listing
 from treeselect.figures.axes import number_text
 from treeselect.frames.values import Labels, Numbers, read_column
 from treeselect.resampling.agreement import co_selection, pairs_of
+from treeselect.resampling.fit import Fit
 from treeselect.resampling.resampled import PAIR_LEVEL
+from treeselect.resampling.stability import Stability
 from treeselect.results.curves import value_text
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from treeselect.resampling.fit import Fit
-    from treeselect.resampling.stability import Stability
-
 
 # --- rows by their response --------------------------------------------------------------------
 
@@ -142,8 +138,6 @@ def describe_table(
     """A row for each value of the baseline table (see ``DataView.describe``). Of a variable with
     more than `most_levels` levels the most frequent ones have rows, and the others together one of
     the kind ``"others"``."""
-    import pandas as pd
-
     names, design = described_variables(result, variables), result.design
     design.check_data()
     copies = counted(design)
@@ -356,8 +350,6 @@ _MOST_LISTED = 1_000_000
 
 def neighbour_table(result: Fit, term: str | None, most: int) -> pd.DataFrame:
     """The nearest terms of one term, or of each selected one (see ``DataView.neighbours``)."""
-    import pandas as pd
-
     most = check_count("most", most, least=1, most=_MOST_LISTED)
     known = [spec.term.name for spec in result.design.spec.terms]
     if term is not None and not is_one_of(term, known):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from treeselect.algorithms.method import named_model
 from treeselect.arguments.checks import check_choice, check_count
@@ -51,7 +52,6 @@ from treeselect.resampling.held_out_figures import calibration_figure
 from treeselect.running.parallel import workers_for
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 KINDS = ("residuals", "quantiles", "influence", "calibration")
@@ -164,13 +164,6 @@ class Diagnostics(Summarised):
         Returns
         -------
         matplotlib.axes.Axes, or an array of them, shape (2, 2), for the page
-
-        Raises
-        ------
-        OptionError
-            If the kind is not known, or the model has no such figure.
-        MissingPackageError
-            If matplotlib is not installed.
         """
         need_matplotlib()
         if kind is not None:
@@ -338,8 +331,6 @@ def diagnose(
     found: FittedTerms, data: ModelData, folds: object, seed: int, library: str
 ) -> Diagnostics:
     """See ``GlmFit.diagnostics``."""
-    import pandas as pd
-
     n_folds = check_count("folds", folds, least=2, most=1000)
     if not found.terms:
         raise OptionError("Diagnostics need a model with terms.\n  Found: none selected.")
@@ -381,8 +372,6 @@ def _content(own: Diagnostics) -> SummaryContent:
     columns = ["Term", "Df", "GVIF", "Wider by"]
     table = own.terms
     if own.hazards is not None:
-        import pandas as pd
-
         columns += ["Chi-squared", "P"]
         last = own.hazards.tail(1).rename(
             columns={"statistic": "ph_statistic", "p_value": "ph_p_value"}

@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from treeselect.designs.columns import TermSpec
 from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray, IntArray
@@ -35,6 +36,7 @@ from treeselect.resampling.fit import (
     VALUES,
     Contrast,
     EffectRecord,
+    Fit,
     direction,
     effect_record,
 )
@@ -51,12 +53,6 @@ from treeselect.results.shapes import (
     sample_rows,
 )
 from treeselect.running.machine import warn
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from treeselect.resampling.fit import Fit
-
 
 _HEADS = ("Change", "2.5 to 97.5%")
 
@@ -107,8 +103,6 @@ def record_of(result: Fit, most: int | None = None) -> EffectRecord:
 
 def effect_table(result: Fit, most: int | None = None) -> pd.DataFrame:
     """One row per step, and per class if there are several (see ``SelectionResult.effects``)."""
-    import pandas as pd
-
     record, classes = record_of(result, most), _classes(result)
     rows = [
         (
@@ -173,8 +167,6 @@ def _by_size(own: pd.DataFrame) -> IntArray:
 
 def effect_columns(result: Fit, terms: list[str]) -> dict[str, Any]:
     """Columns of ``tidy()`` if effects are stored; missing for unselected terms."""
-    import pandas as pd
-
     if result.effect_record is None:
         return {}
     table = effect_table(result)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from treeselect.designs.columns import TermSpec
 from treeselect.designs.modeldata import INTERCEPT, ModelData
@@ -29,9 +29,6 @@ from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.tests import FittedTerms
 from treeselect.printing import interval_text, number_text
 from treeselect.results.curves import LOG_HAZARD, value_text
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _FARTHEST = math.log(1000.0)
 """Logarithms of ratios beyond are drawn there."""

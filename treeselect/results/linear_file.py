@@ -9,9 +9,10 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from msgspec import Raw, Struct
 
 from treeselect.designs.evaluation import Recoded, term_matrix
@@ -37,9 +38,6 @@ from treeselect.models.linear.fit import ONLY_FOR
 from treeselect.models.linear.rule import LinearRule
 from treeselect.printing import SummaryContent
 from treeselect.results.linear_predictor import LinearPredictor
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _NUMBERS = ("estimate", "std_error", "statistic", "p_value", "ci_low", "ci_high")
 
@@ -200,8 +198,6 @@ def linear_parts(saved: SavedLinear, *, trusted: bool) -> dict[str, Any]:
 
 
 def _frame(saved: SavedLinear) -> pd.DataFrame:
-    import pandas as pd
-
     n = max((len(own.values) for own in saved.example.values()), default=1)
     columns = {name: column_of(own, n) for name, own in saved.example.items()}
     return pd.DataFrame(columns, range(n))
@@ -246,8 +242,6 @@ def _check_rule(saved: SavedLinear, design: ModelData) -> None:
 
 
 def _table(saved: SavedTable) -> pd.DataFrame:
-    import pandas as pd
-
     n = len(saved.term)
     check("the table", len(saved.column) == n, saved.numbers.shape == (n, len(_NUMBERS)))
     head = pd.DataFrame({"term": list(saved.term), "column": list(saved.column)})

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
 from treeselect.arguments.checks import check_flag, file_path, read_seed
 from treeselect.designs.linear import LinearCoding, knots_words, spline_texts, warn_of_gaps
 from treeselect.designs.modeldata import ModelData, data_fingerprint
@@ -43,6 +45,7 @@ from treeselect.models.linear.regression_table import InPapers, OfTable, respons
 from treeselect.models.linear.statistics import fit_facts, fit_statistics
 from treeselect.models.linear.tests import FittedTerms, fit_terms, fitted_terms
 from treeselect.printing import Summarised, Summary, SummaryContent
+from treeselect.resampling.fit import Fit
 from treeselect.results.diagnostics import Diagnostics, diagnose
 from treeselect.results.linear_figures import coefficient_figure, spline_figures, term_figure
 from treeselect.results.linear_file import saved_linear
@@ -67,10 +70,7 @@ from treeselect.results.linear_predictor import (
 from treeselect.running.machine import warn
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
-
-    from treeselect.resampling.fit import Fit
 
 
 NOT_VALID = (
@@ -214,11 +214,6 @@ class GlmFit(Summarised, Tabled, Predicting, TermTested, InPapers):
         exponentiate : bool
             Whether the table has ratios as in :meth:`tidy`, with their intervals and p-values: the
             table of a paper.
-
-        Raises
-        ------
-        OptionError
-            If ratios are requested for a linear model of a numeric response.
         """
         check_flag("exponentiate", exponentiate)
         return Summary(self._with_ratios() if exponentiate else self.content)
@@ -279,13 +274,6 @@ class GlmFit(Summarised, Tabled, Predicting, TermTested, InPapers):
         -------
         matplotlib.axes.Axes
 
-        Raises
-        ------
-        OptionError
-            If the model has no such term, or it has several variables; if there is no coefficient.
-        MissingPackageError
-            If matplotlib is not installed.
-
         Examples
         --------
         >>> import treeselect
@@ -319,13 +307,6 @@ class GlmFit(Summarised, Tabled, Predicting, TermTested, InPapers):
             ``.summary()``; ``.plot()``, four figures; ``.tidy()``, one row per row of the fit;
             ``.terms``, with variance inflation and, for times to an event, tests of proportional
             hazards; ``.calibration``, ``.scores``, ``.forest_scores``.
-
-        Raises
-        ------
-        OptionError
-            If an argument is not allowed, or the model has no terms.
-        DataError
-            If the model can't be fitted in a fold.
 
         Notes
         -----

@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from treeselect.arguments.checks import check_choice, check_flag, check_share
 from treeselect.brief import brief
@@ -39,10 +40,6 @@ from treeselect.models.linear.tests import (
 from treeselect.printing import SummaryContent, p_text
 from treeselect.results.predicting import hazards_at, read_type
 from treeselect.running.machine import memory_errors
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 _WITH_ERRORS = ("response", "link")
 """Types of prediction that have standard errors."""
@@ -177,13 +174,6 @@ class Predicting:
             ``fit.<class>`` and so on. With an `interval` alone there is no ``se``; prediction
             intervals are ``low`` and ``high``.
 
-        Raises
-        ------
-        OptionError
-            If an argument is not allowed, or does not suit the response or `type`.
-        NewDataError
-            If `new` does not match the data of the fit.
-
         Notes
         -----
         A prediction is missing where a term of the model is missing, unless the model was fitted
@@ -311,11 +301,6 @@ class TermTested:
             ratio tests (R: ``test = "LRT"``), F tests for quasi-Poisson models; Wald tests for
             clusters and sampling weights. They are not valid after a selection on the same rows.
 
-        Raises
-        ------
-        DataError
-            If a model of fewer terms can't be fitted.
-
         Examples
         --------
         >>> import treeselect
@@ -335,11 +320,6 @@ class TermTested:
         -------
         TermTests
             As of :meth:`anova`; for a gaussian response F tests (R: ``test = "F"``).
-
-        Raises
-        ------
-        DataError
-            If a model without a term can't be fitted.
 
         Examples
         --------
@@ -413,8 +393,6 @@ class TermTested:
         >>> int(fit.refit("glm").glance()["events"].iloc[0])
         500
         """
-        import pandas as pd
-
         found = self._terms().whole
         known: dict[str, float] = {"n": found.n, "n_dropped": self.n_dropped} | {
             name: self.statistics.get(key, np.nan) for name, key in _STATISTICS.items()

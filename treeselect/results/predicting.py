@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+import pandas as pd
 
 from treeselect.algorithms.method import named_model
 from treeselect.arguments.checks import (
@@ -19,6 +20,7 @@ from treeselect.arguments.checks import (
     numbers_in,
     values_text,
 )
+from treeselect.designs.modeldata import ModelData
 from treeselect.designs.survival import strata_of
 from treeselect.designs.weights import check_offset
 from treeselect.engine.arrays import AnyArray, FloatArray, WeightArray
@@ -26,21 +28,16 @@ from treeselect.engine.columns import select_groups
 from treeselect.engine.forest.leaf_values import leaf_quantiles
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import PRECISION, at_least, largest_in_row
+from treeselect.engine.survival.curves import Baseline
 from treeselect.engine.tree.target import are_copies
 from treeselect.errors import DataError, OptionError, quoted
 from treeselect.frames.reading import Scan, frame_of_arrow, read_data, scan_of
 from treeselect.frames.tables import as_column, as_frame
 from treeselect.models.forest import ForestModel, outside_bags
 from treeselect.models.stacked import StackedModel, outside_stack
+from treeselect.resampling.fit import Fit
 from treeselect.running.machine import memory_errors
 from treeselect.running.parallel import workers_for
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from treeselect.designs.modeldata import ModelData
-    from treeselect.engine.survival.curves import Baseline
-    from treeselect.resampling.fit import Fit
 
 
 class Wanted(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 from treeselect.algorithms.method import named_model
 from treeselect.arguments.checks import check_choice, read_seed
@@ -18,15 +18,12 @@ from treeselect.errors import OptionError, quoted
 from treeselect.models.linear.data import ORDINAL
 from treeselect.models.linear.fit import FIRTH, ONLY_FOR
 from treeselect.models.model import baseline_of
+from treeselect.resampling.fit import Fit
 from treeselect.resampling.folds import Splitter, in_own_groups
 from treeselect.resampling.risk_groups import RiskGroups, group_by_risk
 from treeselect.results.linear_model import refit_glm
 from treeselect.running.machine import memory_errors
 from treeselect.running.parallel import workers_for
-
-if TYPE_CHECKING:
-    from treeselect.resampling.fit import Fit
-
 
 # --- other models of the selected terms --------------------------------------------------------
 

@@ -9,9 +9,10 @@ import dataclasses
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from treeselect.arguments.checks import found_near, is_one_of
 from treeselect.designs.problem import CodedColumns
@@ -30,13 +31,7 @@ from treeselect.frames.values import Labels, Numbers, read_column
 from treeselect.models.model import TreeModel
 from treeselect.models.probing import PairProbes, PairTerm, ResampledReadings, read_strengths
 from treeselect.printing import decimal_text, interval_text, significant_text
-from treeselect.resampling.fit import LEAST_RESAMPLES, InteractionRecord, interaction_record
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from treeselect.resampling.fit import Fit
-
+from treeselect.resampling.fit import LEAST_RESAMPLES, Fit, InteractionRecord, interaction_record
 
 MOST_ROWS = 1000
 """Rows that effects are averaged over; of more a sample."""
@@ -135,8 +130,6 @@ def coded_rows(result: Fit, rows: IntArray) -> CodedColumns:
 
 def shape_table(result: Fit, term: str, other: str | None) -> pd.DataFrame:
     """One row per point (see ``SelectionResult.shape``)."""
-    import pandas as pd
-
     terms = [selected_term(result, *named) for named in given_terms(term, other)]
     if len(set(terms)) < len(terms):
         raise OptionError(f"`other` must not be `term`.\n  Found: {quoted(terms[0])} for both.")
@@ -350,8 +343,6 @@ def interactions_of(
 
 def interaction_table(result: Fit) -> pd.DataFrame:
     """One row per pair of terms (see ``SelectionResult.interactions``)."""
-    import pandas as pd
-
     record = _record_of(result)
     frame = pd.DataFrame(
         {

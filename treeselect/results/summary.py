@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from treeselect.algorithms.method import OWN, Method
 from treeselect.algorithms.task import WORDS
+from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import labelled_names
 from treeselect.designs.survival import follow_up_facts
 from treeselect.errors import quoted
@@ -24,10 +25,10 @@ from treeselect.printing import (
     score_text,
 )
 from treeselect.resampling.error_bounds import no_bound
-from treeselect.resampling.fit import as_shown, noun, selected_of_all, selection_clause
+from treeselect.resampling.fit import Fit, as_shown, noun, selected_of_all, selection_clause
 from treeselect.resampling.records import stopped
 from treeselect.resampling.sample_size import least_rows
-from treeselect.resampling.stability import index_words
+from treeselect.resampling.stability import Stability, index_words
 from treeselect.results.calls import unshown_note
 from treeselect.results.effects import effect_notes, effect_tables
 from treeselect.results.tables import (
@@ -52,14 +53,6 @@ from treeselect.results.verdict import (
     verdict,
 )
 from treeselect.shown import shown
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from treeselect.designs.modeldata import ModelData
-    from treeselect.resampling.fit import Fit
-    from treeselect.resampling.stability import Stability
-
 
 _MOST_NAMES = 12
 """Names in a sentence."""
@@ -388,8 +381,6 @@ def stability_notes(result: Fit) -> list[str]:
 def overview_table(fit: Fit, most: int, most_others: int) -> tuple[pd.DataFrame, int]:
     """The first selected terms, and unselected terms of which a reader must know, with ``kept``
     (forced in) and ``substitutes``; and the number of rows for which there is no room."""
-    import pandas as pd
-
     tidy = tidy_table(fit)
     inside = tidy["selected"].to_numpy(dtype=bool)
     if fit.resampled is None:

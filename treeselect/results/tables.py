@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from treeselect.algorithms.task import Trace
 from treeselect.engine.rounding import falling
 from treeselect.errors import OptionError, quoted
 from treeselect.models.model import permuted_changes
 from treeselect.printing import SmallTable, count_text, signed
-from treeselect.resampling.fit import noun
+from treeselect.resampling.fit import Fit, noun
 from treeselect.results.effects import effect_columns
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from treeselect.resampling.fit import Fit
 
 
 def path_table(result: Fit) -> pd.DataFrame:
     """One row per step (see ``SelectionResult.path``)."""
-    import pandas as pd
-
     names = np.array(result.design.arrays.groups.names, dtype=object)
     gaps = [s.gap for s in result.steps]
     sizes = [s.size for s in result.steps]
@@ -58,8 +52,6 @@ def beyond_path(result: Fit) -> tuple[int, float] | None:
 
 def tidy_table(result: Fit) -> pd.DataFrame:
     """One row per term (see ``SelectionResult.tidy``)."""
-    import pandas as pd
-
     groups = result.design.arrays.groups
     unit = groups.unit_of
     terms = [spec.term.name for spec in result.design.spec.terms]
@@ -100,8 +92,6 @@ def _numbers_missing(result: Fit) -> list[int] | list[float]:
 
 def _decisions(result: Fit) -> Any:
     """The decision on each unit in words; missing text of methods that make none."""
-    import pandas as pd
-
     found, n = result.step.decisions, len(result.design.arrays.groups.names)
     words = [None] * n if found is None else list(found.words)
     return pd.Series(words, dtype=pd.Series(["text"]).dtype).array
@@ -109,8 +99,6 @@ def _decisions(result: Fit) -> Any:
 
 def history_table(result: Fit) -> pd.DataFrame:
     """One row per round and unit (see ``SearchView.history``)."""
-    import pandas as pd
-
     found = result.step.decisions
     if found is None:
         raise OptionError(
@@ -156,8 +144,6 @@ def importances_of(result: Fit, units: Sequence[str]) -> list[float]:
 
 def member_table(result: Fit) -> pd.DataFrame:
     """One row per term of a selected group of several, with its part of the group's importance."""
-    import pandas as pd
-
     design, arrays = result.design, result.design.arrays
     design.check_data()
     names, rows = np.array(arrays.column_names, dtype=object), []
@@ -181,8 +167,6 @@ def _entry(result: Fit, group: int) -> float:
 
 def glance_table(result: Fit) -> pd.DataFrame:
     """One row about the whole selection (see ``SelectionResult.glance``)."""
-    import pandas as pd
-
     nan = float("nan")
     scores, resampled = result.scores, result.resampled
     low, high = resampled.index_ci if resampled else (nan, nan)
@@ -259,8 +243,6 @@ _NEAREST = 3
 
 def exchange_table(result: Fit) -> pd.DataFrame:
     """One row per exchange (see ``SearchView.exchanges``)."""
-    import pandas as pd
-
     made, names = _trace(result).exchanges, result.design.arrays.groups.names
     text = pd.Series(["text"]).dtype
     return pd.DataFrame(
@@ -276,8 +258,6 @@ def exchange_table(result: Fit) -> pd.DataFrame:
 
 def alternative_table(result: Fit) -> pd.DataFrame:
     """One row per near-equivalent set (see ``SearchView.alternatives``)."""
-    import pandas as pd
-
     near, names = _trace(result).rivals, result.design.arrays.groups.names
     units, chosen = [tuple(names[u] for u in rival.units) for rival in near], result.groups
     both = [tuple(unit for unit in chosen if unit in own) for own in units]

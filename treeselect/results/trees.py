@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from treeselect.arguments.checks import described, whole
 from treeselect.designs.columns import one_hot
@@ -19,12 +20,8 @@ from treeselect.engine.tree.nodes import LEAF, Trees
 from treeselect.errors import OptionError
 from treeselect.models.importing import ImportedBins
 from treeselect.models.model import TreeModel
+from treeselect.resampling.fit import Fit
 from treeselect.shown import shown
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from treeselect.resampling.fit import Fit
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +70,6 @@ def tidy_trees(
     """All nodes of trees that were grown on the columns of some groups (see ``ModelView.nodes``);
     `bins` tell these columns apart if their edges do not. A row that meets the split goes left, and
     so does a number at most as large as the threshold; gains are decreases per unit of weight."""
-    import pandas as pd
-
     used = np.flatnonzero(groups[coded.groups.ids])
     labels = [label_columns(spec, coded)[j] for j in used]
     edges: list[FloatArray | None] = [coded.edges[j] for j in used]
@@ -144,8 +139,6 @@ def node_depths(trees: Trees) -> np.ndarray:
 def rules(frame: pd.DataFrame, tree: int = 1) -> str:
     """One tree of :func:`node_table`, by its number from 1, as indented text with control
     characters of names escaped; an OptionError if there is no such tree."""
-    import pandas as pd
-
     most = int(frame["tree"].max())
     number = whole(tree)
     if number is None or not 1 <= number <= most:
@@ -176,8 +169,6 @@ def rules(frame: pd.DataFrame, tree: int = 1) -> str:
 
 def tree_table(result: Fit) -> pd.DataFrame:
     """One row per tree (see ``SelectionResult.trees``)."""
-    import pandas as pd
-
     forest = _forest_inside(result)
     trees = forest.joined()
     if trees is None:
@@ -249,8 +240,6 @@ def _forest_inside(result: Fit) -> TreeModel:
 
 def importance_path_table(result: Fit) -> pd.DataFrame:
     """One row per step and unit (see ``SelectionResult.importance_path``)."""
-    import pandas as pd
-
     names = np.array(result.design.arrays.groups.names, dtype=object)
     ever = np.flatnonzero(np.any([step.selected for step in result.steps], axis=0))
     order = ever[falling(result.steps[-1].importance[ever])]

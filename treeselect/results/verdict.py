@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from treeselect.engine.rounding import at_least
 from treeselect.printing import decimal_text, enumeration, percent_text
 from treeselect.resampling.agreement import LEAST_SHARE
-from treeselect.resampling.fit import noun, quick_index
-
-if TYPE_CHECKING:
-    from treeselect.resampling.fit import Fit
-    from treeselect.resampling.stability import Stability
-
+from treeselect.resampling.fit import Fit, noun, quick_index
+from treeselect.resampling.stability import Stability
 
 FEWEST = 10
 """Resamples below which there is no verdict."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from treeselect.algorithms.method import Method
 from treeselect.algorithms.task import Step
@@ -19,26 +19,26 @@ from treeselect.engine.arrays import FloatArray
 from treeselect.errors import OptionError
 from treeselect.frames.tables import in_library
 from treeselect.models.model import TreeModel, WeightedForest
+from treeselect.resampling.coefficient_stability import CoefficientStability, coefficient_stability
+from treeselect.resampling.conditional import ConditionalImportance, leave_out
 from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.fit import Fit
 from treeselect.resampling.folds import Splitter
 from treeselect.resampling.held_out import HeldOutScore
+from treeselect.resampling.learning import LearningCurve, learn
+from treeselect.resampling.performance import Performance
+from treeselect.resampling.risk_groups import RiskGroups
 from treeselect.results.calls import check_found, step_text, with_step
+from treeselect.results.checklist import Checklist, checklist
+from treeselect.results.citation import Citation, cite
 from treeselect.results.describing import describe_table, neighbour_table
 from treeselect.results.effects import effect_table, warn_of_few
+from treeselect.results.refitting import risk_groups_of
 from treeselect.results.shapes import interaction_table, shape_table
 from treeselect.results.tables import alternative_table, exchange_table, history_table, member_table
 from treeselect.results.trees import importance_path_table, node_table, rules, tree_table
+from treeselect.results.versions import software_versions
 from treeselect.running.parallel import workers_for
-
-if TYPE_CHECKING:
-    from treeselect.resampling.coefficient_stability import CoefficientStability
-    from treeselect.resampling.conditional import ConditionalImportance
-    from treeselect.resampling.learning import LearningCurve
-    from treeselect.resampling.performance import Performance
-    from treeselect.resampling.risk_groups import RiskGroups
-    from treeselect.results.checklist import Checklist
-    from treeselect.results.citation import Citation
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -47,7 +47,8 @@ class ModelView:
 
     It is ``fit.model``. The model is a random forest refitted to the selected terms, the sparse
     forest (``refit=None`` of ControlBurn), or that of `model` in :func:`treeselect.select` or of
-    :meth:`SelectionResult.refit`.
+    :meth:`SelectionResult.refit`. What needs the data raises a DataError if the model was saved
+    without them.
 
     Examples
     --------
@@ -88,11 +89,6 @@ class ModelView:
             ``importance``, its part of that of the group, and ``share``, in proportion to how much
             the predictions change (root mean square) when its values are permuted over the rows.
             Terms that carry the same information share it.
-
-        Raises
-        ------
-        DataError
-            If the data of the fit are not here.
 
         Examples
         --------
@@ -135,11 +131,6 @@ class ModelView:
             before weighting, or ``value_1``, ``value_2``, ... for more than two classes. With
             ``refit=None`` the linear predictor is ``fitted.constant`` plus the weighted sum of
             values.
-
-        Raises
-        ------
-        OptionError
-            If no term is selected.
         """
         return in_library(node_table(self._fit), self._fit.design.library)
 
@@ -154,11 +145,6 @@ class ModelView:
         Returns
         -------
         str
-
-        Raises
-        ------
-        OptionError
-            If there is no such tree.
         """
         return rules(node_table(self._fit), tree)
 
@@ -186,13 +172,6 @@ class ModelView:
             The scale is the linear predictor (for times to an event, the log hazard ratio), and for
             random forests without an offset the mean response.
 
-        Raises
-        ------
-        OptionError
-            If a term is not selected.
-        DataError
-            If the model was saved without its data.
-
         Notes
         -----
         Partial dependence is defined as in Friedman (2001), section 8.2. For single-feature trees
@@ -214,11 +193,6 @@ class ModelView:
             change over the models of the resamples (see ``effects`` of
             :meth:`SelectionResult.resample`), missing if fewer than 20 of them define it (with a
             TreeselectWarning); ``n_resamples``, how many do (int64).
-
-        Raises
-        ------
-        DataError
-            If the model was saved without its data, and without effects.
 
         Notes
         -----
@@ -287,11 +261,6 @@ class ModelView:
             on the same scale: a pair with two small effects may have a large strength, which is a
             share, and still matter little.
 
-        Raises
-        ------
-        DataError
-            If the model was saved without its data and has no strengths from resamples.
-
         Notes
         -----
         The strength is the square root of the share of the variance of the pair's partial
@@ -347,14 +316,6 @@ class ModelView:
         ConditionalImportance
             ``.tidy()``, ``.summary()``.
 
-        Raises
-        ------
-        OptionError
-            If an argument is not allowed, no term is selected and `terms` is not given, or the
-            rows can't be split.
-        DataError, OutOfMemoryError, WorkerError
-            As for :meth:`SelectionResult.resample`.
-
         Notes
         -----
         *P-values* are of the generalised covariance measure [2]_. The response and functions of the
@@ -404,8 +365,6 @@ class ModelView:
         >>> bool(found.loc["sex", "p_value"] < 0.01)
         True
         """
-        from treeselect.resampling.conditional import leave_out
-
         fit = self._fit
         seed = fit.seed if seed is None else read_seed(seed)
         asked: dict[str, Any] = {
@@ -489,8 +448,6 @@ class ModelView:
         >>> table["column"].to_list()
         ['Intercept', 'sex', 'age']
         """
-        from treeselect.resampling.coefficient_stability import coefficient_stability
-
         fit = self._fit
         stability = fit.stability
         if fold_groups is None and stability.groups_name != fit.choice.folds.groups_name:
@@ -542,14 +499,6 @@ class ModelView:
             ``.tidy()``, Kaplan-Meier curves with the numbers at risk;
             ``.calibration()``, predicted and observed survival at the horizon; ``.summary()``.
 
-        Raises
-        ------
-        OptionError
-            If the response is not a time to an event, an argument is not allowed, or the rows
-            can't be split.
-        DataError, OutOfMemoryError, WorkerError
-            As for :meth:`SelectionResult.resample`.
-
         Notes
         -----
         The terms were selected on all rows, and the cross-validation does not repeat the selection:
@@ -563,8 +512,6 @@ class ModelView:
         >>> fit.model.risk_groups(folds=3).calibration()["group"].to_list()
         ['low', 'middle', 'high']
         """
-        from treeselect.results.refitting import risk_groups_of
-
         fit = self._fit
         found = risk_groups_of(fit, n_groups, horizon, folds, fold_groups=fold_groups, seed=seed)
         given: dict[str, Any] = {
@@ -788,13 +735,6 @@ class SearchView:
             ``.tidy()``, one row per share; ``.words``, what the last increase in rows gained;
             ``.rows_needed()``, how many rows would make the selection stable.
 
-        Raises
-        ------
-        OptionError
-            If an argument is not allowed, the rows can't be split, or a subset is too small.
-        DataError, OutOfMemoryError, WorkerError
-            As for :meth:`SelectionResult.resample`.
-
         Notes
         -----
         The stability index compares the sets selected in the folds. Subsets of different folds
@@ -809,8 +749,6 @@ class SearchView:
         >>> list(curve.tidy()["rows"].round())
         [437.0, 873.0]
         """
-        from treeselect.resampling.learning import learn
-
         fit = self._fit
         given: dict[str, Any] = {
             "repeats": repeats, "fold_groups": fold_groups, "inner_folds": inner_folds,
@@ -859,9 +797,6 @@ class SearchView:
         >>> print(found.bibtex.splitlines()[0])
         @manual{treeselect,
         """
-        from treeselect.results.citation import cite
-        from treeselect.results.versions import software_versions
-
         check_found(self._fit, "performance", performance)
         return cite(self._fit, software_versions(), performance)
 
@@ -878,11 +813,6 @@ class SearchView:
         Checklist
             ``.summary()``, with ``as_docx()`` for Word; ``.tidy()``.
 
-        Raises
-        ------
-        OptionError
-            If `performance` belongs to another fit.
-
         Examples
         --------
         >>> import treeselect
@@ -891,8 +821,6 @@ class SearchView:
         >>> len(fit.search.checklist().tidy())
         36
         """
-        from treeselect.results.checklist import checklist
-
         return checklist(self._fit, self.citation(performance), performance)
 
 
@@ -900,7 +828,7 @@ class SearchView:
 class DataView:
     """The data of a selection: the encoded terms, their description and associations.
 
-    It is ``fit.data``.
+    It is ``fit.data``. Without the data its tables raise a DataError.
 
     Examples
     --------
@@ -939,13 +867,6 @@ class DataView:
             ``share``, ``n`` as a share of the rows of the group, or, for a level, of those with a
             known value (float64); ``median``, ``q25`` and ``q75`` of numbers, otherwise missing
             (float64).
-
-        Raises
-        ------
-        OptionError
-            If there is no such variable behind the terms.
-        DataError
-            If the model was saved without its data.
 
         Notes
         -----
@@ -991,13 +912,6 @@ class DataView:
             absolute rank correlation of two numbers, the correlation ratio of a number and a
             factor, or Cramer's V of two factors; for terms with several columns, the largest over
             pairs of columns.
-
-        Raises
-        ------
-        OptionError
-            If there is no such term.
-        DataError
-            If the model was saved without its data.
 
         Notes
         -----

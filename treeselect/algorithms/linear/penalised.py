@@ -79,11 +79,6 @@ class Lasso(RefinedMethod):
     prune, refine : bool
         As for :class:`RRF`.
 
-    Raises
-    ------
-    MethodError
-        If an option is out of range.
-
     Notes
     -----
     Minimises ``mean loss + lam * sum_g cost_g * sqrt(columns_g) * |b_g|`` over the coefficients b_g
@@ -437,11 +432,6 @@ class SVMRFE(RefinedMethod):
         standard deviations of the working response.
     prune, refine : bool
         As for :class:`RRF`.
-
-    Raises
-    ------
-    MethodError
-        If an option is out of range, or if `costs` are given.
 
     Notes
     -----

@@ -6,9 +6,10 @@ import dataclasses
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from treeselect.designs.columns import TermSpec
 from treeselect.designs.modeldata import ModelData
@@ -22,14 +23,10 @@ from treeselect.models.linear.fit import LinearFit
 from treeselect.printing import common_form, interval_text, number_text, p_text, significant
 from treeselect.shown import shown
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 def coefficient_table(fit: LinearFit, level: float = 0.95) -> pd.DataFrame:
     """One row per coefficient: ``term``, ``column``, ``estimate``, ``std_error``, ``statistic``,
     ``p_value``, ``ci_low``, ``ci_high``."""
-    import pandas as pd
     from scipy import stats
 
     variance = np.diag(fit.covariance)
@@ -307,8 +304,6 @@ def _level(spec: TermSpec, columns: Collection[str]) -> Any:
 
 def with_references(table: pd.DataFrame, references: Mapping[str, Reference]) -> pd.DataFrame:
     """The table with a row of estimate 0 for each reference level, above its term's others."""
-    import pandas as pd
-
     rows: list[dict[str, Any]] = []
     above: tuple[str, str] | None = None
     for row in table.to_dict("records"):
@@ -457,8 +452,6 @@ def changed_labels(table: pd.DataFrame, printed: pd.DataFrame) -> dict[str, str]
 
 def coefficient_frame(table: pd.DataFrame, *, has_tests: bool) -> pd.DataFrame:
     """A table of coefficients with the column names of maketables."""
-    import pandas as pd
-
     names = {
         "b": "estimate", "se": "std_error", "t": "statistic", "p": "p_value", "ci95l": "ci_low",
         "ci95u": "ci_high",

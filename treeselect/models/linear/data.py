@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from treeselect.designs.linear import USUAL, LinearCoding, LinearColumns, linear_matrix
 from treeselect.designs.modeldata import INTERCEPT, ModelData
@@ -16,9 +16,6 @@ from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.survival.times import EVENT, STRATUM, risk_sets
 from treeselect.engine.threads import one_thread
 from treeselect.errors import DataError, quoted
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ORDINAL = "ordinal"
 """The proportional odds model, whose thresholds take the place of an intercept."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import scipy
 
 from treeselect.engine.arrays import FloatArray
@@ -26,9 +27,6 @@ from treeselect.models.linear.fit import (
 )
 from treeselect.models.linear.rule import rule_of
 from treeselect.models.linear.tests import FittedTerms
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class RowDiagnostics(NamedTuple):
@@ -152,8 +150,6 @@ def _risk_rows(
 def variance_inflation(found: FittedTerms) -> pd.DataFrame:
     """One row per term: ``term``, ``df``, ``gvif`` (Fox and Monette 1992, R's ``car::vif``) and
     ``inflation``, its root of order ``2 df``."""
-    import pandas as pd
-
     fit, data = found.fit, found.data
     if found.family == "multinomial":  # several coefficients of each column
         free = data.is_free
@@ -185,8 +181,6 @@ def variance_inflation(found: FittedTerms) -> pd.DataFrame:
 def hazard_tests(found: FittedTerms) -> pd.DataFrame:
     """Score tests of proportional hazards by Kaplan and Meier's estimate (Grambsch and Therneau
     1994; R's ``cox.zph``), one row per term and one for all together."""
-    import pandas as pd
-
     data = found.data
     matrix = data.matrix.to_numpy(dtype=np.float64)[:, data.is_free]
     offset = np.zeros(len(matrix)) if data.offset is None else data.offset
@@ -227,8 +221,6 @@ _MOST_PAIRED = 10
 def interaction_tests(found: FittedTerms) -> pd.DataFrame:
     """Tests of the product of each two terms, added to the model alone, as R's ``add1``;
     ``p_adjusted`` for the number of pairs (Holm 1979). Pairs that can't be fitted are left out."""
-    import pandas as pd
-
     own, rows = found.factors_of, []
     plain = [t for t in found.terms if len(own[t]) == 1][:_MOST_PAIRED]
     taken = {own[t] for t in found.terms}

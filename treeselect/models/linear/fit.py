@@ -7,9 +7,10 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from treeselect.designs.modeldata import INTERCEPT
 from treeselect.engine.arrays import FloatArray, WeightArray
@@ -19,9 +20,6 @@ from treeselect.models.linear.cox import fit_cox
 from treeselect.models.linear.data import ORDINAL, LinearData
 from treeselect.models.linear.ordinal import fit_ordinal
 from treeselect.quiet import own_filters
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # --- whether counts vary more than a Poisson response does -------------------------------------
 
@@ -260,8 +258,6 @@ def _estimates(result: Any) -> tuple[FloatArray, FloatArray, bool]:
 
 
 def _series(values: FloatArray, name: str) -> pd.Series[Any]:
-    import pandas as pd
-
     return pd.Series(values, name=name)
 
 
@@ -354,7 +350,6 @@ def _fit_gamma(data: LinearData, name: str) -> tuple[Any, str]:
 def _fit_tweedie(data: LinearData, name: str) -> tuple[Any, str]:
     """The Tweedie GLM with the variance ``phi mu^p``, p between 1 and 2 of greatest likelihood at
     Pearson's phi (Dunn and Smyth 2005); a part of a model has the p of the whole."""
-    import pandas as pd
     import statsmodels.api as sm
     from scipy.optimize import minimize_scalar
 

@@ -6,9 +6,10 @@ import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from treeselect.arguments.checks import check_choice, check_digits, check_flag, finite, read_names
 from treeselect.designs.columns import TermSpec
@@ -41,9 +42,6 @@ from treeselect.printing import (
     p_text,
     significant,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MODELS = ("univariable", "all", "selected")
 """A model for each term; one of all candidate terms; that of the selected ones."""
@@ -133,13 +131,6 @@ class InPapers:
             ``.summary()`` with ``as_docx()``, ``as_markdown()``, ``as_latex()`` and ``as_gt()``;
             ``.tidy()``.
 
-        Raises
-        ------
-        OptionError
-            If an argument is not allowed.
-        DataError
-            If one of the models can't be fitted.
-
         Notes
         -----
         P-values are of whole terms, by likelihood ratio, for a gaussian
@@ -211,8 +202,6 @@ def regression_table(
         for name, model, own in blocks
         for row in _rows(model, data, own, units, interval)
     ]
-    import pandas as pd
-
     table = pd.DataFrame(rows)
     if per == "sd":
         table["label"] = table["label"].str.replace(r": per (\S+)$", r": per s.d. (\1)", regex=True)

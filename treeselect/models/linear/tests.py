@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from treeselect.brief import brief
 from treeselect.designs.linear import USUAL, LinearCoding
@@ -34,9 +35,6 @@ from treeselect.models.linear.fit import (
     fit_quietly,
 )
 from treeselect.printing import SummaryContent, number_text, p_text
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +101,6 @@ class FittedTerms:
 
     def with_products(self, term: str, other: str) -> Nested:
         """The model with the products of the columns of two terms, fitted to the same rows."""
-        import pandas as pd
-
         data, owner = self.data, np.array(self.data.term_of, dtype=object)
         x = data.matrix.to_numpy(dtype=np.float64)
         parts = [x[:, (owner == name) & data.is_free] for name in (term, other)]
@@ -405,8 +401,6 @@ def _tests(
     notes: tuple[str, ...],
     library: str,
 ) -> TermTests:
-    import pandas as pd
-
     table = pd.DataFrame(rows)
     squares = found.family == "gaussian"
     name = statistic_name(found)
