@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -37,6 +38,9 @@ _NEAR_CERTAIN = 1e-6
 """Probabilities are kept this far from 0 and 1 before their log-odds are taken."""
 
 
+Score = Callable[[FloatArray, FloatArray, WeightArray], float]
+"""Of the response, the prediction on its scale, and weights."""
+
 UNBOUNDED = (-math.inf, math.inf)
 SHARE = (0.0, 1.0)
 EXPLAINED = (-math.inf, 1.0)
@@ -56,8 +60,7 @@ class Family:
     # Least weight of a leaf of refitted boosted trees: 5 for numbers, 10 for probabilities
     min_leaf: int
     score_name: str  # score by which models are compared, greater is better
-    # Of the response, the prediction on its scale, and weights
-    score: Callable[[FloatArray, FloatArray, WeightArray], float]
+    score: Score
     null_score: float  # score of a constant prediction
     score_bounds: tuple[float, float]  # infinite where none is known
     score_words: str = ""  # what the score is, where its name does not say so
@@ -96,12 +99,25 @@ class Family:
         return self.score(y[rows], prediction[rows], weight[rows])
 
 
+def _of_rows(score: Score) -> Score:
+    """A score of the rows with positive weight, as the others must not even cause rounding errors;
+    NaN if their responses are equal."""
+
+    @functools.wraps(score)
+    def scored(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
+        rows = weight > 0
+        y = y[rows]
+        if not len(y) or y.min() == y.max():
+            return float("nan")
+        return score(y, prediction[rows], weight[rows])
+
+    return scored
+
+
+@_of_rows
 def r_squared(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
     """Proportion of the weighted variance explained; negative if worse than the mean. NaN if all
     values with positive weight are equal."""
-    y, prediction, weight = _with_weight(y, prediction, weight)
-    if _is_constant(y):
-        return float("nan")
     # As scikit-learn computes it, to the last bit, whose metrics take a second to import.
     truth, own = y[:, np.newaxis], weight[:, np.newaxis]
     left = np.sum(own * (truth - prediction.reshape(-1, 1)) ** 2, axis=0)
@@ -112,11 +128,11 @@ def r_squared(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> flo
     return float(1 - left[0] / whole[0]) if whole[0] != 0 else 0.0
 
 
+@_of_rows
 def area_under_curve(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
     """Area under the ROC curve; NaN if only one class has positive weight, or a prediction is
     missing. Predictions that differ only by rounding error are ties."""
-    y, prediction, weight = _with_weight(y, prediction, weight)
-    if np.isnan(prediction).any() or _is_constant(y):
+    if np.isnan(prediction).any():
         return float("nan")
     # As scikit-learn computes it, to the last bit, whose metrics take a second to import.
     level = levels(prediction)
@@ -134,24 +150,20 @@ def area_under_curve(y: FloatArray, prediction: FloatArray, weight: WeightArray)
     return float(np.trapezoid(hits / hits[-1], alarms / alarms[-1]))
 
 
+@_of_rows
 def class_deviance_explained(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
     """Proportion of the log loss of the class proportions that is explained; `prediction` has a
     column for each class. NaN if only one class has positive weight."""
-    y, prediction, weight = _with_weight(y, prediction, weight)
-    if _is_constant(y):
-        return float("nan")
     shares, label = np.clip(prediction, _NEAR_CERTAIN, None), y.astype(np.int64)
     own = np.take_along_axis(shares / shares.sum(axis=1, keepdims=True), label[:, np.newaxis], 1)
     null = np.bincount(label, weight) / weight.sum()
     return float(1 - weight @ np.log(own[:, 0]) / (weight @ np.log(null[label])))
 
 
+@_of_rows
 def ranked_probability_skill(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
     """One less the ranked probability score over that of the class proportions; `prediction` has a
     column for each class. NaN if only one class has positive weight."""
-    y, prediction, weight = _with_weight(y, prediction, weight)
-    if _is_constant(y):
-        return float("nan")
     truth = (y[:, np.newaxis] <= np.arange(prediction.shape[1] - 1)).astype(np.float64)
     shares = prediction / prediction.sum(axis=1, keepdims=True)
     left = weight @ (truth - np.cumsum(shares, axis=1)[:, :-1]) ** 2
@@ -159,12 +171,10 @@ def ranked_probability_skill(y: FloatArray, prediction: FloatArray, weight: Weig
     return float(1 - left.sum() / whole.sum())
 
 
+@_of_rows
 def poisson_deviance_explained(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
     """Proportion of the Poisson deviance of the mean that is explained; means are above 0. NaN if
     all counts with positive weight are equal."""
-    y, prediction, weight = _with_weight(y, prediction, weight)
-    if _is_constant(y):
-        return float("nan")
 
     def lost(mean: Any) -> float:
         return float(weight @ (scipy.special.xlogy(y, y / mean) - y + mean))
@@ -177,18 +187,6 @@ def concordance_index(y: FloatArray, prediction: FloatArray, weight: WeightArray
     the row with the earlier event has the higher risk; ties in risk count one half. NaN if there is
     no comparable pair, or a prediction is missing."""
     return concordance(y, prediction, weight).value
-
-
-def _with_weight(
-    y: FloatArray, prediction: FloatArray, weight: WeightArray
-) -> tuple[FloatArray, FloatArray, WeightArray]:
-    """The rows with positive weight: the others must not even cause rounding errors."""
-    rows = weight > 0
-    return y[rows], prediction[rows], weight[rows]
-
-
-def _is_constant(y: FloatArray) -> bool:
-    return len(y) == 0 or bool(y.min() == y.max())
 
 
 def _expit(eta: FloatArray) -> FloatArray:

@@ -30,15 +30,6 @@ Item = tuple[str, str, str]
 class Checklist(PrintedTable):
     """The items of TRIPOD+AI [1]_ for a fit.
 
-    Attributes
-    ----------
-    table : pandas.DataFrame
-        Content of :meth:`tidy`.
-    content : SummaryContent
-        Content of :meth:`summary`.
-    library : str
-        Library in which tables are returned.
-
     References
     ----------
     .. [1] G. S. Collins and others (2024). TRIPOD+AI statement: updated guidance for reporting

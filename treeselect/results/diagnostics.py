@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
+import scipy
 
 from treeselect.algorithms.method import named_model
 from treeselect.arguments.checks import check_choice, check_count
@@ -249,11 +250,9 @@ def _residuals(table: pd.DataFrame) -> Figure:
 
 
 def _quantiles(table: pd.DataFrame) -> Figure:
-    from scipy import stats
-
     order = np.argsort(table["quantile"].to_numpy(), kind="stable")
     y = table["quantile"].to_numpy()[order]
-    x = stats.norm.ppf((np.arange(len(y)) + 0.5) / len(y))
+    x = scipy.stats.norm.ppf((np.arange(len(y)) + 0.5) / len(y))
     ends = max(abs(x[0]), abs(x[-1]))
     line = Series(x=[-ends, ends], y=[-ends, ends], soft=True)
     return _plane(

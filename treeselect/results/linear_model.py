@@ -270,10 +270,6 @@ class GlmFit(Summarised, Tabled, Predicting, TermTested, InPapers):
         ax : matplotlib.axes.Axes, optional
             Axes to draw on; by default new ones.
 
-        Returns
-        -------
-        matplotlib.axes.Axes
-
         Examples
         --------
         >>> import treeselect

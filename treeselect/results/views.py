@@ -141,10 +141,6 @@ class ModelView:
         ----------
         tree : int
             Its number in :meth:`trees`, from 1.
-
-        Returns
-        -------
-        str
         """
         return rules(node_table(self._fit), tree)
 
@@ -405,10 +401,6 @@ class ModelView:
         ------
         StabilityError
             If there are no resamples, or the call that drew them was interrupted.
-        OptionError
-            If an argument is not allowed, or clusters are required and not given.
-        DataError, OutOfMemoryError, WorkerError
-            As for :meth:`SelectionResult.resample`.
 
         Warns
         -----
@@ -673,11 +665,6 @@ class SearchView:
             (float64; 0.003 is higher by 0.3%; a negative value is lower, although the search did
             not adopt the set); ``change_se``, its standard error.
 
-        Raises
-        ------
-        OptionError
-            As for :meth:`exchanges`.
-
         Notes
         -----
         Sets that predict about equally well are called a Rashomon set [1]_. The table has only
@@ -778,13 +765,6 @@ class SearchView:
             SHA-256 hash of the response, the columns behind the candidate terms, case weights and
             offset, with their names, for the rows used, in their order. It does not depend on the
             order of the columns, the library or the machine; None without the data.
-
-        Raises
-        ------
-        OptionError
-            If `performance` belongs to another fit, or weights or an offset do not match `data`.
-        DataError
-            If `data` differ from the data of the fit.
 
         Examples
         --------

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy
 
 from treeselect.designs.columns import TermSpec
 from treeselect.designs.modeldata import ModelData
@@ -27,14 +28,12 @@ from treeselect.shown import shown
 def coefficient_table(fit: LinearFit, level: float = 0.95) -> pd.DataFrame:
     """One row per coefficient: ``term``, ``column``, ``estimate``, ``std_error``, ``statistic``,
     ``p_value``, ``ci_low``, ``ci_high``."""
-    from scipy import stats
-
     variance = np.diag(fit.covariance)
     # In a singular fit, a variance may be negative and has no standard error.
     error = np.sqrt(np.where(variance >= 0, variance, np.nan))
     with np.errstate(divide="ignore", invalid="ignore"):  # an exact fit has standard errors of 0
         statistic = fit.estimate / error
-    law = stats.norm() if fit.df is None else stats.t(fit.df)
+    law = scipy.stats.norm() if fit.df is None else scipy.stats.t(fit.df)
     half = law.ppf((1 + level) / 2) * error
     return pd.DataFrame(
         {
@@ -102,14 +101,12 @@ def bent_columns(names: Iterable[str], terms: Iterable[str], term: str) -> BoolA
 
 def wald_test(fit: LinearFit, tested: BoolArray) -> tuple[float, float]:
     """Statistic and p-value of the Wald test of some coefficients, an F test if `df` is known."""
-    from scipy import stats
-
     at = np.flatnonzero(tested)
     own = fit.estimate[at]
     wald = float(own @ np.linalg.solve(fit.covariance[np.ix_(at, at)], own))
     if fit.df is None:
-        return wald, float(stats.chi2.sf(wald, len(at)))
-    return wald / len(at), float(stats.f.sf(wald / len(at), len(at), fit.df))
+        return wald, float(scipy.stats.chi2.sf(wald, len(at)))
+    return wald / len(at), float(scipy.stats.f.sf(wald / len(at), len(at), fit.df))
 
 
 def exponentiated(table: pd.DataFrame, ratio: str) -> pd.DataFrame:

@@ -51,15 +51,6 @@ MODELS = ("univariable", "all", "selected")
 class RegressionTable(PrintedTable):
     """Models of a response side by side, as a paper prints them.
 
-    Attributes
-    ----------
-    table : pandas.DataFrame
-        Content of :meth:`tidy`.
-    content : SummaryContent
-        Content of :meth:`summary`.
-    library : str
-        Library in which tables are returned.
-
     Examples
     --------
     >>> import treeselect

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy
 
 from treeselect.brief import brief
 from treeselect.designs.linear import USUAL, LinearCoding
@@ -279,15 +280,6 @@ NONLINEAR = " (nonlinear)"
 class TermTests(PrintedTable):
     """Tests of the terms of a linear model.
 
-    Attributes
-    ----------
-    table : pandas.DataFrame
-        Content of :meth:`tidy`.
-    content : SummaryContent
-        Content of :meth:`summary`.
-    library : str
-        Library in which tables are returned.
-
     Examples
     --------
     >>> import treeselect
@@ -371,8 +363,6 @@ def _row(
 def _test(
     tested: BoolArray, df: int, row: dict[str, Any], above: Nested, found: FittedTerms
 ) -> tuple[float, float]:
-    from scipy import stats
-
     if found.is_robust:
         try:
             return wald_test(above.fit, tested)
@@ -381,10 +371,10 @@ def _test(
     scale = found.scale
     if scale is None:
         ratio = max(row["deviance"], 0.0)  # of equal models the difference is rounding error
-        return ratio, float(stats.chi2.sf(ratio, df))
+        return ratio, float(scipy.stats.chi2.sf(ratio, df))
     with np.errstate(divide="ignore", invalid="ignore"):
         f = np.divide(max(row["deviance"], 0.0) / df, scale)
-    return float(f), float(stats.f.sf(f, df, found.whole.df_resid))
+    return float(f), float(scipy.stats.f.sf(f, df, found.whole.df_resid))
 
 
 def statistic_name(found: FittedTerms) -> str:
@@ -484,13 +474,11 @@ def intervals(
             "The likelihood of this model can't be profiled.\n"
             f'  {found.fit.problems[0]} Use `{argument}="wald"`.'
         )
-    from scipy import stats
-
     data = found.data
     free = data.of_columns(data.is_free)
-    top, limit = deviance_of(found.fit.result, found.family), float(stats.chi2.ppf(level, 1))
+    top, limit = deviance_of(found.fit.result, found.family), float(scipy.stats.chi2.ppf(level, 1))
     if found.scale is not None:
-        limit = found.scale * float(stats.f.ppf(level, 1, found.whole.df_resid))
+        limit = found.scale * float(scipy.stats.f.ppf(level, 1, found.whole.df_resid))
     ends = np.empty_like(wald)
     for j, estimate in enumerate(found.fit.estimate.tolist()):
         excess = _excess(free, j, found, top + limit)
@@ -530,14 +518,14 @@ def _without_columns(data: LinearData, family: str) -> float:
 
 def _end(excess: Callable[[float], float], estimate: float, step: float) -> float:
     """Where the deviance crosses its limit on one side of the estimate."""
-    from scipy.optimize import brentq
-
     inner, outer = 0.0, step
     for _ in range(_DOUBLINGS):
         if not (above := excess(estimate + outer)) < 0:
             if not np.isfinite(above):
                 break
-            root = brentq(lambda at: excess(estimate + at), inner, outer, rtol=1e-7, xtol=1e-12)
+            root = scipy.optimize.brentq(
+                lambda at: excess(estimate + at), inner, outer, rtol=1e-7, xtol=1e-12
+            )
             return estimate + float(root)
         inner, outer = outer, 2 * outer
     return float(np.copysign(np.inf, step))
