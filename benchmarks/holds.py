@@ -412,7 +412,7 @@ def _noisier(seed: int, n: int) -> pd.DataFrame:
 @functools.cache
 def _reached(method: str, whole: bool) -> tuple[float, ...]:
     """Numbers of rows at which new samples have these stability indices."""
-    sizes, n_samples = ((50, 100, 200, 400, 800), 300) if whole else ((50, 100), 5)
+    sizes, n_samples = ((50, 100, 200, 400, 800, 1600, 3200), 300) if whole else ((50, 100), 5)
     index = []
     for n in sizes:
         sets = np.zeros((n_samples, 12), dtype=bool)
@@ -420,7 +420,8 @@ def _reached(method: str, whole: bool) -> tuple[float, ...]:
             for term in fitted(method, _noisier(10**7 + i, n), i).selected:
                 sets[i, int(term[1:]) - 1] = True
         index.append(stability_index(sets)[0])
-    return tuple(np.exp(np.interp(INDICES, np.maximum.accumulate(index), np.log(sizes))))
+    reached = np.maximum.accumulate(index)
+    return tuple(np.exp(np.interp(INDICES, reached, np.log(sizes), right=np.inf)))
 
 
 PARTS = {

@@ -317,10 +317,11 @@ def test_steps_start_at_the_corner_and_tell_of_censored_rows():
     assert [y + 4 for _, y in drawing.starts("censored")] == [
         drawing.y_ticks["100%"], drawing.y_ticks["75%"],
     ]  # fmt: skip
-    (band,) = drawing.points("band", "polygon")
-    assert min(x for x, _ in band) == drawing.x_ticks["200"]
-    assert max(x for x, _ in band) == drawing.x_ticks["400"]
-    assert len(band) == len(set(band)) == 6  # neither repeated nor on a line
+    (band,) = drawing.all("band")
+    right, left = f"H{drawing.x_ticks['400']:g}", f"M{drawing.x_ticks['200']:g} "
+    assert band.get("d").startswith(left)
+    assert right in band.get("d")
+    assert len(re.findall("[MHV]", band.get("d"))) == 4  # the fifth and sixth corner by `z`
     nothing = steps(low=(NAN,) * 4, high=(NAN,) * 4)
     ends = steps(low=(NAN, NAN, NAN, 0.2), high=(NAN, NAN, NAN, 0.4))  # limits without extent
     for group in (nothing, ends):

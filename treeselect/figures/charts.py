@@ -322,8 +322,9 @@ def survival_figure(
     """Survival curves of groups, from each time on, with the numbers at risk at each tick below,
     and the predicted survival at the horizon beside the curves."""
     curves, dots = [], []
-    for i, (group, share) in enumerate(zip(groups, predicted, strict=True)):
-        text = f"{group.name}: {_survival_text(group, ticks)}; predicted {share:.0%} at {horizon:g}"
+    for i, (whole, share) in enumerate(zip(groups, predicted, strict=True)):
+        text = f"{whole.name}: {_survival_text(whole, ticks)}; predicted {share:.0%} at {horizon:g}"
+        group = _drawn_steps(whole)
         curves.append(
             replace(
                 group,
@@ -354,6 +355,18 @@ def survival_figure(
         counts=[[f"{count:,.0f}" for count in own] for own in at_risk],
         legend="ends",
     )
+
+
+def _drawn_steps(curve: Series) -> Series:
+    """The curve without steps that can't be seen: below 0.002, of its intervals too."""
+    levels = list(zip(curve.y, curve.low, curve.high, strict=True))
+    kept = [0]
+    for i, level in enumerate(levels):
+        same = (abs(a - b) < 0.002 for a, b in zip(level, levels[kept[-1]], strict=True))
+        if i and (i == len(levels) - 1 or not all(same)):
+            kept.append(i)
+    x, y, low, high = ([own[i] for i in kept] for own in (curve.x, curve.y, curve.low, curve.high))
+    return replace(curve, x=x, y=y, low=low, high=high)
 
 
 def _survival_text(group: Series, ticks: Sequence[float]) -> str:

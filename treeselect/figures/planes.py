@@ -265,18 +265,22 @@ def _bands(area: _Area, one: Series, shift: float) -> list[Markup]:
     xs = [round(area.x(x) + shift, 1) for x in one.x]
     cells = list(zip(xs, one.low, one.high, strict=True))
     parts = []
-    if one.line == "steps":  # each interval is that until the next point
-        cells = [
-            (end, low, high)
-            for (x, low, high), (after, _, _) in itertools.pairwise([*cells, cells[-1]])
-            for end in (x, after)
-        ]
-    for is_known, run in itertools.groupby(cells, key=lambda cell: math.isfinite(cell[1])):
-        own = list(run)
-        if is_known and own[-1][0] > own[0][0]:
-            upper = [(x, area.y(high)) for x, _, high in own]
-            lower = [(x, area.y(low)) for x, low, _ in reversed(own)]
-            parts.append(tag("polygon", class_="band", points=_corners([*upper, *lower])))
+    for is_known, run in itertools.groupby(enumerate(cells), key=lambda c: math.isfinite(c[1][1])):
+        places, known = zip(*run, strict=True)
+        own = list(known)
+        if one.line == "steps":  # each interval is that until the next point
+            end = min(places[-1] + 1, len(xs) - 1)
+            own = [cell for place, cell in zip(places, known, strict=True) if place < end]
+            own += [(xs[end], *cell[1:]) for cell in own[-1:]]
+        if not is_known or not own or own[-1][0] <= own[0][0]:
+            continue
+        upper = [(x, area.y(high)) for x, _, high in own]
+        lower = [(x, area.y(low)) for x, low, _ in own]
+        if one.line == "steps":
+            back = (f"V{length(y)}H{length(x)}" for x, y in reversed(lower[:-1]))
+            parts.append(path("band", _steps(*zip(*upper, strict=True)), *back, "z"))
+        else:
+            parts.append(tag("polygon", class_="band", points=_corners([*upper, *reversed(lower)])))
     return parts
 
 

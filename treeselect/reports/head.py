@@ -101,7 +101,6 @@ def _nested(material: parts.FitMaterial) -> parts.Card | None:
         f"{sure or _error(found.mean, found.standard_error)}, mean of"
         f" {len(found.scores):,} folds. Neither the terms nor their number was chosen on the"
         " held-out rows.",
-        found.score_words,
     )
 
 
@@ -115,7 +114,6 @@ def _held_out(fit: Fit) -> parts.Card | None:
         f"{found.score_name}, held-out rows",
         printing.plain_score(found.score),
         f"Score of the final model on {rows} not drawn into the sample: no part of the selection.",
-        fit.design.response.family.score_words,
     )
 
 
@@ -140,8 +138,14 @@ def _tuning(fit: Fit) -> parts.Card:
         printing.plain_score(glance["cv_score"]),
         f"{_error(glance['cv_score'], glance['cv_se'])}. {how}",
         *(f"On the same rows: {said}." for _, said in summary.reference_facts(fit)),
-        family.score_words,
     )
+
+
+def _score_words(material: parts.FitMaterial) -> str:
+    """What the score is; empty for one that everybody knows."""
+    fit = material.fit
+    shown = fit.design.response.family if _nested(material) is None else material.performance
+    return shown.score_words if shown is not None and fit.selected else ""
 
 
 def _error(mean: float, standard_error: float) -> str:
@@ -240,7 +244,8 @@ def notes(material: parts.FitMaterial) -> parts.Section | None:
     elsewhere = {
         summary.rows_note(fit), *summary.stability_notes(fit), *effect_notes(fit),
         *search_notes(fit),
-        *answer(material), *(text for card in said for text in card.details),
+        _score_words(material), *answer(material),
+        *(text for card in said for text in card.details),
         *(data_sentences(fit) if fit.design.has_data else ()),
     }  # fmt: skip
     return parts.notes_section([note for note in material.summary.notes if note not in elsewhere])
@@ -420,7 +425,7 @@ def _term_notes(material: parts.FitMaterial, found: pd.DataFrame) -> list[str]:
     is_grouped = (found["term"] != found["group"]).any()
     shared = "; that of a group is shown at its first term" if is_grouped else ""
     note = fit.model.importance_note
-    notes = []
+    notes = [said] if (said := _score_words(material)) else []
     if found["selected"].any():
         notes.append(f"Importance: {note[0].lower()}{note[1:]}{shared}.")
     if _varied(fit):
