@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import metadata
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -35,8 +35,6 @@ from treeselect.models.stacked import refit_stack
 from treeselect.shown import shown
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from typing_extensions import TypeIs
 
 OWN = "own"
@@ -260,7 +258,12 @@ class Method:
     @classmethod
     def defaults(cls) -> dict[str, Any]:
         """Names of the options and their defaults."""
-        return {field.name: _default(field) for field in dataclasses.fields(cls)}
+        return {
+            own.name: own.default
+            if own.default_factory is dataclasses.MISSING
+            else own.default_factory()
+            for own in dataclasses.fields(cls)
+        }
 
     def options(self) -> dict[str, Any]:
         """All options by name, for display and model files."""
@@ -460,13 +463,9 @@ def _checked(steps: Iterable[Step], method: Method, task: Task) -> Iterator[Step
             raise MethodError(
                 f"{where} must return steps of increasing size.\n  Found: sizes {sizes[1:]}."
             )
-        yield _scored(step, task)
-
-
-def _scored(step: Step, task: Task) -> Step:
-    if not np.isnan(step.train_score) or not task.problem.wants_scores:
-        return step
-    return dataclasses.replace(step, train_score=score_of(task, step.selected))
+        if np.isnan(step.train_score) and task.problem.wants_scores:
+            step = dataclasses.replace(step, train_score=score_of(task, step.selected))
+        yield step
 
 
 def _check_units(where: str, name: str, values: Any, kind: str, n: int) -> None:
@@ -478,12 +477,6 @@ def _check_units(where: str, name: str, values: Any, kind: str, n: int) -> None:
             f"{where} must give {words} in `{name}` for each of {n} terms.\n"
             f"  Found: {described(values)}."
         )
-
-
-def _default(field: dataclasses.Field[Any]) -> Any:
-    if field.default_factory is not dataclasses.MISSING:
-        return field.default_factory()
-    return field.default
 
 
 def same(value: Any, default: Any) -> bool:

@@ -188,7 +188,8 @@ def with_scoring(family: Family, scoring: Scoring, follow_up: FollowUp | None = 
     parameters = parameters_of(function)
     fields: tuple[str, ...] = ()
     if family.has_times:
-        fields = tuple(_FIELDS) if follow_up and follow_up.is_more_than_times else _TIMES
+        has_more = follow_up and (follow_up.start is not None or follow_up.strata)
+        fields = tuple(_FIELDS) if has_more else _TIMES
         needed = tuple(p.name for p in parameters.values() if p.default is p.empty)
         style = _OF_SURVIVAL.get(needed, style) if style == "prediction" else style
     weighted = "sample_weight" in parameters

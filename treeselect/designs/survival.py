@@ -60,11 +60,6 @@ class FollowUp:
     strata: tuple[str, ...] = ()
     levels: tuple[tuple[Any, ...], ...] = ((),)
 
-    @property
-    def is_more_than_times(self) -> bool:
-        """Whether there are starts or strata."""
-        return self.start is not None or bool(self.strata)
-
 
 def follow_up_facts(known: FollowUp | None) -> tuple[tuple[str, str], ...]:
     """Lines of a header about times to an event, as names and texts; none for other responses."""

@@ -99,7 +99,10 @@ def unquote(formula: str) -> Unquoted:
         if part not in known:
             known[part] = name = f"{prefix}{len(known)}_"
             if part[0] == "`":
-                columns[name] = _column(part)
+                if part == "`":
+                    raise Fault("A name in backticks must end with a backtick.", part)
+                _check_length(part, "name")
+                columns[name] = part[1:-1]
             else:
                 words[name] = _word(part)
         return f" {known[part]} "
@@ -107,13 +110,6 @@ def unquote(formula: str) -> Unquoted:
     with underlined(formula):
         code = _PARTS.sub(replace, formula)
     return Unquoted(code, columns, words, prefix, {name: part for part, name in known.items()})
-
-
-def _column(part: str) -> str:
-    if part == "`":
-        raise Fault("A name in backticks must end with a backtick.", part)
-    _check_length(part, "name")
-    return part[1:-1]
 
 
 def _word(part: str) -> str:

@@ -42,11 +42,6 @@ class Operation:
     sign: str
     operands: tuple[Node, ...]
 
-    @property
-    def is_comparison(self) -> bool:
-        """Whether it compares its two operands."""
-        return self.sign in COMPARISONS
-
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -369,7 +364,7 @@ _OWN: dict[str, Callable[..., Any]] = {"exp10": lambda x: np.power(10.0, x)}
 
 
 def _operate(node: Operation, values: list[Any]) -> Numbers:
-    if node.is_comparison:
+    if node.sign in COMPARISONS:
         return _compare(node, values)
     numbers = [_number(value, node.sign) for value in values]
     if node.sign in ("&", "|", "~"):

@@ -84,14 +84,11 @@ class Booster:
         after_round: Any,
     ) -> BoostedTrees:  # fmt: skip
         return boost(
-            self.data, self.loss, self.problem.y, weight, self._base, rules, seed=self.seed,
-            rank=self.rank, is_open=is_open.copy(), penalty=penalty, after_round=after_round,
+            self.data, self.loss, self.problem.y, weight,
+            self.problem.constant(self.weights.values), rules, seed=self.seed, rank=self.rank,
+            is_open=is_open.copy(), penalty=penalty, after_round=after_round,
             n_threads=self.n_threads,
         )  # fmt: skip
-
-    @property
-    def _base(self) -> FloatArray:
-        return self.problem.constant(self.weights.values)
 
     def _sizes(self, penalty: SplitPenalty) -> tuple[int, int]:
         """Depth and number of rounds, by validation unless given."""

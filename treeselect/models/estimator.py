@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,15 +17,14 @@ from treeselect.designs.estimators import (
     seeded,
     takes_missing,
 )
-from treeselect.designs.problem import CodedColumns, Problem
+from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from treeselect.engine.columns import BinnedData
 from treeselect.engine.rounding import weighted_median
 from treeselect.engine.threads import one_thread
 from treeselect.models.forest import null_response
 from treeselect.models.linear.model import by_code_of
-from treeselect.models.model import TreeModel, permuted_changes
+from treeselect.models.model import ColumnModel, permuted_changes
 
 _LEAST_COUNT = 1e-6
 """Least predicted count, of which the logarithm is a number."""
@@ -39,10 +39,11 @@ class ColumnCoding:
     is_number: bool
 
     def of(self, values: AnyArray) -> FloatArray:
-        """From values before they are binned, shape (n_rows, n_made)."""
+        """From values before they are binned, or from codes, shape (n_rows, n_made)."""
+        if values.dtype.kind == "u":
+            return self.table[values]
         if not self.is_number:
-            codes = values if values.dtype == np.uint8 else np.zeros(len(values), dtype=np.uint8)
-            return self.table[codes]
+            return self.table[np.zeros(len(values), dtype=np.uint8)]
         made = np.zeros((len(values), self.table.shape[1]))
         made[:, :1] = values[:, np.newaxis]
         return np.where(np.isfinite(values)[:, np.newaxis], made, self.table[0])
@@ -54,7 +55,7 @@ def estimator_words(estimator: Estimator) -> str:
 
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
-class EstimatorModel(TreeModel):
+class EstimatorModel(ColumnModel):
     """A fitted estimator and how its columns are made; its constant is the mean response."""
 
     asked: Estimator
@@ -67,7 +68,6 @@ class EstimatorModel(TreeModel):
         " are permuted"
     )
     in_place_note: ClassVar[str] = "predictions come from an estimator on the selected terms"
-    reads_columns: ClassVar[bool] = True
     stored_as: ClassVar[str] = "estimator"
 
     @property
@@ -78,22 +78,9 @@ class EstimatorModel(TreeModel):
     def description(self) -> str:
         return "the null model" if self.estimator is None else estimator_words(self.asked)
 
-    def predict_columns(
-        self,
-        coded: CodedColumns,
-        columns: tuple[NDArray[Any], ...],
-        offset: FloatArray | None = None,
-        n_threads: int = 1,
-    ) -> FloatArray:
-        """See :meth:`TreeModel.predict_columns`; numbers are not binned."""
-        columns = self.filled(columns)
+    def _of(self, columns: Sequence[NDArray[Any]], n_rows: int) -> FloatArray:
         made = [self.codings[j].of(columns[j]) for j in self.order]
-        n_rows = coded.n_rows if not columns else len(columns[0])
-        return self._mean(self.mean_of(np.hstack([np.empty((n_rows, 0)), *made])), offset)
-
-    def _add_up(self, data: BinnedData, n_threads: int) -> FloatArray:
-        made = [self.codings[j].table[data.column(j)] for j in self.order]
-        return self.mean_of(np.hstack([np.empty((data.n_rows, 0)), *made]))
+        return self.mean_of(np.hstack([np.empty((n_rows, 0)), *made]))
 
     def mean_of(self, x: FloatArray) -> FloatArray:
         """Mean response, shape (n_rows, n_outputs), from the estimator's columns."""

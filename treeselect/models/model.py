@@ -152,6 +152,31 @@ class TreeModel:
         return self.family.mean(score if offset is None else score + offset)
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class ColumnModel(TreeModel):
+    """A model that predicts from columns as they are, or from codes of their bins."""
+
+    reads_columns: ClassVar[bool] = True
+
+    def predict_columns(
+        self,
+        coded: CodedColumns,
+        columns: tuple[NDArray[Any], ...],
+        offset: FloatArray | None = None,
+        n_threads: int = 1,
+    ) -> FloatArray:
+        """See :meth:`TreeModel.predict_columns`; numbers are not binned."""
+        n_rows = coded.n_rows if not columns else len(columns[0])
+        return self._mean(self._of(self.filled(columns), n_rows), offset)
+
+    def _add_up(self, data: BinnedData, n_threads: int) -> FloatArray:
+        return self._of([data.column(j) for j in range(len(data.codes))], data.n_rows)
+
+    def _of(self, columns: Sequence[NDArray[Any]], n_rows: int) -> FloatArray:
+        """The model on the scale of :meth:`score`, shape (n_rows, n_outputs)."""
+        raise NotImplementedError
+
+
 def _coded(problem: Problem) -> CodedColumns:
     assert problem.columns is not None
     return problem.columns

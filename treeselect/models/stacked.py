@@ -154,25 +154,18 @@ class _Additive:
             folds=None if own.blocks is None else folds_of_clusters(own.blocks),
         )  # fmt: skip
 
-    def _effects(self) -> list[tuple[int, FloatArray]]:
-        """Each column with the values of its effect by code."""
-        found, at = [], 0
-        for group in range(self._part.n_groups):
-            basis = self._columns.group(group)[1]
-            for column, table in zip(basis.columns, basis.tables, strict=True):
-                found.append((column, table @ self.fit.coef[at : at + table.shape[1]]))
-                at += table.shape[1]
-        return found
-
     @property
     def trees(self) -> Trees:
         """Effects as trees."""
-        weight = self._columns.weight
-        parts = []
-        for j, values in self._effects():
-            codes = self._part.column(j)[self.rows]
-            counts = np.bincount(codes, weight, len(values)).astype(np.float64)
-            parts.append(effect_tree(j, values, counts, is_factor=bool(self._part.is_factor[j])))
+        parts, at = [], 0
+        for group in range(self._part.n_groups):
+            basis = self._columns.group(group)[1]
+            for j, table in zip(basis.columns, basis.tables, strict=True):
+                values = table @ self.fit.coef[at : at + table.shape[1]]
+                at += table.shape[1]
+                codes, is_factor = self._part.column(j)[self.rows], bool(self._part.is_factor[j])
+                counts = np.bincount(codes, self._columns.weight, len(values)).astype(np.float64)
+                parts.append(effect_tree(j, values, counts, is_factor=is_factor))
         if not parts:
             return Trees(empty_nodes(0, self.fit.coef.shape[1]), np.zeros(1, dtype=np.int64))
         return join_trees(parts)

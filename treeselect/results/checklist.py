@@ -112,7 +112,9 @@ def _items(fit: Fit, cited: Citation, performance: Performance | None) -> Iterat
     yield "12e", "Performance measures", f"{response.family.score_name}. {measures}"
     yield "12f", "Updating", f"None. {TO_ADD}if the model was updated after validation."
     yield "12g", "Predictions", "`fit.predict(new)`, also of a saved model."
-    yield "13", "Class imbalance", f"{_balance(fit)} {_weights(fit)}".strip()
+    balance = "The method does not balance" if response.classes else "There are no"
+    weights = " ".join(["", *(f"{name}: {value}." for name, value in design.weights_facts)])
+    yield "13", "Class imbalance", f"{balance} classes.{weights}"
     yield "14", "Fairness", f"{TO_ADD}what was done; `performance().by(column)` compares groups."
     yield "15", "Model output", f"{_output(fit)} {TO_ADD}thresholds, with reasons."
     yield "16", "Development and evaluation", f"{TO_ADD}differences between their data."
@@ -147,12 +149,6 @@ def _use(fit: Fit, performance: Performance | None) -> str:
     if performance is not None:
         said.append(f"performance is that of {performance.scheme}, with the selection in each fold")
     return f"{'; '.join(said)}."
-
-
-def _balance(fit: Fit) -> str:
-    if not fit.design.response.classes:
-        return "There are no classes."
-    return "The method does not balance classes."
 
 
 def _columns(fit: Fit) -> str:
@@ -193,10 +189,6 @@ def _missing(fit: Fit) -> str:
     more = f" and {len(named) - 10} more" if len(named) > 10 else ""
     treated = TREATED[fit.design.missing]
     return f"{incomplete:,} rows with missing values: {said}{more}. They were {treated}."
-
-
-def _weights(fit: Fit) -> str:
-    return " ".join(f"{name}: {value}." for name, value in fit.design.weights_facts)
 
 
 def _output(fit: Fit) -> str:

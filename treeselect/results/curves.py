@@ -56,7 +56,7 @@ def curves(result: Fit, term: str) -> tuple[Curve, ...]:
         if is_number:
             points = _averaged(points)
         if not found:
-            order = _by_value(points) if is_number else _by_effect(points)
+            order = _in_order(points, is_number)
         shown = tuple(points[i] for i in order)
         curve = Curve(
             term,
@@ -181,12 +181,11 @@ def _band(shape: pd.DataFrame, name: str) -> list[tuple[float | None, float | No
     return [(None, None) if low != low else (low, high) for low, high in ends]
 
 
-def _by_value(points: Sequence[CurvePoint]) -> list[int]:
-    return sorted(range(len(points)), key=lambda i: (points[i].is_missing, points[i].value or 0.0))
-
-
-def _by_effect(points: Sequence[CurvePoint]) -> list[int]:
-    """The most frequent levels by falling effect."""
+def _in_order(points: Sequence[CurvePoint], is_number: bool) -> list[int]:
+    """Values that rise, or the most frequent levels by falling effect."""
+    if is_number:
+        keys = [(p.is_missing, p.value or 0.0) for p in points]
+        return sorted(range(len(points)), key=keys.__getitem__)
     kept = sorted(range(len(points)), key=lambda i: -points[i].share)[:MOST_LEVELS]
     return sorted(kept, key=lambda i: (points[i].is_missing, -points[i].effect))
 

@@ -123,12 +123,10 @@ def effect_table(result: Fit, most: int | None = None) -> pd.DataFrame:
     columns = [
         "term", "class", "direction", "step", "from", "to", "effect", "low", "high", "n_resamples",
     ]  # fmt: skip
-    frame = pd.DataFrame(rows, columns=columns)
-    for name in ("effect", "low", "high"):
-        frame[name] = frame[name].astype("float64")
-    for name in ("from", "to"):
-        frame[name] = frame[name].astype(pd.Series(["text"]).dtype)
-    frame["n_resamples"] = frame["n_resamples"].astype("int64")
+    types: dict[str, Any] = dict.fromkeys(("effect", "low", "high"), np.float64)
+    types |= dict.fromkeys(("from", "to"), pd.Series(["text"]).dtype)
+    types["n_resamples"] = np.int64
+    frame = pd.DataFrame(rows, columns=columns).astype(types)
     return frame if len(classes) > 1 else frame.drop(columns="class")
 
 
@@ -363,6 +361,8 @@ def effect_points(result: Fit, most: int | None = None) -> Points:
             )
         )
     own_weight = np.where(np.arange(len(rows)) < len(sample.rows), weight[rows], 0.0)
+    n_ends = np.array([len(step.rows) for _, steps in found for step in steps], dtype=np.int64)
+    until = np.cumsum(n_ends)
     return Points(
         terms=terms,
         probes=Probes(
@@ -378,17 +378,8 @@ def effect_points(result: Fit, most: int | None = None) -> Points:
             for number, (_, steps) in enumerate(found)
             for step in steps
         ),
-        ends=_pairs([step for _, steps in found for step in steps]),
+        ends=np.where(n_ends[:, np.newaxis] > 0, until[:, np.newaxis] + [-2, -1], -1),
     )
-
-
-def _pairs(steps: list[_Step]) -> IntArray:
-    """Numbers of the ends of each step, two by two."""
-    pairs, n = [], 0
-    for step in steps:
-        pairs.append((n, n + 1) if step.rows else (-1, -1))
-        n += len(step.rows)
-    return np.array(pairs, dtype=np.int64).reshape(len(pairs), 2)
 
 
 def _steps(result: Fit, term: str, weight: FloatArray) -> tuple[FloatArray | None, list[_Step]]:

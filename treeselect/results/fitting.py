@@ -112,11 +112,13 @@ def fit_selection(data: Any, formula: str, options: Mapping[str, Any]) -> Fit:
         model.note,
     )
     arguments = {name: value for name, value in asked.items() if name not in NO_PART} | own
+    typed = call_text("select", data, arguments, ARGUMENTS)
     fit = Fit(
         design=design,
-        call=_call(
-            data, arguments, (len(table), len(table.columns)),
+        call=Call(
+            typed.text, data_text(data, (len(table), len(table.columns))),
             _rule(found, choice, method, problem, decides=asked_method.tuning_value is None),
+            unshown=" ".join(typed.unshown),
         ),
         chosen_method=method,
         steps=found.steps,
@@ -134,11 +136,6 @@ def fit_selection(data: Any, formula: str, options: Mapping[str, Any]) -> Fit:
         held_out=confirm(design, model, table, request, workers.n_threads),
     )  # fmt: skip
     return _with_halves(fit, resamples)
-
-
-def _call(data: Any, arguments: Mapping[str, Any], shape: tuple[int, int], rule: str) -> Call:
-    typed = call_text("select", data, arguments, ARGUMENTS)
-    return Call(typed.text, data_text(data, shape), rule, unshown=" ".join(typed.unshown))
 
 
 def _with_halves(fit: Fit, resamples: int | None) -> Fit:

@@ -329,13 +329,9 @@ class GlmFit(Summarised, Tabled, Predicting, TermTested, InPapers):
             response=self.response,
             statistics={"N": self.n_used, **self.statistics, "selection": SAME_ROWS},
             below=("N", "r2", "deviance", "aic", "selection"),
-            errors="cluster-robust" if self._is_clustered else "iid",
+            errors="cluster-robust" if "Std. errors" in dict(self.content.facts) else "iid",
             labels=self.labels,
         )
-
-    @property
-    def _is_clustered(self) -> bool:
-        return "Std. errors" in dict(self.content.facts)
 
     def __repr__(self) -> str:
         return f"<GlmFit of {self.n_used:,} rows, {self.n_dropped:,} dropped>"

@@ -21,13 +21,10 @@ def group_notes(name: str | bool, data: ModelData, fits: Sequence[LinearFit]) ->
         return ()
     if all(fit.n_groups is not None for fit in fits):
         return (robust_note(fits),)
-    return (naive_words(name),)
-
-
-def naive_words(name: str | bool) -> str:
-    """That standard errors ignore clusters."""
     of = f"the same {quoted(name)}" if isinstance(name, str) else "one cluster"
-    return f"Standard errors treat rows of {of} as independent and are too small if they are not."
+    return (
+        f"Standard errors treat rows of {of} as independent and are too small if they are not.",
+    )
 
 
 QUASI = (
@@ -98,7 +95,11 @@ def weight_notes(data: ModelData, fit: LinearFit) -> tuple[str, ...]:
     elif (data.weight > 1).any():
         notes.append("Case weights are frequencies: each row counts as so many rows.")
     if data.row_weights.is_sample:
-        notes.append(_robust_words(fit))
+        units = "rows" if fit.n_groups is None else f"{fit.n_groups:,} clusters"
+        notes.append(
+            f"Standard errors are robust (linearised, over {units}), as in R's `survey`; strata and"
+            " finite populations are not taken into account."
+        )
     if data.offset is not None:
         least_squares = fit.model.startswith(("OLS", "WLS"))
         notes.append(
@@ -107,14 +108,6 @@ def weight_notes(data: ModelData, fit: LinearFit) -> tuple[str, ...]:
             else "The offset is part of the linear predictor."
         )
     return tuple(notes)
-
-
-def _robust_words(fit: LinearFit) -> str:
-    units = "rows" if fit.n_groups is None else f"{fit.n_groups:,} clusters"
-    return (
-        f"Standard errors are robust (linearised, over {units}), as in R's `survey`; strata and"
-        " finite populations are not taken into account."
-    )
 
 
 # --- what a linear model does with missing values and ordered factors, in sentences ------------

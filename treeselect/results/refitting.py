@@ -117,7 +117,9 @@ def _refit_final(result: Fit, model: Any, data: ModelData) -> Fit:
     )
     before = result.model.note  # about the model that is replaced
     notes = tuple(n for n in result.notes if n != before and not n.startswith(_PREDICTS))
-    if model != _final_model(result):
+    own = getattr(result.chosen_method, "refit", "forest")  # None is the sparse forest
+    asked = result.asked.arguments.get("model") if result.asked is not None else None
+    if model != (asked or own):
         notes += (f"{_PREDICTS} {fitted.description}.{OF_PREVIOUS}",)
     # Stored effects belong to the replaced model.
     return dataclasses.replace(
@@ -125,12 +127,6 @@ def _refit_final(result: Fit, model: Any, data: ModelData) -> Fit:
         notes=notes, effect_record=None,
         baseline=baseline_of(data.problem, data.weight, fitted),
     )  # fmt: skip
-
-
-def _final_model(result: Fit) -> str | None:
-    """The final model of `select()`; None is the sparse forest."""
-    own: str | None = getattr(result.chosen_method, "refit", "forest")
-    return result.asked.arguments.get("model") or own if result.asked is not None else own
 
 
 # --- groups by predicted risk --------------------------------------------------------------------

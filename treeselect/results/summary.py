@@ -416,6 +416,7 @@ def fit_lines(fit: Fit) -> tuple[str, ...]:
     fit = as_shown(fit)
     name, score = score_fact(fit)
     selected = enumeration(fit.selected, most=12, room=120) if fit.selected else "nothing"
+    plot = ".plot(), " if fit.selected else ""
     return tuple(
         shown(line)
         for line in (
@@ -423,15 +424,9 @@ def fit_lines(fit: Fit) -> tuple[str, ...]:
             f"  Selected: {selected}",
             f"  {name}: {score}",
             f"  Stability: {stability_text(fit)}",
-            f"  More: {_more(fit)}",
+            f"  More: .summary(), .report('report.html'), {plot}{with_data(fit)}.performance(),"
+            " .predict(new)",
         )
-    )
-
-
-def _more(fit: Fit) -> str:
-    plot = ".plot(), " if fit.selected else ""
-    return (
-        f".summary(), .report('report.html'), {plot}{with_data(fit)}.performance(), .predict(new)"
     )
 
 

@@ -56,14 +56,19 @@ def tidy_table(result: Fit) -> pd.DataFrame:
     unit = groups.unit_of
     terms = [spec.term.name for spec in result.design.spec.terms]
     at = np.array([unit[t] for t in terms])
-    entry = np.array([_entry(result, g) for g in range(len(groups.names))])
+    entry = [
+        next((float(s.size) for s in result.steps if s.selected[g]), float("nan"))
+        for g in range(len(groups.names))
+    ]
+    found = result.step.decisions  # methods that make none have missing text
+    words = [None] * len(entry) if found is None else list(found.words)
     frame = pd.DataFrame(
         {
             "term": terms,
             "group": np.array(groups.names, dtype=object)[at],
             "selected": result.step.selected[at],
-            "decision": _decisions(result).take(at),
-            "step": entry[at],
+            "decision": pd.Series(words, dtype=pd.Series(["text"]).dtype).array.take(at),
+            "step": np.array(entry)[at],
             "importance": result.importance[at],
             "cost": groups.costs[at],
             "n_missing": _numbers_missing(result),
@@ -88,13 +93,6 @@ def _numbers_missing(result: Fit) -> list[int] | list[float]:
     found = [spec.n_missing for spec in result.design.spec.terms]
     known = [n for n in found if n is not None]
     return known if len(known) == len(found) else [float("nan") if n is None else n for n in found]
-
-
-def _decisions(result: Fit) -> Any:
-    """The decision on each unit in words; missing text of methods that make none."""
-    found, n = result.step.decisions, len(result.design.arrays.groups.names)
-    words = [None] * n if found is None else list(found.words)
-    return pd.Series(words, dtype=pd.Series(["text"]).dtype).array
 
 
 def history_table(result: Fit) -> pd.DataFrame:
@@ -158,11 +156,6 @@ def member_table(result: Fit) -> pd.DataFrame:
         order = np.argsort(-share, kind="stable")
         rows += [(group, terms[i], whole * share[i], share[i]) for i in order]
     return pd.DataFrame(rows, columns=["group", "term", "importance", "share"])
-
-
-def _entry(result: Fit, group: int) -> float:
-    """Size of the step at which a unit first was in."""
-    return next((float(s.size) for s in result.steps if s.selected[group]), float("nan"))
 
 
 def glance_table(result: Fit) -> pd.DataFrame:
@@ -322,7 +315,9 @@ def search_notes(result: Fit, most: int = _NEAREST) -> list[str]:
         return []
     said, units = [], f"{count_text(result.k)} {noun(result, result.k)}"
     if trace.n_judged:
-        listed = "" if trace.n_rivals <= most else f" {_listed(trace)}"
+        n_listed = len(trace.rivals)
+        which = "them" if n_listed == trace.n_rivals else f"the best {n_listed}"
+        listed = "" if trace.n_rivals <= most else f" `.alternatives()` lists {which}."
         said.append(
             f"{_how_many(trace, units)} one standard error above the error of the"
             f" selection.{listed}"
@@ -352,12 +347,6 @@ def _how_many(trace: Trace, units: str) -> str:
         f"Of {trace.n_judged:,} other sets of {units} that the search evaluated with all its trees,"
         f" {near} an out-of-bag error at most"
     )
-
-
-def _listed(trace: Trace) -> str:
-    listed = len(trace.rivals)
-    which = "them" if listed == trace.n_rivals else f"the best {listed}"
-    return f"`.alternatives()` lists {which}."
 
 
 def _few(names: Sequence[str]) -> str:

@@ -171,7 +171,12 @@ class BackwardPass:
         """
         if not 1 <= step.size <= MOST_UNITS:
             return [step]
-        return [_reduced(step, selected, error) for selected, error in self.sets(step.selected)]
+        found: list[Step] = []
+        for selected, error in self.sets(step.selected):
+            is_same = np.array_equal(selected, step.selected)
+            own = step if is_same else part_of(step, selected)
+            found.append(dataclasses.replace(own, error=error))
+        return found
 
     def sets(self, selected: BoolArray) -> list[tuple[BoolArray, float]]:
         """The set, and the set after each dropped unit, with their errors.
@@ -230,11 +235,6 @@ def prune_path(task: Task, steps: Sequence[Step]) -> tuple[Step, ...]:
     return tuple(best[size] for size in sorted(best))
 
 
-def _reduced(step: Step, selected: BoolArray, error: float) -> Step:
-    is_same = np.array_equal(selected, step.selected)
-    return dataclasses.replace(step if is_same else part_of(step, selected), error=error)
-
-
 # --- sets of a path that give way to larger ones, cut to their size ----------------------------
 
 # The first units of a path over a rising coefficient are the best of a few drawn at random: as long
@@ -267,17 +267,13 @@ def with_cuts(task: Task, steps: Sequence[Step]) -> tuple[Step, ...]:
         budget = groups.costs[start.selected].sum()
         cuts = [pair for pair in cuts if at_least(budget, groups.costs[pair[0].selected].sum())]
         judge.learn([start.selected, *(cut.selected for cut, _ in cuts)])
-        better = [pair for pair in cuts if _is_better(judge, pair[0], start)]
+        rises = [judge.rise(start.selected, cut.selected) for cut, _ in cuts]
+        better = [own for own, (rise, spread) in zip(cuts, rises, strict=True) if rise < -spread]
         if better:
             errors = np.array([judge.error(cut.selected) for cut, _ in better])
             cut, whole = better[falling(-errors)[0]]
             of_size[size] = _replaced(task, cut, whole, start)
     return tuple(of_size[size] for size in sorted(of_size))
-
-
-def _is_better(judge: Judge, one: Step, other: Step) -> bool:
-    rise, spread = judge.rise(other.selected, one.selected)
-    return rise < -spread
 
 
 def _replaced(task: Task, cut: Step, whole: Step, before: Step) -> Step:

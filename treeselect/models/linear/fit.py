@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy
 
 from treeselect.designs.modeldata import INTERCEPT
 from treeselect.engine.arrays import FloatArray, WeightArray
@@ -257,10 +258,6 @@ def _estimates(result: Any) -> tuple[FloatArray, FloatArray, bool]:
     return estimate, covariance, bool(converged)
 
 
-def _series(values: FloatArray, name: str) -> pd.Series[Any]:
-    return pd.Series(values, name=name)
-
-
 def _weights(data: LinearData) -> dict[str, WeightArray]:
     """Weights in the form of statsmodels' GLM."""
     weights = data.row_weights
@@ -295,7 +292,7 @@ def _fit_numbers(data: LinearData, name: str) -> tuple[Any, str]:
         model = _glm(data, name, sm.families.Gaussian())
         fit = model.fit(**{"use_t": True, **by})
         return fit, "GLM, Gaussian family, identity link (statsmodels)"
-    y = _series(data.y if data.offset is None else data.y - data.offset, name)
+    y = pd.Series(data.y if data.offset is None else data.y - data.offset, name=name)
     if not weights:
         return sm.OLS(y, data.matrix).fit(**by), "OLS, least squares (statsmodels)"
     fit = sm.WLS(y, data.matrix, weights["var_weights"]).fit(**by)
@@ -309,7 +306,7 @@ def _glm(data: LinearData, name: str, family: Any) -> Any:
     from treeselect.models.linear.solving import LongGLM
 
     kind = LongGLM if len(data.y) > _LONG else GLM
-    return kind(_series(data.y, name), data.matrix, family, data.offset, **_weights(data))
+    return kind(pd.Series(data.y, name=name), data.matrix, family, data.offset, **_weights(data))
 
 
 def _fit_two_classes(data: LinearData, name: str) -> tuple[Any, str]:
@@ -328,7 +325,7 @@ def _fit_separated(data: LinearData, name: str) -> tuple[Any, str]:
     from treeselect.models.linear.solving import FirthLogit, Logit
 
     own = sm.families.Binomial(Logit()), data.offset
-    y = _series(data.y, name)
+    y = pd.Series(data.y, name=name)
     fit = FirthLogit(y, data.matrix, *own, whole=data.whole, **_weights(data)).fit()
     return fit, "GLM, binomial family, logit link, Firth's penalised likelihood"
 
@@ -351,7 +348,6 @@ def _fit_tweedie(data: LinearData, name: str) -> tuple[Any, str]:
     """The Tweedie GLM with the variance ``phi mu^p``, p between 1 and 2 of greatest likelihood at
     Pearson's phi (Dunn and Smyth 2005); a part of a model has the p of the whole."""
     import statsmodels.api as sm
-    from scipy.optimize import minimize_scalar
 
     from treeselect.models.linear.solving import power_optimum
 
@@ -375,7 +371,9 @@ def _fit_tweedie(data: LinearData, name: str) -> tuple[Any, str]:
         density = fit.model.family.loglike_obs(data.y, np.asarray(fit.mu), scale=fit.scale)
         return -float(np.asarray(mass, dtype=np.float64) @ density)
 
-    found = minimize_scalar(lost, bounds=_POWERS, method="bounded", options={"xatol": 1e-5})
+    found = scipy.optimize.minimize_scalar(
+        lost, bounds=_POWERS, method="bounded", options={"xatol": 1e-5}
+    )
     fit = fitted(float(found.x), data, **by)
     return fit, f"GLM, Tweedie family, power {found.x:.3g}, log link (statsmodels)"
 
@@ -399,7 +397,6 @@ def _fit_dispersed(data: LinearData, name: str) -> tuple[Any, str]:
     (R: ``MASS::glm.nb``, with theta = 1 / alpha; Venables and Ripley 2002, section 7.4); the
     covariance is that of known alpha."""
     import statsmodels.api as sm
-    from scipy.optimize import minimize_scalar
 
     by = _covariance(data)
 
@@ -407,7 +404,7 @@ def _fit_dispersed(data: LinearData, name: str) -> tuple[Any, str]:
         family = sm.families.NegativeBinomial(alpha=float(np.exp(log_alpha)))
         return _glm(data, name, family).fit(**by)
 
-    found = minimize_scalar(
+    found = scipy.optimize.minimize_scalar(
         lambda at: -fitted(at).llf, bounds=_LOG_ALPHA, method="bounded", options={"xatol": 1e-7}
     )
     fit = fitted(float(found.x))
@@ -425,7 +422,7 @@ _LOG_ALPHA = (-12.0, 5.0)
 def _fit_classes(data: LinearData, name: str) -> tuple[Any, str]:
     import statsmodels.api as sm
 
-    y, matrix = _series(data.y.astype(np.int64), name), data.matrix
+    y, matrix = pd.Series(data.y.astype(np.int64), name=name), data.matrix
     weights = _weights(data)
     if "var_weights" in weights:
         from treeselect.models.linear.solving import WeightedMNLogit
@@ -449,15 +446,7 @@ def _fit_classes(data: LinearData, name: str) -> tuple[Any, str]:
     return fit, "MNLogit, multinomial logit (statsmodels)"
 
 
-def _fit_ordered(data: LinearData, name: str) -> tuple[Any, str]:
-    return fit_ordinal(data), "Proportional odds (cumulative logit), maximum likelihood"
-
-
-def _fit_times(data: LinearData, name: str) -> tuple[Any, str]:
-    return fit_cox(data), "Cox proportional hazards, Efron ties"
-
-
-_FITS = {
+_FITS: dict[str, Callable[[LinearData, str], tuple[Any, str]]] = {
     "gaussian": _fit_numbers,
     "binomial": _fit_two_classes,
     "multinomial": _fit_classes,
@@ -466,6 +455,9 @@ _FITS = {
     FIRTH: _fit_separated,
     GAMMA: _fit_gamma,
     TWEEDIE: _fit_tweedie,
-    "cox": _fit_times,
-    ORDINAL: _fit_ordered,
+    "cox": lambda data, _: (fit_cox(data), "Cox proportional hazards, Efron ties"),
+    ORDINAL: lambda data, _: (
+        fit_ordinal(data),
+        "Proportional odds (cumulative logit), maximum likelihood",
+    ),
 }

@@ -15,7 +15,7 @@ import scipy
 from numpy.typing import NDArray
 
 from treeselect.designs.families import Family
-from treeselect.designs.problem import CodedColumns, Problem
+from treeselect.designs.problem import Problem
 from treeselect.designs.splines import spline_basis, spline_knots
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray
@@ -24,7 +24,7 @@ from treeselect.engine.linear.glm import Glm
 from treeselect.engine.rounding import weighted_median
 from treeselect.models.linear.data import reduced
 from treeselect.models.linear.ordinal import proportional_odds
-from treeselect.models.model import TreeModel, null_predictor
+from treeselect.models.model import ColumnModel, null_predictor
 
 _N_CODES = 256
 """Codes of a binned column, at most."""
@@ -44,10 +44,12 @@ class LinearPart:
     scale: float
 
     def of(self, values: AnyArray) -> FloatArray:
-        """Part of each row, shape (n_rows, n_outputs), from values before they are binned."""
+        """Part of each row, shape (n_rows, n_outputs), from values before they are binned, or from
+        codes."""
+        if values.dtype.kind == "u":
+            return self.table[values]
         if not len(self.slopes):
-            codes = values if values.dtype == np.uint8 else np.zeros(len(values), dtype=np.uint8)
-            return self.table[codes]
+            return self.table[np.zeros(len(values), dtype=np.uint8)]
         z = (values - self.centre) / self.scale
         found = spline_basis(z, self.knots) @ self.slopes - self.mean
         return np.where(np.isnan(values)[:, np.newaxis], self.table[0], found)
@@ -61,7 +63,7 @@ def linear_words(family: Family, bends: bool) -> str:
 
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
-class LinearModel(TreeModel):
+class LinearModel(ColumnModel):
     """A constant and a part for each column of the selected units; of ordered classes the log odds
     of at most each class but the last, in proportional odds."""
 
@@ -73,34 +75,20 @@ class LinearModel(TreeModel):
         " rows weighted by their information"
     )
     in_place_note: ClassVar[str] = "predictions come from the linear model of the selected terms"
-    reads_columns: ClassVar[bool] = True
     stored_as: ClassVar[str] = "linear"
 
     @property
     def description(self) -> str:
         return linear_words(self.family, self.bends) if self.parts else "the null model"
 
-    def predict_columns(
-        self,
-        coded: CodedColumns,
-        columns: tuple[NDArray[Any], ...],
-        offset: FloatArray | None = None,
-        n_threads: int = 1,
-    ) -> FloatArray:
-        """See :meth:`TreeModel.predict_columns`; numbers are not binned."""
-        eta = np.tile(self.constant, (coded.n_rows if not columns else len(columns[0]), 1))
-        for part, values in zip(self.parts, self.filled(columns), strict=True):
-            eta += part.of(values)
-        return self._mean(eta, offset)
-
     def score(self, data: BinnedData) -> FloatArray:
         eta = self._add_up(data, 1)
         return self.family.link(self._mean(eta, None)) if self.family.is_ordered else eta
 
-    def _add_up(self, data: BinnedData, n_threads: int) -> FloatArray:
-        eta = np.tile(self.constant, (data.n_rows, 1))
-        for j, part in enumerate(self.parts):
-            eta += part.table[data.column(j)]
+    def _of(self, columns: Sequence[NDArray[Any]], n_rows: int) -> FloatArray:
+        eta = np.tile(self.constant, (n_rows, 1))
+        for part, values in zip(self.parts, columns, strict=True):
+            eta += part.of(values)
         return eta
 
     def _mean(self, score: FloatArray, offset: FloatArray | None) -> FloatArray:

@@ -139,66 +139,52 @@ class InPapers:
         >>> table.tidy()["term"].unique().tolist()
         ['pclass', 'sex']
         """
-        found, data, terms, caution = self._of_table()
-        return regression_table(
-            found, data, terms, models, per, interval, digits, notes, caution, self.library
-        )
-
-
-def regression_table(
-    found: FittedTerms,
-    data: ModelData,
-    selected: Sequence[str],
-    models: object,
-    per: object,
-    interval: str | None,
-    digits: object,
-    notes: object,
-    caution: str,
-    library: str,
-) -> RegressionTable:
-    """See :meth:`InPapers.regression_table`."""
-    wanted = read_names("models", models)
-    if not wanted or not set(wanted) <= set(MODELS):
-        raise OptionError(
-            f"`models` must be some of {listing(MODELS)}.\n  Found: {listing(wanted) or 'none'}."
-        )
-    wanted = [name for name in MODELS if name in wanted]
-    check_flag("notes", notes)
-    if interval is None:
-        interval = "profile" if found.family == FIRTH else "wald"
-    check_choice("interval", interval, ("wald", "profile"))
-    if interval == "profile" and found.data.splines:
-        raise OptionError(
-            "`interval` must be 'wald' for splines, whose rows compare two values.\n"
-            f"  Found: 'profile', and splines of {listing(found.data.splines)}."
-        )
-    candidates = [spec.term.name for spec in data.spec.terms]
-    terms = [t for t in candidates if "all" in wanted or t in selected]
-    if not terms:
-        raise OptionError(
-            "A regression table needs terms.\n"
-            '  Found: none selected. `models=["univariable", "all"]` has those of all candidates.'
-        )
-    units = _units(per, data, terms)
-    blocks: list[tuple[str, FittedTerms, Sequence[str]]] = []
-    if "univariable" in wanted:
-        blocks += [("univariable", _fitted(found, data, [term]), [term]) for term in terms]
-    if "all" in wanted:
-        blocks.append(("all", _fitted(found, data, candidates), terms))
-    if "selected" in wanted:
-        blocks.append(("selected", found, [t for t in terms if t in selected]))
-    rows = [
-        {"model": name} | row
-        for name, model, own in blocks
-        for row in _rows(model, data, own, units, interval)
-    ]
-    table = pd.DataFrame(rows)
-    if per == "sd":
-        table["label"] = table["label"].str.replace(r": per (\S+)$", r": per s.d. (\1)", regex=True)
-    said = _notes([block[:2] for block in blocks], interval, caution) if notes else ()
-    content = _content(table, found, data, wanted, terms, check_digits(digits), said)
-    return RegressionTable(table, content, library)
+        found, data, chosen, caution = self._of_table()
+        wanted = read_names("models", models)
+        if not wanted or not set(wanted) <= set(MODELS):
+            raise OptionError(
+                f"`models` must be some of {listing(MODELS)}.\n"
+                f"  Found: {listing(wanted) or 'none'}."
+            )
+        wanted = [name for name in MODELS if name in wanted]
+        check_flag("notes", notes)
+        if interval is None:
+            interval = "profile" if found.family == FIRTH else "wald"
+        check_choice("interval", interval, ("wald", "profile"))
+        if interval == "profile" and found.data.splines:
+            raise OptionError(
+                "`interval` must be 'wald' for splines, whose rows compare two values.\n"
+                f"  Found: 'profile', and splines of {listing(found.data.splines)}."
+            )
+        candidates = [spec.term.name for spec in data.spec.terms]
+        terms = [t for t in candidates if "all" in wanted or t in chosen]
+        if not terms:
+            raise OptionError(
+                "A regression table needs terms.\n"
+                '  Found: none selected. `models=["univariable", "all"]` has those of all'
+                " candidates."
+            )
+        units = _units(per, data, terms)
+        blocks: list[tuple[str, FittedTerms, Sequence[str]]] = []
+        if "univariable" in wanted:
+            blocks += [("univariable", _fitted(found, data, [term]), [term]) for term in terms]
+        if "all" in wanted:
+            blocks.append(("all", _fitted(found, data, candidates), terms))
+        if "selected" in wanted:
+            blocks.append(("selected", found, [t for t in terms if t in chosen]))
+        rows = [
+            {"model": name} | row
+            for name, model, own in blocks
+            for row in _rows(model, data, own, units, interval)
+        ]
+        table = pd.DataFrame(rows)
+        if per == "sd":
+            table["label"] = table["label"].str.replace(
+                r": per (\S+)$", r": per s.d. (\1)", regex=True
+            )
+        said = _notes([block[:2] for block in blocks], interval, caution) if notes else ()
+        content = _content(table, found, data, wanted, terms, check_digits(digits), said)
+        return RegressionTable(table, content, self.library)
 
 
 def _fitted(found: FittedTerms, data: ModelData, terms: Sequence[str]) -> FittedTerms:

@@ -121,12 +121,6 @@ def _classes(result: Any) -> dict[str, float]:
     }
 
 
-def _times(result: Any) -> dict[str, float]:
-    return {
-        "ll": result.llf, "ll_null": result.llnull, "aic": result.aic, "bic": result.bic,
-    }  # fmt: skip
-
-
 _NUMBERS: dict[str, Callable[[Any], dict[str, float]]] = {
     "gaussian": _least_squares,
     "binomial": _deviance,
@@ -137,7 +131,7 @@ _NUMBERS: dict[str, Callable[[Any], dict[str, float]]] = {
     NEGATIVE_BINOMIAL: _dispersed,
     "multinomial": _classes,
     ORDINAL: _classes,
-    "cox": _times,
+    "cox": lambda own: {"ll": own.llf, "ll_null": own.llnull, "aic": own.aic, "bic": own.bic},
 }
 
 
