@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from treeselect.arguments.checks import USUAL_METHOD, check_count, check_resamples
+from treeselect.cli import output
 from treeselect.cli.arguments import (
     FOLDING,
     JOBS,
@@ -27,18 +28,6 @@ from treeselect.cli.arguments import (
     read_number,
     read_settings,
     read_whole,
-)
-from treeselect.cli.output import (
-    check_places,
-    end_stopped,
-    guard_formulas,
-    json_text,
-    print_written,
-    put,
-    records,
-    tables_of,
-    tables_of_comparison,
-    write_text,
 )
 from treeselect.errors import OptionError, listing, quoted
 from treeselect.shown import shown
@@ -154,7 +143,7 @@ def _check(asked: Mapping[str, Any]) -> None:
             f"`--set` must name options of the method.\n  Found: `{known[0]}`, which is an argument"
             " of the call."
         )
-    check_places(asked)
+    output.check_places(asked)
     check_checkpoint(asked)
 
 
@@ -177,10 +166,10 @@ def _finish(asked: Mapping[str, Any], result: SelectionResult) -> None:
         result = result.resample(
             resamples, checkpoint=asked.get("checkpoint"), effects=asked.get("effects", False)
         )
-    put(str(result.summary()))
+    output.put(str(result.summary()))
     if asked.get("performance"):
         performance = result.performance(asked["performance"], checkpoint=asked.get("checkpoint"))
-        put("", str(performance.summary()))
+        output.put("", str(performance.summary()))
     coefficients = _coefficients(result) if asked.get("coefficients") else None
     written = []
     if asked.get("report"):
@@ -189,19 +178,19 @@ def _finish(asked: Mapping[str, Any], result: SelectionResult) -> None:
     if asked.get("save"):
         written.append(f"Model: {result.save(asked['save'])}")
     if asked.get("json"):
-        tables = json_text(tables_of(result, performance, coefficients))
-        written.append(f"Tables: {write_text(asked['json'], tables, 'json')}")
-    print_written(written)
-    end_stopped(result._fit.resampled, performance)
+        tables = output.json_text(output.tables_of(result, performance, coefficients))
+        written.append(f"Tables: {output.write_text(asked['json'], tables, 'json')}")
+    output.print_written(written)
+    output.end_stopped(result._fit.resampled, performance)
 
 
 def _coefficients(result: SelectionResult) -> CoefficientStability | None:
     lost = "no term was selected" if result._fit.resampled is None else "resampling was stopped"
     if result._fit.resampled is None or result.stability.partial:
-        put("", f"No coefficients on resamples: {lost}.")
+        output.put("", f"No coefficients on resamples: {lost}.")
         return None
     coefficients = result.model.coefficient_stability()
-    put("", str(coefficients.summary()))
+    output.put("", str(coefficients.summary()))
     return coefficients
 
 
@@ -257,19 +246,19 @@ COMPARE_CALLED = {f.argument for f in (SIZES, *PROBLEM, *FOLDING, SEED, JOBS)} |
 def _compare(asked: dict[str, Any]) -> None:
     from treeselect.comparing import compare
 
-    check_places(asked)
+    output.check_places(asked)
     check_checkpoint(asked)
     how = {name: value for name, value in asked.items() if name in COMPARE_CALLED}
     found = compare(asked["formula"], data_of(asked), _methods_of(asked), **how)
-    put(str(found.summary()))
+    output.put(str(found.summary()))
     written = []
     if asked.get("report"):
         written.append(f"Report: {found.report(asked['report'])}")
     if asked.get("json"):
-        tables = json_text(tables_of_comparison(found))
-        written.append(f"Tables: {write_text(asked['json'], tables, 'json')}")
-    print_written(written)
-    end_stopped(found)
+        tables = output.json_text(output.tables_of_comparison(found))
+        written.append(f"Tables: {output.write_text(asked['json'], tables, 'json')}")
+    output.print_written(written)
+    output.end_stopped(found)
 
 
 def _methods_of(asked: Mapping[str, Any]) -> Any:
@@ -316,7 +305,7 @@ PREDICT = {
 def _predict(asked: dict[str, Any]) -> None:
     from treeselect.loading import load
 
-    check_places(asked)
+    output.check_places(asked)
     how = {flag.argument: asked[flag.argument] for flag in HOW if flag.argument in asked}
     model = load(asked["saved"])
     if strange := how.keys() - inspect.signature(model.predict).parameters:
@@ -324,12 +313,12 @@ def _predict(asked: dict[str, Any]) -> None:
     fitted = model.predict(data_of(asked), **how)
     frame = fitted if fitted.ndim == 2 else fitted.to_frame()
     if asked.get("guard_formulas"):
-        frame = guard_formulas(frame)
+        frame = output.guard_formulas(frame)
     text = frame.to_csv(index=False)
     if asked.get("output"):
-        write_text(asked["output"], text, "output")
+        output.write_text(asked["output"], text, "output")
     else:
-        put(text.removesuffix("\n"))
+        output.put(text.removesuffix("\n"))
 
 
 PAGE = (
@@ -343,9 +332,9 @@ PAGE = (
 
 def _report(asked: dict[str, Any]) -> None:
     path = asked.get("report", "report.html")
-    check_places({"report": path})
+    output.check_places({"report": path})
     how = {name: asked.get(name) for name in ("sections", "digits")}
-    put(shown(f"Report: {_saved(asked).report(path, **how)}"))
+    output.put(shown(f"Report: {_saved(asked).report(path, **how)}"))
 
 
 # --- methods and demo ----------------------------------------------------------------------------
@@ -359,19 +348,19 @@ TABLE = (
 def _methods(asked: dict[str, Any]) -> None:
     from treeselect.algorithms.registry import find_method, methods
 
-    check_places(asked)
+    output.check_places(asked)
     table, width = methods(), max(shutil.get_terminal_size().columns, 20)
     if "name" in asked:
         table = table[table["method"] == find_method(asked["name"], {}).name]
-    put("\n".join(_full(table, width) if "name" in asked else _listed(table, width)))
+    output.put("\n".join(_full(table, width) if "name" in asked else _listed(table, width)))
     written = []
     if "json" in asked:
-        tables = json_text({"methods": records(table)})
-        written.append(f"Tables: {write_text(asked['json'], tables, 'json')}")
+        tables = output.json_text({"methods": output.records(table)})
+        written.append(f"Tables: {output.write_text(asked['json'], tables, 'json')}")
     if "csv" in asked:
         text = table.to_csv(index=False)
-        written.append(f"Table: {write_text(asked['csv'], text, 'csv')}")
-    print_written(written)
+        written.append(f"Table: {output.write_text(asked['csv'], text, 'csv')}")
+    output.print_written(written)
 
 
 def _listed(table: pd.DataFrame, width: int) -> list[str]:
@@ -416,17 +405,17 @@ def _demo(asked: dict[str, Any]) -> None:
     from treeselect.selection import select
 
     asked = {"seed": 1912, "n_jobs": -1, "report": "titanic.html", **asked}
-    check_places(asked)
+    output.check_places(asked)
     page = asked.pop("report")
     result = select(DEMO_FORMULA, datasets.load("titanic"), **asked)
-    put(str(result.summary()))
-    print_written([f"Report: {result.report(page)}"])
+    output.put(str(result.summary()))
+    output.print_written([f"Report: {result.report(page)}"])
 
 
 def _warm(asked: dict[str, Any]) -> None:
     from treeselect.cli.warm import warm
 
-    put(warm())
+    output.put(warm())
 
 
 VALIDATION = (replace(REPORT, help="also write the page: HTML, or Markdown for FILE.md"),)
@@ -435,13 +424,13 @@ VALIDATION = (replace(REPORT, help="also write the page: HTML, or Markdown for F
 def _validate(asked: dict[str, Any]) -> None:
     from treeselect.cli.validate import as_page, validate
 
-    check_places(asked)
+    output.check_places(asked)
     found, passed = validate()
-    put(str(found))
+    output.put(str(found))
     if "report" in asked:
         is_markdown = asked["report"].lower().endswith(".md")
         text = found.as_markdown() if is_markdown else as_page(found)
-        print_written([f"Report: {write_text(asked['report'], text, 'report')}"])
+        output.print_written([f"Report: {output.write_text(asked['report'], text, 'report')}"])
     if not passed:
         raise SystemExit(1)
 

@@ -23,14 +23,8 @@ from treeselect.engine.losses import (
     poisson_mean,
 )
 from treeselect.engine.rounding import levels
+from treeselect.engine.survival import curves
 from treeselect.engine.survival.cox import CoxLoss
-from treeselect.engine.survival.curves import (
-    brier_explained,
-    censoring_curve,
-    concordance,
-    deviance_explained,
-    uno_concordance,
-)
 from treeselect.engine.survival.times import START
 from treeselect.errors import OptionError, did_you_mean, near
 
@@ -186,7 +180,7 @@ def concordance_index(y: FloatArray, prediction: FloatArray, weight: WeightArray
     """Harrell's C of relative risks: the share of comparable pairs of rows of a stratum in which
     the row with the earlier event has the higher risk; ties in risk count one half. NaN if there is
     no comparable pair, or a prediction is missing."""
-    return concordance(y, prediction, weight).value
+    return curves.concordance(y, prediction, weight).value
 
 
 def _expit(eta: FloatArray) -> FloatArray:
@@ -354,19 +348,19 @@ def _harrell(y: FloatArray, risk: FloatArray, weight: WeightArray, *_: Any) -> f
 def _uno(
     y: FloatArray, risk: FloatArray, weight: WeightArray, training: WeightArray, span: Span
 ) -> float:
-    censoring = censoring_curve(y, training)
-    return uno_concordance(y, risk, weight, tau=span[1], censoring=censoring).value
+    censoring = curves.censoring_curve(y, training)
+    return curves.uno_concordance(y, risk, weight, tau=span[1], censoring=censoring).value
 
 
 def _brier(
     y: FloatArray, risk: FloatArray, weight: WeightArray, training: WeightArray, span: Span
 ) -> float:
     times = np.unique(np.linspace(*span, N_TIMES))
-    return brier_explained(y, _log(risk), weight, training, times)
+    return curves.brier_explained(y, _log(risk), weight, training, times)
 
 
 def _deviance(y: FloatArray, risk: FloatArray, weight: WeightArray, *_: Any) -> float:
-    return deviance_explained(y, _log(risk), weight)
+    return curves.deviance_explained(y, _log(risk), weight)
 
 
 _UNO_WORDS = (

@@ -11,14 +11,7 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
-from treeselect.arguments.checks import (
-    check_choice,
-    check_flag,
-    described,
-    finite,
-    not_found,
-    read_mapping,
-)
+from treeselect.arguments import checks
 from treeselect.designs.columns import FactorSpec, TermSpec
 from treeselect.designs.encoding import NewLevels, build_design, read_terms, response_notes
 from treeselect.designs.families import Family
@@ -68,17 +61,17 @@ def read_monotone(
     monotone: Mapping[str, int] | None, terms: Sequence[TermSpec], family: Family
 ) -> dict[str, int]:
     """The direction of each constrained term, by the term's name."""
-    given = read_mapping("monotone", monotone, "from terms to 1 or -1")
+    given = checks.read_mapping("monotone", monotone, "from terms to 1 or -1")
     known = {spec.term.name: spec for spec in terms}
     found: dict[str, int] = {}
     for name, direction in given.items():
-        text = name if isinstance(name, str) else described(name)
-        sign = None if isinstance(direction, bool | np.bool_) else finite(direction)
+        text = name if isinstance(name, str) else checks.described(name)
+        sign = None if isinstance(direction, bool | np.bool_) else checks.finite(direction)
         if sign not in (1, -1):
             raise OptionError(
                 f"The direction of {quoted(text)} in `monotone` must be 1 (predictions must not"
                 " decrease with it) or -1 (must not increase).\n"
-                f"  Found: {described(direction)}."
+                f"  Found: {checks.described(direction)}."
             )
         if name not in known:
             raise _unknown(text, [spec.term for spec in terms])
@@ -120,7 +113,7 @@ def _unknown(name: str, terms: Sequence[Term]) -> OptionError:
             f"  Found: a variable of {listing(behind)}. Name a term of one column; the constraint"
             " is then on the values of the term."
         )
-    return not_found(name, "monotone", [term.name for term in terms], "terms")
+    return checks.not_found(name, "monotone", [term.name for term in terms], "terms")
 
 
 def monotone_notes(monotone: Mapping[str, int], terms: Sequence[Term]) -> list[str]:
@@ -288,10 +281,10 @@ class Request:
     missing: Missing = "level"
 
     def __post_init__(self) -> None:
-        check_choice("new_levels", self.new_levels, ("error", "missing", "other"))
-        check_choice("missing", self.missing, get_args(Missing))
+        checks.check_choice("new_levels", self.new_levels, ("error", "missing", "other"))
+        checks.check_choice("missing", self.missing, get_args(Missing))
         check_kind(self.weights_kind, self.weights)
-        object.__setattr__(self, "trusted", check_flag("trusted", self.trusted))
+        object.__setattr__(self, "trusted", checks.check_flag("trusted", self.trusted))
         read_codes(self.na)
 
     @property
@@ -314,13 +307,13 @@ def read_labels(
     """Labels of the columns and terms of a formula, by name, in alphabetical order. Those `given`
     are of terms and of columns of the data, whether or not in the formula, and take precedence over
     those that came with the data, which None and empty text remove."""
-    asked = read_mapping("labels", given, "from names of columns or terms to labels")
+    asked = checks.read_mapping("labels", given, "from names of columns or terms to labels")
     columns = list(columns)
     terms = {_parts(term.key): term.name for term in (formula.response, *formula.terms)}
     found: dict[str, str] = dict(in_data)
     for name, label in asked.items():
         if not isinstance(name, str) or (name not in columns and _parts(name) not in terms):
-            raise not_found(name, "labels", [*columns, *terms.values()], "columns and terms")
+            raise checks.not_found(name, "labels", [*columns, *terms.values()], "columns and terms")
         own = name if name in columns else terms[_parts(name)]
         found[own] = _read_label(name, label)
     known = {*formula.outcome_variables, *terms.values()}
@@ -339,7 +332,7 @@ def _read_label(name: str, label: object) -> str:
     if not isinstance(label, str) or is_broken(label):
         raise OptionError(
             f"The label of {quoted(name)} in `labels` must be text.\n"
-            f"  Found: {described(label)}. None or empty text means no label."
+            f"  Found: {checks.described(label)}. None or empty text means no label."
         )
     return one_line(label)
 

@@ -12,16 +12,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from treeselect.arguments.checks import check_choice
+from treeselect.designs import families
 from treeselect.designs.evaluation import Basis, evaluate
-from treeselect.designs.families import (
-    BINOMIAL,
-    COX,
-    GAUSSIAN,
-    POISSON,
-    Family,
-    multinomial,
-    ordinal,
-)
 from treeselect.designs.survival import FollowUp, follow_up_of, read_times
 from treeselect.designs.weights import RowWeights, copies_of
 from treeselect.engine.arrays import IntArray, WeightArray
@@ -52,7 +44,7 @@ class Response:
     # shape (n_rows,); rows of the data that are used; a row with a frequency weight as often as it
     # says
     rows: NDArray[np.int64]
-    family: Family
+    family: families.Family
     reason: str  # how the family was found
     # the classes as in the user's data, the positive one of two last; empty for numbers
     classes: tuple[Any, ...]
@@ -143,7 +135,7 @@ def _counts(found: Response, copies: IntArray) -> tuple[int, ...]:
     if found.family.has_times:
         return ()
     n = int(copies.sum())
-    return (n, int(copies @ found.y)) if found.family is POISSON else (n,)
+    return (n, int(copies @ found.y)) if found.family is families.POISSON else (n,)
 
 
 def _read(
@@ -195,7 +187,7 @@ def response_with_weight(
 def _times(
     formula: ParsedFormula, frame: pd.DataFrame, weight: WeightArray, family: str
 ) -> Response:
-    if family not in ("auto", COX.name):
+    if family not in ("auto", families.COX.name):
         raise OptionError(
             f"`family={family!r}` needs a single column on the left-hand side of the formula.\n"
             f"  Found: {quoted(formula.response.name)}, times to an event. Leave `family` out, or"
@@ -205,7 +197,7 @@ def _times(
     reason = "time to event" if family == "auto" else "as specified"
     known = follow_up_of(formula, y, weight[rows], levels)
     n_dropped = len(frame) - len(rows)
-    return Response(formula.response.name, y, rows, COX, reason, (), n_dropped, known)
+    return Response(formula.response.name, y, rows, families.COX, reason, (), n_dropped, known)
 
 
 def _classes(name: str, labels: Labels, family: str) -> Response:
@@ -251,7 +243,7 @@ def _numbers(name: str, numbers: Numbers, family: str) -> Response:
     if family in ("gaussian", "poisson") or (family == "auto" and not zero_one):
         _check_numbers(name, y, distinct, family)
         reason = f"{quoted(name)} is numeric" if family == "auto" else "as specified"
-        kind = POISSON if family == "poisson" else GAUSSIAN
+        kind = families.POISSON if family == "poisson" else families.GAUSSIAN
         return Response(name, y, rows, kind, reason, (), len(numbers.values) - len(rows))
     classes = tuple(bool(v) if numbers.is_bool else _plain(v) for v in distinct)
     reason = f"{quoted(name)} is 0 or 1" if zero_one else "as specified"
@@ -323,7 +315,11 @@ def _class_response(
             f"  Found: {quoted(name)} has {listing(classes)}. Leave `family` out, or write"
             ' `family="binomial"`.'
         )
-    kind = ordinal(len(classes)) if family == "ordinal" else multinomial(len(classes))
-    kind = BINOMIAL if len(classes) == 2 else kind
+    kind = (
+        families.ordinal(len(classes))
+        if family == "ordinal"
+        else families.multinomial(len(classes))
+    )
+    kind = families.BINOMIAL if len(classes) == 2 else kind
     y = y.astype(np.float64, copy=False)
     return Response(name, y, rows, kind, reason, classes, n_rows - len(rows))

@@ -10,15 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from treeselect.arguments.checks import (
-    as_floats,
-    as_group_numbers,
-    check_choice,
-    described,
-    length,
-    not_found,
-    values_text,
-)
+from treeselect.arguments import checks
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.errors import OptionError, in_row, quoted
 from treeselect.frames.values import Numbers, read_column
@@ -177,7 +169,7 @@ def check_kind(kind: str | None, weights: object, argument: str = "weights") -> 
     """Raise an OptionError unless this is a kind of weights, or None, and there are weights."""
     if kind is None:
         return
-    check_choice("weights_kind", kind, KINDS)
+    checks.check_choice("weights_kind", kind, KINDS)
     if weights is None:
         raise OptionError(
             f"`weights_kind` needs `{argument}`.\n  Found: {kind!r}, and no weights. Give"
@@ -307,15 +299,17 @@ def _one_per_row(
     found: object = given
     if isinstance(given, str):
         if given not in frame:
-            raise not_found(given, argument, frame.columns, "columns")
+            raise checks.not_found(given, argument, frame.columns, "columns")
         column = read_column(frame[given], given)
         found = column.values if isinstance(column, Numbers) else frame[given].to_numpy()
-    values = as_floats(found)
+    values = checks.as_floats(found)
     if values is None:
-        kind = frame[given].dtype if isinstance(given, str) else values_text(given)
+        kind = frame[given].dtype if isinstance(given, str) else checks.values_text(given)
         raise OptionError(f"{said} must be numbers.\n  Found: {kind}. Give one number per row.")
     if values.shape != (len(frame),):
-        found_shape = f"an array of shape {values.shape}" if values.ndim else described(given)
+        found_shape = (
+            f"an array of shape {values.shape}" if values.ndim else checks.described(given)
+        )
         raise OptionError(
             f"{said} must have one value per row, {len(frame)}.\n  Found: {found_shape}."
         )
@@ -346,21 +340,21 @@ def _numbers(given: str | Sequence[Any], frame: pd.DataFrame) -> IntArray:
     """Number of each row's group, -1 where it is missing."""
     if isinstance(given, str):
         if given not in frame:
-            raise not_found(given, "fold_groups", frame.columns, "columns")
+            raise checks.not_found(given, "fold_groups", frame.columns, "columns")
         labels: str | Sequence[Any] | pd.Series[Any] = frame[given]
     else:
         labels = given
-    n = length(labels)
+    n = checks.length(labels)
     if n != len(frame):
-        found = described(labels) if n is None else f"{n} values"
+        found = checks.described(labels) if n is None else f"{n} values"
         raise OptionError(
             "`fold_groups` must be the name of a column, or an array with one value per row,"
             f" {len(frame)}.\n  Found: {found}."
         )
-    numbers = as_group_numbers(labels)
+    numbers = checks.as_group_numbers(labels)
     if numbers is None or len(numbers) != n:
         raise OptionError(
             "`fold_groups` must have one label per row, such as a number or text.\n"
-            f"  Found: {described(labels)}."
+            f"  Found: {checks.described(labels)}."
         )
     return numbers

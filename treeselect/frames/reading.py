@@ -24,23 +24,11 @@ from treeselect.errors import (
     quoted,
     said_by,
 )
-from treeselect.frames.files import (
-    STATISTICAL,
-    UTF8,
-    WORKBOOKS,
-    EncodedFile,
-    is_csv,
-    is_statistical,
-    is_workbook,
-    read_csv,
-    read_statistical,
-    read_workbook,
-    without_attrs,
-)
+from treeselect.frames import files
 from treeselect.frames.values import check_different, check_names, check_polars_names
 from treeselect.running.machine import memory_errors
 
-_ENDINGS = (".csv", ".csv.gz", ".parquet", ".feather", *STATISTICAL, *WORKBOOKS)
+_ENDINGS = (".csv", ".csv.gz", ".parquet", ".feather", *files.STATISTICAL, *files.WORKBOOKS)
 
 
 @memory_errors()
@@ -52,7 +40,7 @@ def read_data(data: Any) -> pd.DataFrame:
     if (scanned := scan_of(data)) is not None:
         return frame_of_arrow(pa_table(scanned))
     if isinstance(data, str | os.PathLike):
-        encoding = data.encoding if isinstance(data, EncodedFile) else None
+        encoding = data.encoding if isinstance(data, files.EncodedFile) else None
         data = _read_file(file_path(data, name="data", error=DataError), encoding)
     elif not isinstance(data, pd.DataFrame):
         data = _from_arrow(_arrow_table(data))
@@ -78,7 +66,7 @@ def read_sheet(path: Path, sheet: str) -> pd.DataFrame:
 
 
 def _checked(data: pd.DataFrame) -> pd.DataFrame:
-    data = without_attrs(data)
+    data = files.without_attrs(data)
     check_names(data)
     return _of_known_types(data).reset_index(drop=True)
 
@@ -158,16 +146,16 @@ def _read_file(path: Path, encoding: str | None, sheet: str | None = None) -> pd
         raise DataError(f"Can't find the file {quoted(str(path))}.\n  {found}")
     name = path.name.lower()
     try:
-        if is_csv(path):
-            return read_csv(path, encoding or UTF8)
+        if files.is_csv(path):
+            return files.read_csv(path, encoding or files.UTF8)
         if name.endswith(".parquet"):
             return pd.read_parquet(path)
         if name.endswith(".feather"):
             return pd.read_feather(path)
-        if is_statistical(path):
-            return read_statistical(path, encoding)
-        if is_workbook(path):
-            return read_workbook(path, sheet)
+        if files.is_statistical(path):
+            return files.read_statistical(path, encoding)
+        if files.is_workbook(path):
+            return files.read_workbook(path, sheet)
     except (DataError, MissingPackageError, MemoryError):
         raise
     except Exception as error:  # a damaged file can fail in any way

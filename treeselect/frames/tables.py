@@ -15,17 +15,8 @@ import pyarrow as pa
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.columns import Sketch, bin_edges, merged, sketch_of, sketched_edges
 from treeselect.errors import DataError, OptionError, quoted
+from treeselect.frames import reading
 from treeselect.frames.files import labels_in, labels_of_schema
-from treeselect.frames.reading import (
-    Scan,
-    frame_of_arrow,
-    has_no_frames,
-    narwhals_frame,
-    one_table,
-    pa_table,
-    read_data,
-    scan_of,
-)
 from treeselect.frames.values import Numbers, read_column
 from treeselect.printing import OfContent, SummaryContent
 from treeselect.running.machine import memory_errors
@@ -103,7 +94,7 @@ class InMemory:
 class Scanned:
     """Rows that are read in batches, with the methods of :class:`InMemory`."""
 
-    scan: Scan
+    scan: reading.Scan
     in_memory: ClassVar[bool] = False
 
     @property
@@ -181,7 +172,7 @@ class Scanned:
     def batches(self, columns: Sequence[str]) -> Iterator[tuple[int, pd.DataFrame]]:
         """As of a frame."""
         for start, table in self.scan.batches(columns):
-            yield start, frame_of_arrow(table)
+            yield start, reading.frame_of_arrow(table)
 
 
 Table = InMemory | Scanned
@@ -190,11 +181,13 @@ Table = InMemory | Scanned
 @memory_errors()
 def open_table(data: Any, rows: int | None) -> Table:
     """The user's data; in memory if they are there, or have no more rows than are selected on."""
-    found = scan_of(data)
+    found = reading.scan_of(data)
     if found is None:
-        return InMemory(read_data(data), labels_in(data))
+        return InMemory(reading.read_data(data), labels_in(data))
     if found.n_rows <= (USUAL_ROWS if rows is None else rows):
-        return InMemory(frame_of_arrow(pa_table(found)), labels_of_schema(found.schema))
+        return InMemory(
+            reading.frame_of_arrow(reading.pa_table(found)), labels_of_schema(found.schema)
+        )
     return Scanned(found)
 
 
@@ -209,7 +202,9 @@ def _frame_of(columns: dict[str, Any], n_rows: int) -> pd.DataFrame:
 
 def _joined(parts: list[Any], schema: Any, columns: Sequence[str]) -> pd.DataFrame:
     """Batches as one frame, read as a table in memory would be."""
-    return frame_of_arrow(one_table(parts, schema.empty_table().select(list(columns))))
+    return reading.frame_of_arrow(
+        reading.one_table(parts, schema.empty_table().select(list(columns)))
+    )
 
 
 # --- columns -----------------------------------------------------------------------------------
@@ -277,7 +272,7 @@ def _gather(levels: dict[str, set[Any]], name: str, column: Any, used: IntArray 
 
 def _is_pandas(data: Any) -> bool:
     """Whether results about the user's data are those of pandas."""
-    return isinstance(data, str | os.PathLike | pd.DataFrame) or has_no_frames(data)
+    return isinstance(data, str | os.PathLike | pd.DataFrame) or reading.has_no_frames(data)
 
 
 def library_of(data: Any) -> str:
@@ -337,12 +332,12 @@ def with_column(data: Any, name: str, compute: Callable[[Any], Sequence[Any]]) -
     """The user's data with one more column, of the same library. Its values are computed from data
     in memory: a file is read once, and a lazy frame collected once, as its rows may come in another
     order the next time."""
-    if isinstance(data, str | os.PathLike) or has_no_frames(data):
-        data = read_data(data)
+    if isinstance(data, str | os.PathLike) or reading.has_no_frames(data):
+        data = reading.read_data(data)
     if isinstance(data, pd.DataFrame):
         _check_new(name, data.columns)
         return data.assign(**{name: compute(data)})
-    frame = narwhals_frame(data)
+    frame = reading.narwhals_frame(data)
     _check_new(name, frame.collect_schema().names())
     lazy = isinstance(frame, nw.LazyFrame)
     eager = frame.collect() if lazy else frame

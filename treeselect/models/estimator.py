@@ -9,14 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.designs.estimators import (
-    Estimator,
-    class_shares,
-    copies_or_shares,
-    fitting,
-    seeded,
-    takes_missing,
-)
+from treeselect.designs import estimators
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray, IntArray
@@ -49,7 +42,7 @@ class ColumnCoding:
         return np.where(np.isfinite(values)[:, np.newaxis], made, self.table[0])
 
 
-def estimator_words(estimator: Estimator) -> str:
+def estimator_words(estimator: estimators.Estimator) -> str:
     """The model in words."""
     return f"{estimator} on the selected terms"
 
@@ -58,7 +51,7 @@ def estimator_words(estimator: Estimator) -> str:
 class EstimatorModel(ColumnModel):
     """A fitted estimator and how its columns are made; its constant is the mean response."""
 
-    asked: Estimator
+    asked: estimators.Estimator
     estimator: Any  # fitted; None without columns
     codings: tuple[ColumnCoding, ...]
     order: IntArray  # of the columns of the selected units, as they are passed
@@ -86,9 +79,9 @@ class EstimatorModel(ColumnModel):
         """Mean response, shape (n_rows, n_outputs), from the estimator's columns."""
         if self.estimator is None:
             return np.tile(self.constant, (len(x), 1))
-        with fitting(self.estimator), one_thread():
+        with estimators.fitting(self.estimator), one_thread():
             if self.family.has_classes:
-                shares = class_shares(self.estimator, x, self.asked.classes)
+                shares = estimators.class_shares(self.estimator, x, self.asked.classes)
                 return shares if self.family.n_classes > 2 else shares[:, 1:]
             found = np.asarray(self.estimator.predict(x), dtype=np.float64).reshape(len(x), 1)
         return found if self.family.loss.is_squared else np.maximum(found, _LEAST_COUNT)
@@ -99,7 +92,7 @@ def refit_estimator(
     weights: RowWeights,
     selected: BoolArray,
     *,
-    estimator: Estimator,
+    estimator: estimators.Estimator,
     seed: int,
     wants_importance: bool = True,
     **_: Any,
@@ -112,8 +105,8 @@ def refit_estimator(
     share = weights.values[rows].astype(np.float64)
     own = np.flatnonzero(selected[coded.groups.ids])
     order = np.argsort(problem.groups.ranks(seed)[coded.groups.ids[own]], kind="stable")
-    twin = seeded(estimator.unfitted, seed)
-    passes = takes_missing(twin)
+    twin = estimators.seeded(estimator.unfitted, seed)
+    passes = estimators.takes_missing(twin)
     codings = [
         _coding(
             coded.columns[j][rows], problem.data.column(j)[rows], share, passes,
@@ -127,11 +120,11 @@ def refit_estimator(
         y: Any = problem.y[rows]
         if family.has_classes:
             y = np.array(estimator.classes)[y.astype(np.int64)]
-        copies, given = copies_or_shares(
+        copies, given = estimators.copies_or_shares(
             twin.fit, weights.of(rows), estimator.name, 'choose another `model`, such as "glm"'
         )
         every = np.arange(len(rows)) if copies is None else np.repeat(np.arange(len(rows)), copies)
-        with fitting(twin), one_thread():
+        with estimators.fitting(twin), one_thread():
             twin.fit(x[every], y[every], **({} if given is None else {"sample_weight": given}))
     model = EstimatorModel(
         selected, None, null_response(problem, weights.values), np.zeros(len(selected)), family,

@@ -23,13 +23,7 @@ from treeselect.figures.axes import nice_ticks, number_axis
 from treeselect.figures.marks import Figure, Plane, Rule, Series
 from treeselect.figures.plotting import need_matplotlib, plotted
 from treeselect.frames.tables import in_library
-from treeselect.models.linear.diagnostics import (
-    fitted_means,
-    hazard_tests,
-    interaction_tests,
-    row_diagnostics,
-    variance_inflation,
-)
+from treeselect.models.linear import diagnostics
 from treeselect.models.linear.fit import fit_linear
 from treeselect.models.linear.statistics import Recalibration
 from treeselect.models.linear.tests import FittedTerms
@@ -41,12 +35,7 @@ from treeselect.printing import (
     number_text,
     p_text,
 )
-from treeselect.resampling.cross_validation import (
-    PairedDifference,
-    differences,
-    paired_difference,
-    test_share,
-)
+from treeselect.resampling import cross_validation
 from treeselect.resampling.folds import Folds, split_rows
 from treeselect.resampling.held_out import HeldOut, gather_held_out, quantile_groups, recalibration
 from treeselect.resampling.held_out_figures import calibration_figure
@@ -117,7 +106,7 @@ class Diagnostics(Summarised):
     hazards: pd.DataFrame | None
     scores: FloatArray
     forest_scores: FloatArray
-    difference: PairedDifference
+    difference: cross_validation.PairedDifference
     calibration: Recalibration | None
     held_out: HeldOut
     fitted: FittedTerms
@@ -301,7 +290,7 @@ def _held_out(
         fit = fit_linear(part.of_columns(free), found.family, found.name, found.classes)
         own = place[split.test]
         offset = 0.0 if full.offset is None else full.offset[own]
-        predicted.append(fitted_means(fit, matrix[own][:, free], offset))
+        predicted.append(diagnostics.fitted_means(fit, matrix[own][:, free], offset))
         shape = (len(data.weight), *predicted[-1].shape[1:])
         here = np.zeros(shape)
         here[split.test] = predicted[-1]
@@ -320,7 +309,7 @@ def _held_out(
     counts = [np.array([len(own) for own in side])
               for side in ([split.train for split in splits], tests)]  # fmt: skip
     linear, forest_scores = np.array(scores).T
-    return held, linear, forest_scores, test_share(*counts)
+    return held, linear, forest_scores, cross_validation.test_share(*counts)
 
 
 # --- the record ----------------------------------------------------------------------------------
@@ -333,19 +322,19 @@ def diagnose(
     n_folds = check_count("folds", folds, least=2, most=1000)
     if not found.terms:
         raise OptionError("Diagnostics need a model with terms.\n  Found: none selected.")
-    rows = row_diagnostics(found, seed)
+    rows = diagnostics.row_diagnostics(found, seed)
     table = pd.DataFrame({"row": data.response.rows[found.data.rows], **rows._asdict()})
     table = table.drop_duplicates("row", ignore_index=True)  # of copies
-    terms = variance_inflation(found)
-    hazards = hazard_tests(found) if found.data.has_times else None
+    terms = diagnostics.variance_inflation(found)
+    hazards = diagnostics.hazard_tests(found) if found.data.has_times else None
     if hazards is not None:
         terms = terms.assign(
             ph_statistic=hazards["statistic"][:-1], ph_p_value=hazards["p_value"][:-1]
         )
     held, scores, forest, share = _held_out(found, data, n_folds, seed)
-    gap = paired_difference(differences(forest, scores), share)
+    gap = cross_validation.paired_difference(cross_validation.differences(forest, scores), share)
     return Diagnostics(
-        table, terms, interaction_tests(found), hazards, scores, forest, gap,
+        table, terms, diagnostics.interaction_tests(found), hazards, scores, forest, gap,
         recalibration(held), held, found, shown_names(data), seed,
         not data.arrays.groups.keep.all(), library,
     )  # fmt: skip

@@ -40,18 +40,8 @@ from treeselect.resampling.fit import (
     direction,
     effect_record,
 )
+from treeselect.results import shapes
 from treeselect.results.curves import DOUBLED, LOG_HAZARD, probability_of, value_text
-from treeselect.results.shapes import (
-    MOST_LEVELS,
-    MOST_ROWS,
-    coded_rows,
-    columns_of,
-    interactions_of,
-    number_behind,
-    pair_points,
-    points_of,
-    sample_rows,
-)
 from treeselect.running.machine import warn
 
 _HEADS = ("Change", "2.5 to 97.5%")
@@ -78,7 +68,7 @@ def make_record(
     )
     if not resampled:
         return record
-    pairs = interactions_of(result, points.probes.pairs, resampled)
+    pairs = shapes.interactions_of(result, points.probes.pairs, resampled)
     return dataclasses.replace(record, interactions=pairs)
 
 
@@ -339,9 +329,9 @@ class _Step:
 
 def effect_points(result: Fit, most: int | None = None) -> Points:
     """Where the effects of the selected terms are read, or of the most important of them."""
-    sample = sample_rows(result, MOST_ROWS)
+    sample = shapes.sample_rows(result, shapes.MOST_ROWS)
     weight, terms = result.design.weight.astype(np.float64), result.selected[:most]
-    grids = [points_of(result, sample, term) for term in terms]
+    grids = [shapes.points_of(result, sample, term) for term in terms]
     found = [_steps(result, term, weight) for term in terms]
     end_rows = [[row for step in steps for row in step.rows] for _, steps in found]
     points = [np.array([*grid, *ends]) for (grid, _), ends in zip(grids, end_rows, strict=True)]
@@ -353,7 +343,7 @@ def effect_points(result: Fit, most: int | None = None) -> Points:
         first += len(own)
         probes.append(
             TermProbe(
-                columns=columns_of(result, term),
+                columns=shapes.columns_of(result, term),
                 grid=at[: len(grid)],
                 ends=at[len(grid) :],
                 share=share,
@@ -366,7 +356,11 @@ def effect_points(result: Fit, most: int | None = None) -> Points:
     return Points(
         terms=terms,
         probes=Probes(
-            coded_rows(result, rows), rows, own_weight, tuple(probes), pair_points(result)
+            shapes.coded_rows(result, rows),
+            rows,
+            own_weight,
+            tuple(probes),
+            shapes.pair_points(result),
         ),
         along=tuple(
             None if values is None else values[grid]
@@ -384,12 +378,12 @@ def effect_points(result: Fit, most: int | None = None) -> Points:
 
 def _steps(result: Fit, term: str, weight: FloatArray) -> tuple[FloatArray | None, list[_Step]]:
     """The number that a term goes along, of all rows, if there is one; and its steps."""
-    spec, columns = result.design.spec[term], columns_of(result, term)
+    spec, columns = result.design.spec[term], shapes.columns_of(result, term)
     own = [result.design.arrays.columns[j] for j in columns]
     if spec.kind == "factor":
         return None, _level_steps(spec, own, weight)
     every = np.arange(len(weight))
-    values = number_behind(result, term, every)
+    values = shapes.number_behind(result, term, every)
     if values is None and len(own) == 1:
         values = own[0]
     if values is None:
@@ -460,7 +454,7 @@ def _level_steps(spec: TermSpec, columns: list[AnyArray], weight: FloatArray) ->
     there = np.flatnonzero(weight > 0)[::-1]
     first[level[there] + 1] = there
     reference = int(known[0])
-    others = sorted(own for own in order[:MOST_LEVELS].tolist() if own != reference)
+    others = sorted(own for own in order[: shapes.MOST_LEVELS].tolist() if own != reference)
     others += [-1] if share[0] > 0 else []
     return [
         _Step(

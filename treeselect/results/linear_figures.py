@@ -19,12 +19,7 @@ from treeselect.figures.charts import interval_rows
 from treeselect.figures.marks import Figure, Rows, Rule
 from treeselect.figures.shapes import MISSING, Curve, CurvePoint, panels, share_scale, single_figure
 from treeselect.frames.values import Labels, read_column
-from treeselect.models.linear.coefficients import (
-    coefficient_form,
-    coefficient_table,
-    combinations,
-    ratio_cells,
-)
+from treeselect.models.linear import coefficients
 from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.tests import FittedTerms
 from treeselect.printing import interval_text, number_text
@@ -44,10 +39,10 @@ def coefficient_figure(table: pd.DataFrame, ratio: str, names: Sequence[str]) ->
     keep = np.isfinite(values[:, 0]) & (table["term"] != INTERCEPT).to_numpy()
     if not keep.any():
         return None
-    form, texts = coefficient_form(table), []
+    form, texts = coefficients.coefficient_form(table), []
     for row, (estimate, low, high) in zip(table[keep].itertuples(), values[keep], strict=True):
         pair = number_text(estimate, form), interval_text(low, high, form)
-        texts.append("{} ({})".format(*(ratio_cells(row) if ratio else pair)))
+        texts.append("{} ({})".format(*(coefficients.ratio_cells(row) if ratio else pair)))
     drawn = values[keep]
     if ratio:
         drawn = np.clip(np.nan_to_num(drawn, nan=0.0), -_FARTHEST, _FARTHEST)
@@ -111,7 +106,7 @@ def linear_curves(found: FittedTerms, data: ModelData, term: str) -> tuple[Curve
         made = np.zeros((len(rows), len(fit.names)))
         made[:, at] = rows
         words = [point.label for point in where]
-        table = coefficient_table(combinations(fit, made, words, words))
+        table = coefficients.coefficient_table(coefficients.combinations(fit, made, words, words))
         ends = table[["estimate", "ci_low", "ci_high"]].to_numpy(dtype=np.float64).tolist()
         points = [
             replace(point, effect=effect, low=low, high=high)

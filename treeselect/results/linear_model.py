@@ -19,46 +19,16 @@ from treeselect.figures.marks import Figure, Rows
 from treeselect.figures.plotting import need_matplotlib, plotted
 from treeselect.frames.tables import in_library
 from treeselect.modelfile.coding import LINEAR_FORMAT, write_record
-from treeselect.models.linear.coefficients import (
-    SAME_ROWS,
-    ModelColumn,
-    Reference,
-    Tabled,
-    changed_labels,
-    coefficient_frame,
-    coefficient_table,
-    dropped_words,
-    error_words,
-    exponentiated,
-    few_events_notes,
-    in_print,
-    left_out_note,
-    ratio_notes,
-    readable,
-    reference_levels,
-    rows_with_references,
-    table_head,
-    table_rows,
-    with_references,
-)
+from treeselect.models.linear import coefficients
 from treeselect.models.linear.regression_table import InPapers, OfTable, response_words
 from treeselect.models.linear.statistics import fit_facts, fit_statistics
 from treeselect.models.linear.tests import FittedTerms, fit_terms, fitted_terms
 from treeselect.printing import Summarised, Summary, SummaryContent
 from treeselect.resampling.fit import Fit
+from treeselect.results import linear_notes
 from treeselect.results.diagnostics import Diagnostics, diagnose
 from treeselect.results.linear_figures import coefficient_figure, spline_figures, term_figure
 from treeselect.results.linear_file import saved_linear
-from treeselect.results.linear_notes import (
-    QUASI,
-    coding_notes,
-    group_notes,
-    higher_class_note,
-    ordinal_facts,
-    separation_notes,
-    spline_notes,
-    weight_notes,
-)
 from treeselect.results.linear_predictor import (
     FORCED_IN,
     SELECTED_HERE,
@@ -80,7 +50,7 @@ NOT_VALID = (
 
 
 @dataclass(frozen=True, slots=True)
-class GlmFit(Summarised, Tabled, Predicting, TermTested, InPapers):
+class GlmFit(Summarised, coefficients.Tabled, Predicting, TermTested, InPapers):
     """A linear model of the selected terms.
 
     Attributes
@@ -153,7 +123,7 @@ class GlmFit(Summarised, Tabled, Predicting, TermTested, InPapers):
     predictor: LinearPredictor | None = None
     fingerprint: str | None = None
     seed: int = 0
-    references: Mapping[str, Reference] = field(default_factory=dict)
+    references: Mapping[str, coefficients.Reference] = field(default_factory=dict)
     shown: pd.DataFrame | None = field(default=None, repr=False)
 
     @property
@@ -202,8 +172,8 @@ class GlmFit(Summarised, Tabled, Predicting, TermTested, InPapers):
         check_flag("reference", reference)
         table = self._readable() if exponentiate else self.table
         if reference:
-            table = with_references(table, self.references)
-        table = exponentiated(table, self.ratio) if exponentiate else table
+            table = coefficients.with_references(table, self.references)
+        table = coefficients.exponentiated(table, self.ratio) if exponentiate else table
         return in_library(table, self.library)
 
     def summary(self, *, exponentiate: bool = False) -> Summary:
@@ -323,11 +293,11 @@ class GlmFit(Summarised, Tabled, Predicting, TermTested, InPapers):
         seed = self.seed if seed is None else read_seed(seed)
         return diagnose(self._terms(), self.predictor.design, folds, seed, self.library)
 
-    def _column(self) -> ModelColumn:
-        return ModelColumn(
-            table=coefficient_frame(self.table, has_tests=False),
+    def _column(self) -> coefficients.ModelColumn:
+        return coefficients.ModelColumn(
+            table=coefficients.coefficient_frame(self.table, has_tests=False),
             response=self.response,
-            statistics={"N": self.n_used, **self.statistics, "selection": SAME_ROWS},
+            statistics={"N": self.n_used, **self.statistics, "selection": coefficients.SAME_ROWS},
             below=("N", "r2", "deviance", "aic", "selection"),
             errors="cluster-robust" if "Std. errors" in dict(self.content.facts) else "iid",
             labels=self.labels,
@@ -359,11 +329,11 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
     if fit.problems:
         warn(" ".join(fit.problems))
     n_used, family = full.row_weights.n_observations, fit.family
-    table, shown = coefficient_table(fit), readable(fit, full)
-    rows = coefficient_table(shown)
-    printed = in_print(data, rows)
+    table, shown = coefficients.coefficient_table(fit), coefficients.readable(fit, full)
+    rows = coefficients.coefficient_table(shown)
+    printed = coefficients.in_print(data, rows)
     splines = full.splines
-    references = reference_levels(data, tuple(full.matrix.columns))
+    references = coefficients.reference_levels(data, tuple(full.matrix.columns))
     groups_name = result.choice.folds.groups_name
     content = SummaryContent(
         title=f"{'Additive' if splines else 'Linear'} model of the selected terms",
@@ -372,30 +342,36 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
             ("Formula", result.formula),
             ("Model", fit.model),
             ("Response", response_words(data, family)),
-            *ordinal_facts(data, fit),
+            *linear_notes.ordinal_facts(data, fit),
             *([("Knots", knots_words(splines, shown_names(data)))] if splines else []),
             ("Rows used", f"{n_used:,}"),
-            ("Rows dropped", dropped_words(full.n_dropped)),
+            ("Rows dropped", coefficients.dropped_words(full.n_dropped)),
             *data.weights_facts,
             *fit_facts(fit, family, are_copies=data.row_weights.are_copies),
-            *([("Std. errors", error_words(groups_name, [fit]))] if fit.n_groups else []),
+            *(
+                [("Std. errors", coefficients.error_words(groups_name, [fit]))]
+                if fit.n_groups
+                else []
+            ),
             ("Seed", str(result.seed)),  # the selection can't be repeated from its call alone
         ),
-        columns=table_head(fit, 0.95),
-        rows=rows_with_references(rows, references, table_rows(printed, shown)),
+        columns=coefficients.table_head(fit, 0.95),
+        rows=coefficients.rows_with_references(
+            rows, references, coefficients.table_rows(printed, shown)
+        ),
         notes=(
             FORCED_IN if data.arrays.groups.keep.all() else NOT_VALID,
-            *group_notes(groups_name, data, [fit]),
+            *linear_notes.group_notes(groups_name, data, [fit]),
             *fit.problems,
-            *spline_notes(splines),
-            *ratio_notes(shown, printed),
-            *few_events_notes([fit]),
-            *(QUASI if fit.is_quasi else ()),
-            *separation_notes(fit, family),
-            *higher_class_note(family, has_aic=data.row_weights.are_copies),
-            *left_out_note(left_out, fit),
-            *weight_notes(data, fit),
-            *coding_notes(data, full, result.selected, coding),
+            *linear_notes.spline_notes(splines),
+            *coefficients.ratio_notes(shown, printed),
+            *coefficients.few_events_notes([fit]),
+            *(linear_notes.QUASI if fit.is_quasi else ()),
+            *linear_notes.separation_notes(fit, family),
+            *linear_notes.higher_class_note(family, has_aic=data.row_weights.are_copies),
+            *coefficients.left_out_note(left_out, fit),
+            *linear_notes.weight_notes(data, fit),
+            *linear_notes.coding_notes(data, full, result.selected, coding),
             "`.predict(new, se=True)` predicts new data, with intervals.",
         ),
     )
@@ -411,7 +387,7 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
         response=data.response.name,
         formula=data.spec.formula.text_of(result.selected, spline_texts(data, splines)),
         statistics=fit_statistics(fit, family, are_copies=data.row_weights.are_copies),
-        labels=changed_labels(rows, printed),
+        labels=coefficients.changed_labels(rows, printed),
         fitted=fitted_terms(data, full, fit, content.facts[0][1], coding),
         predictor=linear_predictor(data, full, fit),
         fingerprint=data_fingerprint(data),

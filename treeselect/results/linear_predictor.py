@@ -21,6 +21,7 @@ from treeselect.engine.survival.curves import Baseline, breslow
 from treeselect.errors import DataError, OptionError, quoted
 from treeselect.frames.reading import read_data
 from treeselect.frames.tables import as_column, as_frame, in_library
+from treeselect.models.linear import tests
 from treeselect.models.linear.coefficients import (
     Reference,
     exponentiated,
@@ -30,13 +31,6 @@ from treeselect.models.linear.coefficients import (
 from treeselect.models.linear.data import LinearData
 from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.rule import LinearRule, Predicted, rule_of
-from treeselect.models.linear.tests import (
-    FittedTerms,
-    TermTests,
-    drop_tests,
-    intervals,
-    sequential_tests,
-)
 from treeselect.printing import SummaryContent, p_text
 from treeselect.results.predicting import hazards_at, read_type
 from treeselect.running.machine import memory_errors
@@ -282,7 +276,7 @@ class TermTested:
     ratio: str
     labels: dict[str, str]
     content: SummaryContent
-    fitted: FittedTerms | None
+    fitted: tests.FittedTerms | None
     references: Mapping[str, Reference]
     shown: pd.DataFrame | None
 
@@ -291,7 +285,7 @@ class TermTested:
         """How the selection affects p-values."""
         return FORCED_IN if FORCED_IN in self.content.notes else SELECTED_HERE
 
-    def anova(self) -> TermTests:
+    def anova(self) -> tests.TermTests:
         """Sequential tests of terms, as R's ``anova(fit)``: each term given those before it.
 
         Returns
@@ -309,9 +303,9 @@ class TermTested:
         >>> fit.refit("glm").anova().tidy()["term"].tolist()
         ['(null model)', 'sex', 'sibsp']
         """
-        return sequential_tests(self._terms(), (self._caution,), self.library)
+        return tests.sequential_tests(self._terms(), (self._caution,), self.library)
 
-    def drop1(self) -> TermTests:
+    def drop1(self) -> tests.TermTests:
         """Tests of each term given all others, as R's ``drop1(fit, test = "LRT")``.
 
         A term that an interaction contains is not dropped.
@@ -329,7 +323,7 @@ class TermTested:
         >>> fit.refit("glm").drop1().tidy()["df"].tolist()[1:]
         [1.0, 1.0]
         """
-        return drop_tests(self._terms(), (self._caution,), self.library)
+        return tests.drop_tests(self._terms(), (self._caution,), self.library)
 
     def confint(self, *, method: str | None = None, level: float = 0.95) -> Any:
         """Confidence intervals of the coefficients, as R's ``confint(fit)``.
@@ -368,7 +362,7 @@ class TermTested:
         """
         if method is not None:
             check_choice("method", method, ("profile", "wald"))
-        ends = intervals(self._terms(), method, check_share("level", level))
+        ends = tests.intervals(self._terms(), method, check_share("level", level))
         table = self.table[["term", "column", "estimate"]].assign(
             ci_low=ends[:, 0], ci_high=ends[:, 1]
         )
@@ -434,7 +428,7 @@ class TermTested:
         """The table of coefficients, with differences between quartiles for splines."""
         return self.table if self.shown is None else self.shown
 
-    def _terms(self) -> FittedTerms:
+    def _terms(self) -> tests.FittedTerms:
         if self.fitted is None:
             raise DataError(
                 "Can't do this without the data of the fit, which are not in the file of a linear"

@@ -18,13 +18,7 @@ from treeselect.arguments.checks import found_near, is_one_of
 from treeselect.designs.problem import CodedColumns
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.columns import BinnedData, take_rows
-from treeselect.engine.forest.dependence import (
-    Dependence,
-    beyond_both,
-    codes_of,
-    grid_of,
-    partial_dependence,
-)
+from treeselect.engine.forest import dependence
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, listing, quoted
 from treeselect.frames.values import Labels, Numbers, read_column
@@ -55,10 +49,10 @@ class Sample:
     terms: tuple[str, ...]
     along: Mapping[str, FloatArray]
 
-    def effect(self, terms: Sequence[str], most: int) -> Dependence:
+    def effect(self, terms: Sequence[str], most: int) -> dependence.Dependence:
         groups = [self.terms.index(term) for term in terms]
         along = [self.along.get(term) for term in terms]
-        return partial_dependence(
+        return dependence.partial_dependence(
             self.model.score, self.data, self.weight, groups, max_points=most, along=along
         )
 
@@ -104,10 +98,10 @@ def points_of(result: Fit, sample: Sample, term: str) -> tuple[IntArray, FloatAr
 
 def grid_rows(sample: Sample, term: str, most: int) -> tuple[IntArray, IntArray]:
     """Rows that stand at the points of a grid, in order, and the point of each row."""
-    columns, points, place = grid_of(
+    columns, points, place = dependence.grid_of(
         sample.data, sample.weight, sample.terms.index(term), most, sample.along.get(term)
     )
-    exact = np.flatnonzero((codes_of(sample.data, columns) == points[place]).all(axis=1))
+    exact = np.flatnonzero((dependence.codes_of(sample.data, columns) == points[place]).all(axis=1))
     first = np.unique(place[exact], return_index=True)[1]
     return sample.rows[exact[first]], place
 
@@ -156,7 +150,9 @@ def shape_table(result: Fit, term: str, other: str | None) -> pd.DataFrame:
             if band is not None:
                 frame[f"low{name}"], frame[f"high{name}"] = band[0][:, k], band[1][:, k]
         else:
-            beyond = beyond_both(found.mean, share, (int(found.sizes[0]), int(found.sizes[1])))
+            beyond = dependence.beyond_both(
+                found.mean, share, (int(found.sizes[0]), int(found.sizes[1]))
+            )
             frame[f"interaction{name}"] = beyond[:, k]
     frame = frame.iloc[order]
     return frame[frame["share"] > 0].reset_index(drop=True)
@@ -205,7 +201,7 @@ def output_names(result: Fit) -> list[str]:
 
 
 def _points_in_words(
-    result: Fit, terms: Sequence[str], sample: Sample, found: Dependence
+    result: Fit, terms: Sequence[str], sample: Sample, found: dependence.Dependence
 ) -> tuple[dict[str, list[Any]], IntArray]:
     """Labels of the points, and their order: ascending, levels in theirs, missing last."""
     words: dict[str, list[Any]] = {}
@@ -222,7 +218,7 @@ def _points_in_words(
 
 
 def _stands_at_its_point(
-    sample: Sample, term: str, found: Dependence, point: IntArray, place: IntArray
+    sample: Sample, term: str, found: dependence.Dependence, point: IntArray, place: IntArray
 ) -> BoolArray:
     """Whether each row has the codes of its point in the columns of a term."""
     own = np.flatnonzero(sample.data.group_of == sample.terms.index(term))

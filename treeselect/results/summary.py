@@ -29,15 +29,9 @@ from treeselect.resampling.fit import Fit, as_shown, noun, selected_of_all, sele
 from treeselect.resampling.records import stopped
 from treeselect.resampling.sample_size import least_rows
 from treeselect.resampling.stability import Stability, index_words
+from treeselect.results import tables
 from treeselect.results.calls import unshown_note
 from treeselect.results.effects import effect_notes, effect_tables
-from treeselect.results.tables import (
-    glance_table,
-    missing_counts,
-    search_notes,
-    search_tables,
-    tidy_table,
-)
 from treeselect.results.verdict import (
     BY_REQUEST,
     FEWEST,
@@ -69,7 +63,7 @@ def summarise(result: Fit) -> SummaryContent:
         columns=tuple(columns),
         rows=tuple(zip(*columns.values(), strict=True)),
         notes=(*_notes(result), *names),
-        more=(*effect_tables(result), *search_tables(result)),
+        more=(*effect_tables(result), *tables.search_tables(result)),
     )
 
 
@@ -122,7 +116,7 @@ def sample_facts(result: Fit) -> tuple[tuple[str, str], ...]:
 
 def score_fact(result: Fit) -> tuple[str, str]:
     """The name of the score, and the score of the selection, with the rows it was computed on."""
-    glance = glance_table(result).iloc[0]
+    glance = tables.glance_table(result).iloc[0]
     if result.scores is not None and np.isfinite(glance["cv_score"]):
         score = f"{score_text(glance['cv_score'], glance['cv_se'])}, {result.scores.kind}"
     else:
@@ -164,7 +158,7 @@ def options_text(options: Mapping[str, object]) -> str:
 
 def _term_columns(result: Fit) -> dict[str, list[str]]:
     """The printed columns of the selected terms."""
-    tidy = tidy_table(result)
+    tidy = tables.tidy_table(result)
     selected = tidy[tidy["selected"]]
     table = selected.head(MOST_ROWS)
     rows, specs = table.to_dict("records"), [result.design.spec[term] for term in table["term"]]
@@ -231,7 +225,7 @@ def _notes(result: Fit) -> tuple[str, ...]:
     notes += few_rows_note(result)
     notes.extend(stability_notes(result))
     notes.extend(effect_notes(result))
-    notes.extend(search_notes(result))
+    notes.extend(tables.search_notes(result))
     notes.extend(unshown_note(result.call.unshown.split()))
     notes.extend(result.notes)
     notes.extend(result.design.notes)
@@ -322,7 +316,7 @@ def excluded_rows(result: Fit) -> list[str]:
     is_left = result.design.missing == "drop" and result.design.has_data
     reasons = {
         "Left out of all training because a candidate term is missing": (
-            missing_counts(result)[1] if is_left else 0
+            tables.missing_counts(result)[1] if is_left else 0
         ),
         "Not drawn into the sample": counts.not_drawn,
         f"Excluded because {what} is missing": counts.no_response,
@@ -381,7 +375,7 @@ def stability_notes(result: Fit) -> list[str]:
 def overview_table(fit: Fit, most: int, most_others: int) -> tuple[pd.DataFrame, int]:
     """The first selected terms, and unselected terms of which a reader must know, with ``kept``
     (forced in) and ``substitutes``; and the number of rows for which there is no room."""
-    tidy = tidy_table(fit)
+    tidy = tables.tidy_table(fit)
     inside = tidy["selected"].to_numpy(dtype=bool)
     if fit.resampled is None:
         found = tidy[inside].assign(kept=False)

@@ -10,13 +10,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from treeselect.algorithms.forests.scoring import (
-    SCORED_TREES,
-    OutOfBagFit,
-    grown_forest,
-    out_of_bag_fit,
-    score_of,
-)
+from treeselect.algorithms.forests import scoring
 from treeselect.algorithms.options import (
     MOST_DEPTH,
     MOST_LEAF,
@@ -77,19 +71,19 @@ class RankingForest(RefinedMethod):
         """
         return self._measured(self._grow(task, groups), groups)
 
-    def judge(self, task: Task, groups: BoolArray) -> tuple[Importance, OutOfBagFit]:
+    def judge(self, task: Task, groups: BoolArray) -> tuple[Importance, scoring.OutOfBagFit]:
         """Importances, and the out-of-bag predictions of the forest."""
         grown = self._grow(task, groups)
         measured = self._measured(grown, groups)
-        return measured, out_of_bag_fit(grown, task.problem, task.weight)
+        return measured, scoring.out_of_bag_fit(grown, task.problem, task.weight)
 
     def scored(self, task: Task, groups: BoolArray) -> float:
         """Out-of-bag score of a forest of at most 100 trees on some units (see ``score_of``)."""
-        return score_of(task, groups, min(self.n_trees or _TREES, SCORED_TREES))
+        return scoring.score_of(task, groups, min(self.n_trees or _TREES, scoring.SCORED_TREES))
 
     def _grow(self, task: Task, groups: BoolArray) -> Forest | None:
         rules = functools.partial(self._growth, task.problem)
-        return grown_forest(task, groups, self.n_trees or _usual_trees(task), rules)
+        return scoring.grown_forest(task, groups, self.n_trees or _usual_trees(task), rules)
 
     def _measured(self, grown: Forest | None, groups: BoolArray) -> Importance:
         importance, error = np.full((2, len(groups)), np.nan)

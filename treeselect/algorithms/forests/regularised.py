@@ -8,17 +8,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from treeselect.algorithms.forests.scoring import (
-    Criterion,
-    Gain,
-    SharedRules,
-    Ties,
-    grow_shared,
-    held_shares,
-    open_growth,
-    score_of,
-    screened,
-)
+from treeselect.algorithms.forests import scoring
 from treeselect.algorithms.options import (
     MOST_DEPTH,
     MOST_LEAF,
@@ -64,9 +54,9 @@ class _RegularisedForest(DrawnMethod):
     replace: bool = field(default=False, metadata=flag())
     max_depth: int | None = field(default=None, metadata=integer(least=1, limit=MOST_DEPTH))
     min_leaf: int = field(default=1, metadata=integer(least=1, limit=MOST_LEAF))
-    criterion: Criterion = field(default="gini", metadata=choice("gini", "entropy"))
-    gain: Gain = field(default="uncentred", metadata=choice("uncentred", "decrease"))
-    ties: Ties = field(default="used", metadata=choice("used", "random"))
+    criterion: scoring.Criterion = field(default="gini", metadata=choice("gini", "entropy"))
+    gain: scoring.Gain = field(default="uncentred", metadata=choice("uncentred", "decrease"))
+    ties: scoring.Ties = field(default="used", metadata=choice("used", "random"))
     screen: bool = field(default=True, metadata=flag())
 
     def __post_init__(self) -> None:
@@ -83,12 +73,14 @@ class _RegularisedForest(DrawnMethod):
         affordable = int(_MOST_TREE_ROWS / (share * n_rows))
         return self.n_trees or max(_LEAST_TREES, min(_TREES, affordable)), share
 
-    def _rules(self, task: Task) -> SharedRules:
+    def _rules(self, task: Task) -> scoring.SharedRules:
         n_trees, share = self._sizes(task)
         n_groups = n_able(task.problem.exact or task.problem.data, task.weight)
-        growth = open_growth(n_groups, self.mtry, self.max_depth, self.ties, self.min_leaf)
+        growth = scoring.open_growth(n_groups, self.mtry, self.max_depth, self.ties, self.min_leaf)
         sampling = Sampling(self.replace, share, task.weights.groups)
-        return SharedRules(n_trees, growth, sampling, self.criterion, self.gain == "uncentred")
+        return scoring.SharedRules(
+            n_trees, growth, sampling, self.criterion, self.gain == "uncentred"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,10 +184,10 @@ class RRF(_RegularisedForest):
 
     def path(self, task: Task) -> tuple[Step, ...]:
         rules, groups = self._rules(task), task.problem.groups
-        held = held_shares(task) if self.screen else None
+        held = scoring.held_shares(task) if self.screen else None
 
         def step_at(lam: float) -> Step:
-            forest = grow_shared(task, rules, screened(lam**groups.costs, held))
+            forest = scoring.grow_shared(task, rules, scoring.screened(lam**groups.costs, held))
             return step_of_gains(lam, forest.gains, groups.keep, forest.train_score, held)
 
         return self.path_of(step_at, task, float)
@@ -251,11 +243,11 @@ class GRRF(_RegularisedForest):
     def path(self, task: Task) -> tuple[Step, ...]:
         rules, groups = self._rules(task), task.problem.groups
         relative = self._relative_importance(task)
-        held = held_shares(task) if self.screen else None
+        held = scoring.held_shares(task) if self.screen else None
 
         def step_at(gamma: float) -> Step:
             coefficient = (1 - gamma) * self.lam**groups.costs + gamma * relative
-            forest = grow_shared(task, rules, screened(coefficient, held))
+            forest = scoring.grow_shared(task, rules, scoring.screened(coefficient, held))
             return step_of_gains(gamma, forest.gains, groups.keep, forest.train_score, held)
 
         return self.path_of(step_at, task, lambda at: 1.0 - at)
@@ -269,7 +261,7 @@ class GRRF(_RegularisedForest):
         growth = rules.growth._replace(all_open=False, random_ties=True)
         rules = rules._replace(growth=growth, uncentred=False)
         costs = task.problem.groups.costs
-        gains = grow_shared(task.seeded("guide"), rules, np.ones(len(costs))).gains
+        gains = scoring.grow_shared(task.seeded("guide"), rules, np.ones(len(costs))).gains
         is_free = costs == 0
         worth = np.where(is_free, 0.0, gains / np.where(is_free, 1.0, costs))
         largest = worth.max(initial=0.0)
@@ -346,9 +338,9 @@ class RBoost(DrawnMethod):
     n_trees: int = field(default=100, metadata=integer(least=1))
     mtry: int | None = field(default=None, metadata=integer(least=1, limit=MOST_UNITS))
     max_depth: int | None = field(default=None, metadata=integer(least=1, limit=MOST_DEPTH))
-    criterion: Criterion = field(default="entropy", metadata=choice("entropy", "gini"))
-    gain: Gain = field(default="decrease", metadata=choice("decrease", "uncentred"))
-    ties: Ties = field(default="used", metadata=choice("used", "random"))
+    criterion: scoring.Criterion = field(default="entropy", metadata=choice("entropy", "gini"))
+    gain: scoring.Gain = field(default="decrease", metadata=choice("decrease", "uncentred"))
+    ties: scoring.Ties = field(default="used", metadata=choice("used", "random"))
     form: Form = field(default="auto", metadata=choice("auto", "reweighting", "gradient"))
     screen: bool = field(default=True, metadata=flag())
 
@@ -376,13 +368,14 @@ class RBoost(DrawnMethod):
         by_weights = can_reweight and self.form != "gradient"
         grow = self._reweighted if by_weights else self._by_gradient
 
-        held = held_shares(task) if self.screen else None
+        held = scoring.held_shares(task) if self.screen else None
 
         steps = self.path_of(lambda lam: grow(task, lam, held), task, float)
         if self.lam is not None:
             return steps
         return tuple(
-            dataclasses.replace(step, train_score=score_of(task, step.selected)) for step in steps
+            dataclasses.replace(step, train_score=scoring.score_of(task, step.selected))
+            for step in steps
         )
 
     @property
@@ -391,10 +384,10 @@ class RBoost(DrawnMethod):
         return self.lam is None or super().tells_out_of_bag
 
     def _growth(self, n_groups: int) -> Growth:
-        return open_growth(n_groups, self.mtry, self.max_depth, self.ties)
+        return scoring.open_growth(n_groups, self.mtry, self.max_depth, self.ties)
 
     def _penalty(self, problem: Problem, lam: float, held: FloatArray | None) -> SplitPenalty:
-        ids, scale = problem.groups.ids, screened(lam**problem.groups.costs, held)
+        ids, scale = problem.groups.ids, scoring.screened(lam**problem.groups.costs, held)
         return SplitPenalty(scale[ids], np.zeros(len(ids)), uncentred=self.gain == "uncentred")
 
     def _reweighted(self, task: Task, lam: float, held: FloatArray | None) -> Step:

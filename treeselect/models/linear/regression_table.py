@@ -18,12 +18,7 @@ from treeselect.designs.preparing import column_labels, in_labels
 from treeselect.engine.survival.times import EVENT
 from treeselect.errors import DataError, OptionError, listing, quoted
 from treeselect.frames.tables import PrintedTable, in_library
-from treeselect.models.linear.coefficients import (
-    coefficient_table,
-    left_out_note,
-    readable,
-    with_references,
-)
+from treeselect.models.linear import coefficients
 from treeselect.models.linear.data import ORDINAL
 from treeselect.models.linear.fit import FIRTH
 from treeselect.models.linear.tests import (
@@ -231,14 +226,14 @@ def _rows(
     interval: str,
 ) -> list[dict[str, Any]]:
     """The rows of some terms in a model."""
-    fit = readable(found.fit, found.data, units)
-    table = coefficient_table(fit)
+    fit = coefficients.readable(found.fit, found.data, units)
+    table = coefficients.coefficient_table(fit)
     if interval == "profile":
         unit = np.sqrt(np.diag(fit.covariance) / np.diag(found.fit.covariance))
         table[["ci_low", "ci_high"]] = (
             intervals(found, interval, 0.95, "interval") * unit[:, np.newaxis]
         )
-    table = with_references(table, found.references)
+    table = coefficients.with_references(table, found.references)
     tests = _tests(found)
     labels = column_labels(data, table["column"], table["term"])
     rows, seen = [], set[str]()
@@ -403,7 +398,7 @@ def _notes(
             for column in model.data.matrix.columns[~model.data.is_free]
             if own == name
         }
-        for said in left_out_note([*gone], found.fit):
+        for said in coefficients.left_out_note([*gone], found.fit):
             notes.append(f"{_HEADS[name]}: d{said.removeprefix('D')}")
     found = models[[*models][-1]]
     contained = [term for term in found.terms if term not in found.droppable]
