@@ -4,37 +4,35 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
-from treeselect.arguments.checks import check_flag, file_path, read_seed
+from treeselect.arguments.checks import check_choice, check_flag, check_share, file_path, read_seed
 from treeselect.designs.linear import LinearCoding, knots_words, spline_texts, warn_of_gaps
 from treeselect.designs.modeldata import ModelData, data_fingerprint
 from treeselect.designs.preparing import shown_names
-from treeselect.errors import ModelFileError, OptionError
+from treeselect.errors import DataError, ModelFileError, OptionError
 from treeselect.figures.marks import Figure, Rows
 from treeselect.figures.plotting import need_matplotlib, plotted
 from treeselect.frames.tables import in_library
 from treeselect.modelfile.coding import LINEAR_FORMAT, write_record
-from treeselect.models.linear import coefficients
+from treeselect.models.linear import coefficients, tests
 from treeselect.models.linear.regression_table import InPapers, OfTable, response_words
 from treeselect.models.linear.statistics import fit_facts, fit_statistics
-from treeselect.models.linear.tests import FittedTerms, fit_terms, fitted_terms
-from treeselect.printing import Summarised, Summary, SummaryContent
+from treeselect.printing import Summarised, Summary, SummaryContent, p_text
 from treeselect.resampling.fit import Fit
 from treeselect.results import linear_notes
 from treeselect.results.diagnostics import Diagnostics, diagnose
 from treeselect.results.linear_figures import coefficient_figure, spline_figures, term_figure
 from treeselect.results.linear_file import saved_linear
 from treeselect.results.linear_predictor import (
-    FORCED_IN,
     SELECTED_HERE,
     LinearPredictor,
     Predicting,
-    TermTested,
     linear_predictor,
 )
 from treeselect.running.machine import warn
@@ -43,14 +41,26 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+FORCED_IN = (
+    "All candidate terms were forced in, so these p-values and intervals are not affected by a"
+    " selection."
+)
+
 NOT_VALID = (
     f"{SELECTED_HERE} Use `inference()`, which selects on one part of the rows and fits on the"
     " other."
 )
 
 
+_STATISTICS = {
+    "df_resid": "df_resid", "deviance": "deviance", "null_deviance": "null_deviance",
+    "df_null": "df_null", "log_lik": "ll", "aic": "aic", "bic": "bic", "sigma": "sigma",
+    "r2": "r2", "adj_r2": "adj_r2",
+}  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
-class GlmFit(Summarised, coefficients.Tabled, Predicting, TermTested, InPapers):
+class GlmFit(Summarised, coefficients.Tabled, Predicting, InPapers):
     """A linear model of the selected terms.
 
     Attributes
@@ -119,7 +129,7 @@ class GlmFit(Summarised, coefficients.Tabled, Predicting, TermTested, InPapers):
     formula: str = ""
     statistics: dict[str, float] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
-    fitted: FittedTerms | None = field(default=None, repr=False)
+    fitted: tests.FittedTerms | None = field(default=None, repr=False)
     predictor: LinearPredictor | None = None
     fingerprint: str | None = None
     seed: int = 0
@@ -293,6 +303,162 @@ class GlmFit(Summarised, coefficients.Tabled, Predicting, TermTested, InPapers):
         seed = self.seed if seed is None else read_seed(seed)
         return diagnose(self._terms(), self.predictor.design, folds, seed, self.library)
 
+    @property
+    def _caution(self) -> str:
+        """How the selection affects p-values."""
+        return FORCED_IN if FORCED_IN in self.content.notes else SELECTED_HERE
+
+    def anova(self) -> tests.TermTests:
+        """Sequential tests of terms, as R's ``anova(fit)``: each term given those before it.
+
+        Returns
+        -------
+        TermTests
+            ``.tidy()`` and ``.summary()``. F tests for a gaussian response, otherwise likelihood
+            ratio tests (R: ``test = "LRT"``), F tests for quasi-Poisson models; Wald tests for
+            clusters and sampling weights. They are not valid after a selection on the same rows.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic")
+        >>> fit = treeselect.select("survived ~ sex + sibsp", data, method="mrmr", k=2, seed=1)
+        >>> fit.refit("glm").anova().tidy()["term"].tolist()
+        ['(null model)', 'sex', 'sibsp']
+        """
+        return tests.sequential_tests(self._terms(), (self._caution,), self.library)
+
+    def drop1(self) -> tests.TermTests:
+        """Tests of each term given all others, as R's ``drop1(fit, test = "LRT")``.
+
+        A term that an interaction contains is not dropped.
+
+        Returns
+        -------
+        TermTests
+            As of :meth:`anova`; for a gaussian response F tests (R: ``test = "F"``).
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic")
+        >>> fit = treeselect.select("survived ~ sex + sibsp", data, method="mrmr", k=2, seed=1)
+        >>> fit.refit("glm").drop1().tidy()["df"].tolist()[1:]
+        [1.0, 1.0]
+        """
+        return tests.drop_tests(self._terms(), (self._caution,), self.library)
+
+    def confint(self, *, method: str | None = None, level: float = 0.95) -> Any:
+        """Confidence intervals of the coefficients, as R's ``confint(fit)``.
+
+        Parameters
+        ----------
+        method : {"profile", "wald"}, optional
+            ``"profile"``: profile-likelihood intervals, for two classes, counts and times to an
+            event; for a gaussian response those of the t distribution. ``"wald"``: symmetric ones,
+            those of :meth:`tidy`. By default profile intervals, or symmetric ones where there is
+            no likelihood to profile.
+        level : float
+            Between 0 and 1.
+
+        Returns
+        -------
+        frame, in the library of the data
+            ``term``, ``column``, ``estimate``, ``ci_low``, ``ci_high``. An end is infinite where
+            the likelihood stays flat. They are not valid after a selection on the same rows.
+
+        Raises
+        ------
+        OptionError
+            If an argument is not allowed, or ``"profile"`` has no likelihood: for more than two
+            classes, and for robust standard errors (clusters, sampling weights).
+        DataError
+            If the fit did not converge.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic")
+        >>> fit = treeselect.select("survived ~ sex + sibsp", data, method="mrmr", k=2, seed=1)
+        >>> fit.refit("glm").confint(level=0.9).columns.tolist()
+        ['term', 'column', 'estimate', 'ci_low', 'ci_high']
+        """
+        if method is not None:
+            check_choice("method", method, ("profile", "wald"))
+        ends = tests.intervals(self._terms(), method, check_share("level", level))
+        table = self.table[["term", "column", "estimate"]].assign(
+            ci_low=ends[:, 0], ci_high=ends[:, 1]
+        )
+        return in_library(table, self.library)
+
+    def glance(self) -> Any:
+        """One row about the whole model.
+
+        Returns
+        -------
+        frame, in the library of the data
+            ``n``, rows used (copies counted); ``n_dropped``; ``events``, rows of the positive class
+            or events; ``df_resid``, ``deviance``, ``null_deviance``, ``df_null``, ``log_lik``,
+            ``aic``, ``bic``, ``sigma``, ``r2``, ``adj_r2``. Those that do not exist for the model
+            are missing; so are likelihood and criteria for weights that are no frequencies.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic")
+        >>> fit = treeselect.select("survived ~ sex + sibsp", data, method="mrmr", k=2, seed=1)
+        >>> int(fit.refit("glm").glance()["events"].iloc[0])
+        500
+        """
+        found = self._terms().whole
+        known: dict[str, float] = {"n": found.n, "n_dropped": self.n_dropped} | {
+            name: self.statistics.get(key, np.nan) for name, key in _STATISTICS.items()
+        }
+        known |= self._terms().criteria(found) | {"events": self._terms().n_events}
+        columns = ["n", "n_dropped", "events", *_STATISTICS]
+        return in_library(pd.DataFrame([{name: known[name] for name in columns}]), self.library)
+
+    def tables_of_paper(self) -> tuple[SummaryContent, SummaryContent | None]:
+        """The table of a paper, of ratios where there are any, and the tests of terms; None if a
+        model without one of the terms can't be fitted."""
+        content = self._with_ratios() if self.ratio else self.content
+        try:
+            return content, self.drop1().content
+        except DataError:
+            return content, None
+
+    def _with_ratios(self) -> SummaryContent:
+        """The summary with ratios in place of coefficients."""
+        coefficients.exponentiated(self.table, self.ratio)  # an error if they are no ratios
+        table = self._readable()
+        rows = tuple(
+            (str(row.column), *coefficients.ratio_cells(row), p_text(row.p_value))  # type: ignore[arg-type]
+            for row in table.itertuples(index=False)
+        )
+        names = map(str, table["column"])
+        shown = [
+            (self.labels.get(name, name), *row[1:]) for name, row in zip(names, rows, strict=True)
+        ]
+        filled = coefficients.rows_with_references(table, self.references, shown)
+        filled = tuple(
+            (row[0], "1", *row[2:]) if row[0].endswith("(reference)") and not row[1] else row
+            for row in filled
+        )
+        columns = ("Column", self.ratio.capitalize(), "95% interval", "P-value")
+        return replace(self.content, columns=columns, rows=filled)
+
+    def _readable(self) -> pd.DataFrame:
+        """The table of coefficients, with differences between quartiles for splines."""
+        return self.table if self.shown is None else self.shown
+
+    def _terms(self) -> tests.FittedTerms:
+        if self.fitted is None:
+            raise DataError(
+                "Can't do this without the data of the fit, which are not in the file of a linear"
+                " model.\n  Save the selection with `include_data=True`, load it and refit."
+            )
+        return self.fitted
+
     def _column(self) -> coefficients.ModelColumn:
         return coefficients.ModelColumn(
             table=coefficients.coefficient_frame(self.table, has_tests=False),
@@ -325,7 +491,7 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
     """Fit the linear model of a selection to all complete cases, or to all rows."""
     if coding.missing == "drop":
         warn_of_gaps(data, result.selected, call)
-    full, left_out, fit = fit_terms(data, result.selected, coding)
+    full, left_out, fit = tests.fit_terms(data, result.selected, coding)
     if fit.problems:
         warn(" ".join(fit.problems))
     n_used, family = full.row_weights.n_observations, fit.family
@@ -388,7 +554,7 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
         formula=data.spec.formula.text_of(result.selected, spline_texts(data, splines)),
         statistics=fit_statistics(fit, family, are_copies=data.row_weights.are_copies),
         labels=coefficients.changed_labels(rows, printed),
-        fitted=fitted_terms(data, full, fit, content.facts[0][1], coding),
+        fitted=tests.fitted_terms(data, full, fit, content.facts[0][1], coding),
         predictor=linear_predictor(data, full, fit),
         fingerprint=data_fingerprint(data),
         seed=result.seed,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -18,22 +18,19 @@ from treeselect.designs.weights import check_offset
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.rounding import at_least, largest_in_row
 from treeselect.engine.survival.curves import Baseline, breslow
-from treeselect.errors import DataError, OptionError, quoted
+from treeselect.errors import OptionError, quoted
 from treeselect.frames.reading import read_data
-from treeselect.frames.tables import as_column, as_frame, in_library
-from treeselect.models.linear import tests
-from treeselect.models.linear.coefficients import (
-    Reference,
-    exponentiated,
-    ratio_cells,
-    rows_with_references,
-)
+from treeselect.frames.tables import as_column, as_frame
 from treeselect.models.linear.data import LinearData
 from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.rule import LinearRule, Predicted, rule_of
-from treeselect.printing import SummaryContent, p_text
 from treeselect.results.predicting import hazards_at, read_type
 from treeselect.running.machine import memory_errors
+
+SELECTED_HERE = (
+    "These p-values and intervals are not valid: the terms were selected on the same rows, so they"
+    " are anti-conservative."
+)
 
 _WITH_ERRORS = ("response", "link")
 """Types of prediction that have standard errors."""
@@ -241,197 +238,3 @@ def linear_predictor(data: ModelData, full: LinearData, fit: LinearFit) -> Linea
     return LinearPredictor(
         dataclasses.replace(data, notes=()), full.columns, chosen, rule, baseline
     )
-
-
-# --- tests of terms ------------------------------------------------------------------------------
-
-SELECTED_HERE = (
-    "These p-values and intervals are not valid: the terms were selected on the same rows, so they"
-    " are anti-conservative."
-)
-
-FORCED_IN = (
-    "All candidate terms were forced in, so these p-values and intervals are not affected by a"
-    " selection."
-)
-
-
-_STATISTICS = {
-    "df_resid": "df_resid", "deviance": "deviance", "null_deviance": "null_deviance",
-    "df_null": "df_null", "log_lik": "ll", "aic": "aic", "bic": "bic", "sigma": "sigma",
-    "r2": "r2", "adj_r2": "adj_r2",
-}  # fmt: skip
-
-
-class TermTested:
-    """A linear model whose terms can be tested."""
-
-    __slots__ = ()
-
-    n_used: int
-    n_dropped: int
-    table: pd.DataFrame
-    library: str
-    statistics: dict[str, float]
-    ratio: str
-    labels: dict[str, str]
-    content: SummaryContent
-    fitted: tests.FittedTerms | None
-    references: Mapping[str, Reference]
-    shown: pd.DataFrame | None
-
-    @property
-    def _caution(self) -> str:
-        """How the selection affects p-values."""
-        return FORCED_IN if FORCED_IN in self.content.notes else SELECTED_HERE
-
-    def anova(self) -> tests.TermTests:
-        """Sequential tests of terms, as R's ``anova(fit)``: each term given those before it.
-
-        Returns
-        -------
-        TermTests
-            ``.tidy()`` and ``.summary()``. F tests for a gaussian response, otherwise likelihood
-            ratio tests (R: ``test = "LRT"``), F tests for quasi-Poisson models; Wald tests for
-            clusters and sampling weights. They are not valid after a selection on the same rows.
-
-        Examples
-        --------
-        >>> import treeselect
-        >>> data = treeselect.datasets.load("titanic")
-        >>> fit = treeselect.select("survived ~ sex + sibsp", data, method="mrmr", k=2, seed=1)
-        >>> fit.refit("glm").anova().tidy()["term"].tolist()
-        ['(null model)', 'sex', 'sibsp']
-        """
-        return tests.sequential_tests(self._terms(), (self._caution,), self.library)
-
-    def drop1(self) -> tests.TermTests:
-        """Tests of each term given all others, as R's ``drop1(fit, test = "LRT")``.
-
-        A term that an interaction contains is not dropped.
-
-        Returns
-        -------
-        TermTests
-            As of :meth:`anova`; for a gaussian response F tests (R: ``test = "F"``).
-
-        Examples
-        --------
-        >>> import treeselect
-        >>> data = treeselect.datasets.load("titanic")
-        >>> fit = treeselect.select("survived ~ sex + sibsp", data, method="mrmr", k=2, seed=1)
-        >>> fit.refit("glm").drop1().tidy()["df"].tolist()[1:]
-        [1.0, 1.0]
-        """
-        return tests.drop_tests(self._terms(), (self._caution,), self.library)
-
-    def confint(self, *, method: str | None = None, level: float = 0.95) -> Any:
-        """Confidence intervals of the coefficients, as R's ``confint(fit)``.
-
-        Parameters
-        ----------
-        method : {"profile", "wald"}, optional
-            ``"profile"``: profile-likelihood intervals, for two classes, counts and times to an
-            event; for a gaussian response those of the t distribution. ``"wald"``: symmetric ones,
-            those of :meth:`tidy`. By default profile intervals, or symmetric ones where there is
-            no likelihood to profile.
-        level : float
-            Between 0 and 1.
-
-        Returns
-        -------
-        frame, in the library of the data
-            ``term``, ``column``, ``estimate``, ``ci_low``, ``ci_high``. An end is infinite where
-            the likelihood stays flat. They are not valid after a selection on the same rows.
-
-        Raises
-        ------
-        OptionError
-            If an argument is not allowed, or ``"profile"`` has no likelihood: for more than two
-            classes, and for robust standard errors (clusters, sampling weights).
-        DataError
-            If the fit did not converge.
-
-        Examples
-        --------
-        >>> import treeselect
-        >>> data = treeselect.datasets.load("titanic")
-        >>> fit = treeselect.select("survived ~ sex + sibsp", data, method="mrmr", k=2, seed=1)
-        >>> fit.refit("glm").confint(level=0.9).columns.tolist()
-        ['term', 'column', 'estimate', 'ci_low', 'ci_high']
-        """
-        if method is not None:
-            check_choice("method", method, ("profile", "wald"))
-        ends = tests.intervals(self._terms(), method, check_share("level", level))
-        table = self.table[["term", "column", "estimate"]].assign(
-            ci_low=ends[:, 0], ci_high=ends[:, 1]
-        )
-        return in_library(table, self.library)
-
-    def glance(self) -> Any:
-        """One row about the whole model.
-
-        Returns
-        -------
-        frame, in the library of the data
-            ``n``, rows used (copies counted); ``n_dropped``; ``events``, rows of the positive class
-            or events; ``df_resid``, ``deviance``, ``null_deviance``, ``df_null``, ``log_lik``,
-            ``aic``, ``bic``, ``sigma``, ``r2``, ``adj_r2``. Those that do not exist for the model
-            are missing; so are likelihood and criteria for weights that are no frequencies.
-
-        Examples
-        --------
-        >>> import treeselect
-        >>> data = treeselect.datasets.load("titanic")
-        >>> fit = treeselect.select("survived ~ sex + sibsp", data, method="mrmr", k=2, seed=1)
-        >>> int(fit.refit("glm").glance()["events"].iloc[0])
-        500
-        """
-        found = self._terms().whole
-        known: dict[str, float] = {"n": found.n, "n_dropped": self.n_dropped} | {
-            name: self.statistics.get(key, np.nan) for name, key in _STATISTICS.items()
-        }
-        known |= self._terms().criteria(found) | {"events": self._terms().n_events}
-        columns = ["n", "n_dropped", "events", *_STATISTICS]
-        return in_library(pd.DataFrame([{name: known[name] for name in columns}]), self.library)
-
-    def tables_of_paper(self) -> tuple[SummaryContent, SummaryContent | None]:
-        """The table of a paper, of ratios where there are any, and the tests of terms; None if a
-        model without one of the terms can't be fitted."""
-        content = self._with_ratios() if self.ratio else self.content
-        try:
-            return content, self.drop1().content
-        except DataError:
-            return content, None
-
-    def _with_ratios(self) -> SummaryContent:
-        """The summary with ratios in place of coefficients."""
-        exponentiated(self.table, self.ratio)  # an error if they are no ratios
-        table = self._readable()
-        rows = tuple(
-            (str(row.column), *ratio_cells(row), p_text(row.p_value))  # type: ignore[arg-type]
-            for row in table.itertuples(index=False)
-        )
-        names = map(str, table["column"])
-        shown = [
-            (self.labels.get(name, name), *row[1:]) for name, row in zip(names, rows, strict=True)
-        ]
-        filled = rows_with_references(table, self.references, shown)
-        filled = tuple(
-            (row[0], "1", *row[2:]) if row[0].endswith("(reference)") and not row[1] else row
-            for row in filled
-        )
-        columns = ("Column", self.ratio.capitalize(), "95% interval", "P-value")
-        return dataclasses.replace(self.content, columns=columns, rows=filled)
-
-    def _readable(self) -> pd.DataFrame:
-        """The table of coefficients, with differences between quartiles for splines."""
-        return self.table if self.shown is None else self.shown
-
-    def _terms(self) -> tests.FittedTerms:
-        if self.fitted is None:
-            raise DataError(
-                "Can't do this without the data of the fit, which are not in the file of a linear"
-                " model.\n  Save the selection with `include_data=True`, load it and refit."
-            )
-        return self.fitted
