@@ -149,7 +149,7 @@ def method_record(method: Method) -> list[Any]:
     name, options = method.record()
     if type(method) in _OWN:
         return [name, options]
-    name = _name_of(type(method)) or name
+    name = next((own for own, known in _REGISTERED.items() if known is type(method)), name)
     return [name, plain_options(options), told(method, name)]
 
 
@@ -210,7 +210,7 @@ def _tuning_first(method: Method) -> list[tuple[str, Any]]:
 
 
 def _unknown(name: str) -> Exception:
-    known = [*METHODS, *_names()]
+    known = list(dict.fromkeys([*METHODS, *_REGISTERED, *(point.name for point in _announced())]))
     close = near(name, known)
     advice = did_you_mean(close) if close else f"Methods: {listing(known, len(known))}."
     selector = _selector_named(name)
@@ -284,16 +284,6 @@ def _all_declared() -> dict[str, type[Method]]:
             )
         _declared(point.name)
     return dict(_REGISTERED)
-
-
-def _names() -> list[str]:
-    """Names of all of them, without loading any."""
-    return list(dict.fromkeys([*_REGISTERED, *(point.name for point in _announced())]))
-
-
-def _name_of(kind: type[Any]) -> str | None:
-    """The name under which a class is registered; None if it is not."""
-    return next((name for name, known in _REGISTERED.items() if known is kind), None)
 
 
 def _announced() -> list[metadata.EntryPoint]:

@@ -92,14 +92,11 @@ def as_factor(values: Numbers | Labels, wanted: tuple[Any, ...] | None = None) -
 
 
 def _levels_of(column: Numbers) -> Labels:
-    known = ~np.isnan(column.values)
-    levels, codes = np.unique(column.values[known], return_inverse=True)
+    codes, levels = pd.factorize(column.values, sort=True)
     small = bool(np.all(np.abs(levels) < LARGEST_WHOLE))
     if column.is_bool or (column.is_integer and small):  # labels as users and formulaic write them
         levels = levels.astype(bool if column.is_bool else int)
-    full = np.full(len(column.values), -1, dtype=np.int32)
-    full[known] = codes
-    return Labels(full, tuple(levels.tolist()))
+    return Labels(codes.astype(np.int32), tuple(levels.tolist()))
 
 
 def _categorical(

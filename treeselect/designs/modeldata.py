@@ -400,10 +400,7 @@ class Coded(NamedTuple):
 
 def coded_number(values: FloatArray) -> Coded:
     """A number as codes; NaN is missing."""
-    codes = np.full(len(values), -1, dtype=np.int64)
-    known = ~np.isnan(values)
-    codes[known] = np.unique(values[known], return_inverse=True)[1]
-    return Coded(codes, False)
+    return Coded(pd.factorize(values, sort=True)[0].astype(np.int64), False)
 
 
 def association(first: Coded, second: Coded, weight: FloatArray) -> float:

@@ -236,14 +236,13 @@ def _as_levels(design: ModelData, name: str, column: Numbers | Labels) -> Number
     """The column with a level for each value, if a term takes it as a factor or it has few."""
     if isinstance(column, Labels):
         return column
-    known = ~np.isnan(column.values)
-    values, codes = np.unique(column.values[known], return_inverse=True)
+    codes, values = pd.factorize(column.values, sort=True)
     few = 0 < len(values) <= MOST_VALUES and bool((values == np.floor(values)).all())
     if not (column.is_bool or few or _is_factor(design, name, len(values))):
         return column
-    every = np.full(len(known), -1, dtype=np.int64)
-    every[known] = codes
-    return Labels(every, tuple(bool(v) if column.is_bool else float(v) for v in values))
+    return Labels(
+        codes.astype(np.int64), tuple(bool(v) if column.is_bool else float(v) for v in values)
+    )
 
 
 def _is_factor(design: ModelData, name: str, n_values: int) -> bool:

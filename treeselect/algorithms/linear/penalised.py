@@ -166,7 +166,8 @@ class LassoFits:
         top = self._solver.dearest(self._first)
         before = self._of(top, self._first)
         found = [before._replace(lam=np.inf).without_rows()]
-        able = int(((np.diff(self._start) > 0) | self._keep_in_order()).sum())
+        keep = self._problem.groups.keep[self._order]
+        able = int(((np.diff(self._start) > 0) | keep).sum())
         bound = _FITTED * self._loss_of(self._first)
         for share in _GRID[1:] if top > 0 else ():
             after = self._solved(top * share, before.fit)
@@ -223,9 +224,6 @@ class LassoFits:
 
     def _loss_of(self, fit: LinearFit) -> float:
         return explicable(self._solver.rows, fit.eta, self._weight)
-
-    def _keep_in_order(self) -> BoolArray:
-        return np.asarray(self._problem.groups.keep[self._order])
 
 
 def _last_of_each_set(steps: Sequence[_Solved]) -> list[_Solved]:
