@@ -66,7 +66,6 @@ are 95 % intervals by Clopper and Pearson, or standard errors of means.
 
 from __future__ import annotations
 
-import functools
 import warnings
 
 import numpy as np
@@ -393,11 +392,7 @@ def enough(method: str, seed: int, n_rows: int) -> dict[str, object]:
     fit = fitted(method, _noisier(seed, n_rows), seed)
     curve = fit.search.learning_curve((0.25, 0.5, 1), folds=2, repeats=10, seed=seed)
     found = curve.rows_needed(INDICES, seed=seed).tidy()
-    truth = _reached(method, n_rows > 100)
-    return {
-        str(row.index): (row.rows, row.low, row.high, true)
-        for row, true in zip(found.itertuples(index=False), truth, strict=True)
-    }
+    return {str(row.index): (row.rows, row.low, row.high) for row in found.itertuples(index=False)}
 
 
 INDICES = (0.6, 0.75)
@@ -409,8 +404,7 @@ def _noisier(seed: int, n: int) -> pd.DataFrame:
     return frame.assign(y=frame["y"] + np.sqrt(3.0) * rng.standard_normal(n))
 
 
-@functools.cache
-def _reached(method: str, whole: bool) -> tuple[float, ...]:
+def _reached(method: str, *, whole: bool) -> tuple[float, ...]:
     """Numbers of rows at which new samples have these stability indices."""
     sizes, n_samples = ((50, 100, 200, 400, 800, 1600, 3200), 300) if whole else ((50, 100), 5)
     index = []
@@ -451,12 +445,13 @@ def summary(part: str, method: str, found: list[dict[str, object]]) -> dict[str,
     """Sums of counts as a share with its interval, means with their errors."""
     row: dict[str, object] = {"run": f"{part}, {method}", "part": part, "method": method}
     row |= {"options": told(method) if method in FORMS else "", "simulations": len(found)}
-    for name in found[0]:
+    truth = _reached(method, whole=len(found) > 1) if part == "enough" else ()
+    for i, name in enumerate(found[0]):
         values = [one[name] for one in found]
         if part == "enough":
-            rows, low, high, truth = np.array(values).T
-            hits = int(((low <= truth) & (truth <= high)).sum())
-            row[f"median, {name}"] = f"{np.median(rows):,.0f} (truth {truth[0]:,.0f})"
+            rows, low, high = np.array(values).T
+            hits = int(((low <= truth[i]) & (truth[i] <= high)).sum())
+            row[f"median, {name}"] = f"{np.median(rows):,.0f} (truth {truth[i]:,.0f})"
             row[f"interval, {name}"] = _share(hits, len(values))
         elif isinstance(values[0], tuple) and len(values[0]) == 3:
             mean, low, high = np.array([value for value in values if np.isfinite(value).all()]).T
