@@ -16,7 +16,6 @@ from treeselect.resampling.fit import Fit, noun
 from treeselect.results import tables
 from treeselect.results.curves import importance_lines
 from treeselect.results.summary import is_selected_on_its_rows
-from treeselect.results.trees import importance_path_table
 from treeselect.results.verdict import could_vary
 
 
@@ -145,31 +144,28 @@ _Other = tuple[str, str, Mapping[str, float | None]]
 
 
 def _other_sizes(fit: Fit) -> list[_Other]:
-    path = tables.path_table(fit).drop_duplicates("k", keep="last").set_index("k")
-    own = path["cv_score"].get(fit.k, np.nan)
-    worth = importance_path_table(fit).query("selected").set_index("k")
+    path = tables.path_table(fit).drop_duplicates("k", keep="last").set_index("k").sort_index()
+    own, score = path["cv_score"].get(fit.k, np.nan), fit.design.response.family.score_name
+    steps, names = {step.size: step for step in fit.steps}, fit.design.arrays.groups.names
     found: list[_Other] = []
     for size in path.index[np.abs(path.index - fit.k) <= _REACH]:
         if size in (0, fit.k):
             continue
-        row, score = path.loc[size], fit.design.response.family.score_name
-        said = f"With {size:,} {noun(fit, size)}"
-        if np.isfinite([row["cv_score"], own]).all():
+        row, said = path.loc[size], f"With {size:,} {noun(fit, size)}"
+        if fit.scores is not None and np.isfinite([row["cv_score"], own]).all():
             said += (
                 f", {score} is {decimal_text(row['cv_score'], 3)} (s.e."
-                f" {decimal_text(row['cv_se'], 3)}) {fit.scores.kind if fit.scores else ''},"
-                f" that of the selection {decimal_text(own, 3)}"
+                f" {decimal_text(row['cv_se'], 3)}) {fit.scores.kind}, that of the selection"
+                f" {decimal_text(own, 3)}"
             )
         said += "."
-        p_value = np.nan
-        if fit.p_values is not None and size < len(fit.p_values):
-            p_value = fit.p_values[size]
-        if np.isfinite(p_value):
-            better = "was" if p_value <= LEVEL else "was not"
-            said += f" A larger set {better} found to predict better (p = {p_text(p_value)})."
-        own_rows = worth.loc[[size]].sort_values("importance", ascending=False, kind="stable")
-        units = dict(zip(own_rows["term"], own_rows["importance"], strict=True))
-        found.append((f"{size:,}", said, units))
+        if fit.p_values is not None and np.isfinite(fit.p_values[size : size + 1]).any():
+            p_value = p_text(fit.p_values[size])
+            better = "was" if fit.p_values[size] <= LEVEL else "was not"
+            equals = "" if p_value.startswith("<") else "= "
+            said += f" A larger set {better} found to predict better (p {equals}{p_value})."
+        worth = dict(zip(names, steps[size].importance.tolist(), strict=True))
+        found.append((f"{size:,}", said, {unit: worth[unit] for unit in row["terms"]}))
     return found
 
 
