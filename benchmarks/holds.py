@@ -391,8 +391,10 @@ def enough(method: str, seed: int, n_rows: int) -> dict[str, object]:
     """Rows that would make a selection stable, against those that do."""
     fit = fitted(method, _noisier(seed, n_rows), seed)
     curve = fit.search.learning_curve((0.25, 0.5, 1), folds=2, repeats=10, seed=seed)
-    found = curve.rows_needed(INDICES, seed=seed).tidy()
-    return {str(row.index): (row.rows, row.low, row.high) for row in found.itertuples(index=False)}
+    found = curve.rows_needed(INDICES, seed=seed)
+    low = np.minimum(found.low, found.limit)  # "more than the limit" has no lower number
+    each = zip(INDICES, found.rows, low, found.high, strict=True)
+    return {str(index): (rows, least, most) for index, rows, least, most in each}
 
 
 INDICES = (0.6, 0.75)
