@@ -151,21 +151,20 @@ def _other_sizes(fit: Fit) -> list[_Other]:
     for size in path.index[np.abs(path.index - fit.k) <= _REACH]:
         if size in (0, fit.k):
             continue
-        row, said = path.loc[size], f"With {size:,} {noun(fit, size)}"
+        row, said = path.loc[size], []
         if fit.scores is not None and np.isfinite([row["cv_score"], own]).all():
-            said += (
-                f", {score} is {decimal_text(row['cv_score'], 3)} (s.e."
-                f" {decimal_text(row['cv_se'], 3)}) {fit.scores.kind}, that of the selection"
-                f" {decimal_text(own, 3)}"
+            said.append(
+                f"With {size:,} {noun(fit, size)}, {score} is {decimal_text(row['cv_score'], 3)}"
+                f" (s.e. {decimal_text(row['cv_se'], 3)}) {fit.scores.kind}, that of the selection"
+                f" {decimal_text(own, 3)}."
             )
-        said += "."
         if fit.p_values is not None and np.isfinite(fit.p_values[size : size + 1]).any():
             p_value = p_text(fit.p_values[size])
             better = "was" if fit.p_values[size] <= LEVEL else "was not"
             equals = "" if p_value.startswith("<") else "= "
-            said += f" A larger set {better} found to predict better (p {equals}{p_value})."
+            said.append(f"A larger set {better} found to predict better (p {equals}{p_value}).")
         worth = dict(zip(names, steps[size].importance.tolist(), strict=True))
-        found.append((f"{size:,}", said, {unit: worth[unit] for unit in row["terms"]}))
+        found.append((f"{size:,}", " ".join(said), {unit: worth[unit] for unit in row["terms"]}))
     return found
 
 
