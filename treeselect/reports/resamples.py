@@ -196,7 +196,8 @@ def models(material: parts.FitMaterial) -> parts.Section | None:
             "Same as the fit": cells.yes("selected"),
         },
     )
-    table = replace(table, more=stability.n_models - len(shown))
+    frequencies = parts.bars(shown["frequency"].tolist())
+    table = replace(table, more=stability.n_models - len(shown), marks={3: frequencies})
     lead = (
         f"Number of {stability.words} that selected exactly each set of {noun(material.fit)}. The"
         " set of the fit is listed if any resample selected it, whatever its rank."
