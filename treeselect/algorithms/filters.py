@@ -49,6 +49,11 @@ class MRMR(RefinedMethod):
     prune, refine : bool
         As for :class:`RRF`.
 
+    Raises
+    ------
+    MethodError
+        If an option is out of range, or if `costs` are given.
+
     Notes
     -----
     The columns of a term, or of a group (``groups=``), are used jointly. Each mutual information is
@@ -139,6 +144,11 @@ class FCBF(RefinedMethod):
     n_bins, prune, refine
         As for :class:`MRMR`.
 
+    Raises
+    ------
+    MethodError
+        If an option is out of range, or if `costs` are given.
+
     Notes
     -----
     Symmetrical uncertainties are those of :class:`CFS`; for right-censored times, with the
@@ -224,6 +234,11 @@ class CFS(RefinedMethod):
         values give larger sets. If None, `k` decides.
     n_bins, prune, refine
         As for :class:`MRMR`.
+
+    Raises
+    ------
+    MethodError
+        If an option is out of range, or if `costs` are given.
 
     Notes
     -----

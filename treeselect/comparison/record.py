@@ -208,6 +208,14 @@ class Contest(Scored, Stoppable):
         frame, in the library of the data
             ``reference`` ("null" or "full"), ``k`` (0 or the number of units), mean ``score``, its
             ``standard_error`` and median ``seconds``.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> found = treeselect.compare("survived ~ .", data, ["mrmr"], k=2, folds=2, seed=1)
+        >>> found.references()["reference"].tolist()
+        ['null', 'full']
         """
         run = self.reference_run
         columns = ["reference", "k", "score", "standard_error", "seconds"]

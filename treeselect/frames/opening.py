@@ -99,6 +99,15 @@ def read(
         and SAS files, values that the file declares as missing are missing, and a column all of
         whose values have labels is a factor with the labels as levels, in the order of their codes.
 
+    Raises
+    ------
+    DataError
+        If the file can't be read, or has no or repeated names of columns.
+    OptionError
+        If an argument does not fit the file, or not exactly one of `path` and `sql` is given.
+    MissingPackageError
+        If the package that reads the file is not installed.
+
     Examples
     --------
     >>> import tempfile, pathlib

@@ -102,6 +102,11 @@ class PooledFit(OfContent, Tabled, Predicting):
             ``fmi`` (fraction of missing information). P-values and intervals are not valid after
             selection on the same rows. With more than two classes, ``column`` begins with the class
             that is compared with the first one.
+
+        Raises
+        ------
+        OptionError
+            If ratios are requested for a linear model of a numeric response.
         """
         check_flag("exponentiate", exponentiate)
         table = exponentiated(self.table, self.ratio) if exponentiate else self.table

@@ -74,7 +74,16 @@ class Summary:
         return as_latex(self.content, caption, label)
 
     def as_markdown(self) -> str:
-        """Markdown with pipe tables, for GitHub, Quarto or Pandoc; names are escaped."""
+        """Markdown with pipe tables, for GitHub, Quarto or Pandoc; names are escaped.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic")
+        >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=1, seed=1)
+        >>> print(fit.summary().as_markdown().splitlines()[0])
+        **Selected terms: Minimum redundancy, maximum relevance (mRMR)**
+        """
         return as_markdown(self.content)
 
     def as_gt(self) -> GT:

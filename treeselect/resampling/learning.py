@@ -137,6 +137,15 @@ class LearningCurve(Scored):
         ----------
         .. [1] S. Nogueira, K. Sechidis, G. Brown (2018). On the Stability of Feature Selection
            Algorithms. JMLR 18(174).
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated").head(400)
+        >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=3, seed=1)
+        >>> curve = fit.search.learning_curve((0.25, 0.5, 1), folds=2, repeats=5)
+        >>> curve.rows_needed(0.75).limit
+        800
         """
         return _rows_needed(self, index, self.seed if seed is None else read_seed(seed))
 

@@ -248,6 +248,17 @@ class Performance(printing.Rounded, Scored, Stoppable):
             only, while ``probability``, of the event by the horizon, is comparable between folds
             (missing if the training rows have none of the row's stratum). A row that is held out
             several times has several rows here; a row that is never held out has none.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=1, seed=1)
+        >>> found = fit.performance(folds=3).predictions()
+        >>> found.columns.to_list()
+        ['row', 'fold', 'observed', 'predicted', 'weight']
+        >>> found["row"].is_unique
+        True
         """
         return self._frame(self.held_out.table())
 
@@ -272,12 +283,26 @@ class Performance(printing.Rounded, Scored, Stoppable):
             responses and counts also have ``residual``, mean of observed minus predicted, and
             ``residual_low`` and ``residual_high``, the 10th and 90th percentiles of the residuals.
 
+        Raises
+        ------
+        OptionError
+            If `n_groups` is not allowed.
+
         Notes
         -----
         The predictions of a row that is held out several times share its weight, so intervals
         reflect the number of rows. With weights that are not copies of rows, they use Kish's
         effective sample size. Intervals treat rows as independent, including clustered rows
         (`fold_groups`).
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=1, seed=1)
+        >>> found = fit.performance(folds=3).calibration(n_groups=2)
+        >>> bool(found["n"].sum() == len(data))
+        True
         """
         n_groups = check_count("n_groups", n_groups, least=2, most=100)
         return self._frame(calibration_table(self.held_out, n_groups))
@@ -412,6 +437,14 @@ class Performance(printing.Rounded, Scored, Stoppable):
            evaluating prediction models. Medical Decision Making 26, 565-574.
         .. [2] A. J. Vickers, A. M. Cronin, E. B. Elkin, M. Gonen (2008). Extensions to decision
            curve analysis. BMC Medical Informatics and Decision Making 8, 53.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=1, seed=1)
+        >>> fit.performance(folds=3).decision_curve(costs=(1, 3)).threshold
+        0.25
         """
         return decide(self.held_out, thresholds, costs, **self._told)
 

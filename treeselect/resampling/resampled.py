@@ -215,6 +215,19 @@ class Resampled(Stoppable):
             those forced in; ``size``, their number; ``count``, the number of resamples that
             selected exactly this set; ``frequency``, its share; ``cumulative``, the share of this
             set and all more frequent ones; ``selected``, whether it is the set of the fit.
+
+        Raises
+        ------
+        OptionError
+            If `n` is not allowed.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=1, seed=1)
+        >>> int(fit.resample(20).stability.models()["count"].sum())
+        20
         """
         most = None if n is None else check_count("n", n, least=1, most=MOST_RESAMPLES)
         sets, counts = agreement.distinct_sets(self.selected)
@@ -253,6 +266,11 @@ class Resampled(Stoppable):
             often than by chance, ``"-"`` if less often, as substitutes are, otherwise ``""``;
             ``p_value`` of the chi-squared test of independence with Yates' correction.
 
+        Raises
+        ------
+        OptionError
+            If `level` is not allowed.
+
         Notes
         -----
         As in [1]_. The test refers to the resamples of these data, not to new samples: with more
@@ -264,6 +282,14 @@ class Resampled(Stoppable):
         ----------
         .. [1] G. Heinze, C. Wallisch, D. Dunkler (2018). Variable selection: A review and
            recommendations for the practicing statistician. Biometrical Journal 60, 431-449.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=2, seed=1)
+        >>> list(fit.resample(20).stability.pairs())
+        ['term', 'other', 'together', 'expected', 'ratio', 'sign', 'p_value']
         """
         level = check_share("level", level)
         order = self._by_frequency()
@@ -291,6 +317,14 @@ class Resampled(Stoppable):
         pandas.DataFrame
             A row and a column for each unit, in decreasing order of frequency, with the
             frequencies on the diagonal. Always a pandas frame, as its rows have names.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=1, seed=1)
+        >>> fit.resample(20).stability.co_selection().shape
+        (9, 9)
         """
         order = self._by_frequency()
         names = [self.units[g] for g in order]

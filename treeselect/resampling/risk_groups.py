@@ -107,6 +107,20 @@ class RiskGroups(Rounded, OfFolds):
             total weight) under observation just before it, and at 0 those under observation from
             the start; ``survival``, ``ci_low`` and ``ci_high`` as in :meth:`tidy`, missing beyond
             the last time of a group unless its survival has reached 0.
+
+        Raises
+        ------
+        OptionError
+            If the times are not allowed.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load_gbsg2()
+        >>> fit = treeselect.select("Surv(time, cens) ~ .", data, method="mrmr", k=2, seed=1)
+        >>> found = fit.model.risk_groups(n_groups=2, folds=3).at([0, 365])
+        >>> found["survival"].round(2).to_list()[::2]
+        [1.0, 1.0]
         """
         at = np.array(numbers_in(times, lambda time: time >= 0))
         if not len(at):

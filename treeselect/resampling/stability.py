@@ -82,6 +82,15 @@ class Stability(printing.Rounded, Resampled):
            Statistical Society B 72, 417-473.
         .. [2] R. D. Shah, R. J. Samworth (2013). Variable selection with error control: another
            look at stability selection. Journal of the Royal Statistical Society B 75, 55-80.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=1, seed=1)
+        >>> bound = fit.resample(10, scheme="complementary").stability.pfer(0.8)
+        >>> bound.units, bound.q, bound.p, round(bound.bound, 2)
+        (('sex',), 1, 9, 0.19)
         """
         return error_bounds.error_bound(self, threshold, assumption)
 
@@ -124,6 +133,18 @@ class Stability(printing.Rounded, Resampled):
         ------
         StabilityError
             If the paths of the resamples were not followed.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=1, seed=1)
+        >>> paths = fit.resample(10, path=3).stability.path()
+        >>> print(paths.head(3))
+           k term  frequency
+        0  1  sex        1.0
+        1  2  sex        1.0
+        2  3  sex        1.0
         """
         path = error_bounds.followed(self, "selection frequencies along the path")
         order = path.order(self.units, np.zeros(len(self.units), dtype=bool))
@@ -274,6 +295,15 @@ class Stability(printing.Rounded, Resampled):
             (missing if there are none); ``association`` of the two in the data, in [0, 1]: rank
             correlation, correlation ratio or Cramer's V, for units with several columns the
             strongest.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=2, seed=1)
+        >>> table = fit.resample(20).stability.substitutes
+        >>> list(table)
+        ['term', 'substitute', 'n_without', 'share', 'share_otherwise', 'association']
         """
         rows: list[tuple[Any, ...]] = []
         known = self.measured_associations

@@ -101,6 +101,11 @@ class Subgroups(printing.Rounded, Scored):
         ----------
         n_groups : int
             Groups by prediction within each subgroup, from 2 to 100.
+
+        Raises
+        ------
+        OptionError
+            If `n_groups` is not allowed.
         """
         n_groups = check_count("n_groups", n_groups, least=2, most=100)
         parts = []

@@ -206,6 +206,11 @@ class Validation(Rounded, OfFolds, Stoppable):
             ``low``) and, with a threshold, ``changed``; ``observed``, as in :meth:`calibration`;
             ``mean_low`` and ``mean_high``, the 2.5th and 97.5th percentiles of the mean prediction
             of the subgroup by the models of the samples.
+
+        Raises
+        ------
+        OptionError
+            If an argument is not allowed.
         """
         names, group = read_subgroups(column, self.source, self.rows)
         table = self.in_pandas.instability(threshold)
@@ -236,6 +241,11 @@ class Validation(Rounded, OfFolds, Stoppable):
             One row per model and group of rows by its predictions: ``sample``, 0 for the fit;
             ``group``; ``predicted``, mean prediction; ``observed``, mean response, share of the
             class, or Kaplan and Meier's estimate of the share with the event by the horizon.
+
+        Raises
+        ------
+        OptionError
+            If `n_groups` is not allowed.
         """
         n_groups = checks.check_count("n_groups", n_groups, least=2, most=100)
         models = [self.predicted, *self.resampled]

@@ -154,6 +154,13 @@ class Diagnostics(Summarised):
         Returns
         -------
         matplotlib.axes.Axes, or an array of them, shape (2, 2), for the page
+
+        Raises
+        ------
+        OptionError
+            If the kind is not known, or the model has no such figure.
+        MissingPackageError
+            If matplotlib is not installed.
         """
         need_matplotlib()
         if kind is not None:

@@ -194,6 +194,11 @@ class GlmFit(Summarised, coefficients.Tabled, Predicting, InPapers):
         exponentiate : bool
             Whether the table has ratios as in :meth:`tidy`, with their intervals and p-values: the
             table of a paper.
+
+        Raises
+        ------
+        OptionError
+            If ratios are requested for a linear model of a numeric response.
         """
         check_flag("exponentiate", exponentiate)
         return Summary(self._with_ratios() if exponentiate else self.content)
@@ -250,6 +255,13 @@ class GlmFit(Summarised, coefficients.Tabled, Predicting, InPapers):
         ax : matplotlib.axes.Axes, optional
             Axes to draw on; by default new ones.
 
+        Raises
+        ------
+        OptionError
+            If the model has no such term, or it has several variables; if there is no coefficient.
+        MissingPackageError
+            If matplotlib is not installed.
+
         Examples
         --------
         >>> import treeselect
@@ -283,6 +295,13 @@ class GlmFit(Summarised, coefficients.Tabled, Predicting, InPapers):
             ``.summary()``; ``.plot()``, four figures; ``.tidy()``, one row per row of the fit;
             ``.terms``, with variance inflation and, for times to an event, tests of proportional
             hazards; ``.calibration``, ``.scores``, ``.forest_scores``.
+
+        Raises
+        ------
+        OptionError
+            If an argument is not allowed, or the model has no terms.
+        DataError
+            If the model can't be fitted in a fold.
 
         Notes
         -----

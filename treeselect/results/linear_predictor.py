@@ -165,6 +165,13 @@ class Predicting:
             ``fit.<class>`` and so on. With an `interval` alone there is no ``se``; prediction
             intervals are ``low`` and ``high``.
 
+        Raises
+        ------
+        OptionError
+            If an argument is not allowed, or does not suit the response or `type`.
+        NewDataError
+            If `new` does not match the data of the fit.
+
         Notes
         -----
         A prediction is missing where a term of the model is missing, unless the model was fitted

@@ -90,6 +90,11 @@ class ModelView:
             the predictions change (root mean square) when its values are permuted over the rows.
             Terms that carry the same information share it.
 
+        Raises
+        ------
+        DataError
+            If the data of the fit are not here.
+
         Examples
         --------
         >>> import treeselect
@@ -131,6 +136,11 @@ class ModelView:
             before weighting, or ``value_1``, ``value_2``, ... for more than two classes. With
             ``refit=None`` the linear predictor is ``fitted.constant`` plus the weighted sum of
             values.
+
+        Raises
+        ------
+        OptionError
+            If no term is selected.
         """
         return in_library(node_table(self._fit), self._fit.design.library)
 
@@ -141,6 +151,11 @@ class ModelView:
         ----------
         tree : int
             Its number in :meth:`trees`, from 1.
+
+        Raises
+        ------
+        OptionError
+            If there is no such tree.
         """
         return rules(node_table(self._fit), tree)
 
@@ -168,6 +183,13 @@ class ModelView:
             The scale is the linear predictor (for times to an event, the log hazard ratio), and for
             random forests without an offset the mean response.
 
+        Raises
+        ------
+        OptionError
+            If a term is not selected.
+        DataError
+            If the model was saved without its data.
+
         Notes
         -----
         Partial dependence is defined as in Friedman (2001), section 8.2. For single-feature trees
@@ -189,6 +211,11 @@ class ModelView:
             change over the models of the resamples (see ``effects`` of
             :meth:`SelectionResult.resample`), missing if fewer than 20 of them define it (with a
             TreeselectWarning); ``n_resamples``, how many do (int64).
+
+        Raises
+        ------
+        DataError
+            If the model was saved without its data, and without effects.
 
         Notes
         -----
@@ -257,6 +284,11 @@ class ModelView:
             on the same scale: a pair with two small effects may have a large strength, which is a
             share, and still matter little.
 
+        Raises
+        ------
+        DataError
+            If the model was saved without its data and has no strengths from resamples.
+
         Notes
         -----
         The strength is the square root of the share of the variance of the pair's partial
@@ -311,6 +343,14 @@ class ModelView:
         -------
         ConditionalImportance
             ``.tidy()``, ``.summary()``.
+
+        Raises
+        ------
+        OptionError
+            If an argument is not allowed, no term is selected and `terms` is not given, or the
+            rows can't be split.
+        DataError, OutOfMemoryError, WorkerError
+            As for :meth:`SelectionResult.resample`.
 
         Notes
         -----
@@ -401,6 +441,10 @@ class ModelView:
         ------
         StabilityError
             If there are no resamples, or the call that drew them was interrupted.
+        OptionError
+            If clusters are required and not given.
+        DataError, OutOfMemoryError, WorkerError
+            As for :meth:`SelectionResult.resample`.
 
         Warns
         -----
@@ -490,6 +534,14 @@ class ModelView:
         RiskGroups
             ``.tidy()``, Kaplan-Meier curves with the numbers at risk;
             ``.calibration()``, predicted and observed survival at the horizon; ``.summary()``.
+
+        Raises
+        ------
+        OptionError
+            If the response is not a time to an event, an argument is not allowed, or the rows
+            can't be split.
+        DataError, OutOfMemoryError, WorkerError
+            As for :meth:`SelectionResult.resample`.
 
         Notes
         -----
@@ -665,6 +717,11 @@ class SearchView:
             (float64; 0.003 is higher by 0.3%; a negative value is lower, although the search did
             not adopt the set); ``change_se``, its standard error.
 
+        Raises
+        ------
+        OptionError
+            As for :meth:`exchanges`.
+
         Notes
         -----
         Sets that predict about equally well are called a Rashomon set [1]_. The table has only
@@ -722,6 +779,13 @@ class SearchView:
             ``.tidy()``, one row per share; ``.words``, what the last increase in rows gained;
             ``.rows_needed()``, how many rows would make the selection stable.
 
+        Raises
+        ------
+        OptionError
+            If an argument is not allowed, the rows can't be split, or a subset is too small.
+        DataError, OutOfMemoryError, WorkerError
+            As for :meth:`SelectionResult.resample`.
+
         Notes
         -----
         The stability index compares the sets selected in the folds. Subsets of different folds
@@ -766,6 +830,11 @@ class SearchView:
             offset, with their names, for the rows used, in their order. It does not depend on the
             order of the columns, the library or the machine; None without the data.
 
+        Raises
+        ------
+        OptionError
+            If `performance` belongs to another fit.
+
         Examples
         --------
         >>> import treeselect
@@ -792,6 +861,11 @@ class SearchView:
         -------
         Checklist
             ``.summary()``, with ``as_docx()`` for Word; ``.tidy()``.
+
+        Raises
+        ------
+        OptionError
+            If `performance` belongs to another fit.
 
         Examples
         --------
@@ -848,6 +922,13 @@ class DataView:
             known value (float64); ``median``, ``q25`` and ``q75`` of numbers, otherwise missing
             (float64).
 
+        Raises
+        ------
+        OptionError
+            If there is no such variable behind the terms.
+        DataError
+            If the model was saved without its data.
+
         Notes
         -----
         *Groups* are the classes of the response (if there are more than five, the four most
@@ -892,6 +973,13 @@ class DataView:
             absolute rank correlation of two numbers, the correlation ratio of a number and a
             factor, or Cramer's V of two factors; for terms with several columns, the largest over
             pairs of columns.
+
+        Raises
+        ------
+        OptionError
+            If there is no such term.
+        DataError
+            If the model was saved without its data.
 
         Notes
         -----

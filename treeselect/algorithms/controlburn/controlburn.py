@@ -187,6 +187,13 @@ class ControlBurn(Ending, Method):
         As for :class:`RRF`: whether each selection passes a backward pass, and whether each set is
         refined by exchanges.
 
+    Raises
+    ------
+    MethodError
+        If an option is out of range, or if two keywords can't be combined.
+    TypeError
+        If a keyword is unknown.
+
     Notes
     -----
     Trees are grown by Algorithm 2 of [1]_ (incremental depth bag-boosting, stopped out of bag). The

@@ -113,6 +113,11 @@ class RecursiveElimination(RankingForest):
     kind, n_trees, mtry, max_depth, min_leaf, prune, refine
         As for :class:`ForestImportance`, for each forest.
 
+    Raises
+    ------
+    MethodError
+        If an option is out of range, or if `costs` are given.
+
     Notes
     -----
     The procedure is that of [1]_, with the importance in a forest in place of the weights of a

@@ -72,6 +72,11 @@ class GBFS(RefinedMethod):
     refine : bool
         As for :class:`RRF`.
 
+    Raises
+    ------
+    MethodError
+        If an option is out of range, or if `discounts` names an unknown term.
+
     Notes
     -----
     Algorithm 1 of [1]_. For right-censored times, the loss is minus the log partial

@@ -146,6 +146,11 @@ class ForestImportance(RankingForest):
     prune, refine : bool
         As for :class:`RRF`.
 
+    Raises
+    ------
+    MethodError
+        If an option is out of range, or if `costs` are given.
+
     Notes
     -----
     The tuning parameter of a step is the relative importance of its last term. The training score
@@ -229,6 +234,11 @@ class Boruta(RankingForest):
         errors over the trees (the Z scores of [1]_).
     n_trees, mtry, max_depth, min_leaf, prune, refine
         As for :class:`ForestImportance`, for each forest.
+
+    Raises
+    ------
+    MethodError
+        If an option is out of range, or if `costs` are given.
 
     Notes
     -----

@@ -213,6 +213,12 @@ class GRRF(_RegularisedForest):
     screen, prune, refine
         As for :class:`RRF`.
 
+    Raises
+    ------
+    MethodError
+        If an option is out of range, if entropy is combined with the un-centred gain, or if entropy
+        is used for a response without classes or with an offset.
+
     Notes
     -----
     The importance of a term is its decrease in impurity, weighted by the in-bag rows of each node,

@@ -65,6 +65,11 @@ class HSICLasso(RefinedMethod):
     prune, refine : bool
         As for :class:`RRF`.
 
+    Raises
+    ------
+    MethodError
+        If an option is out of range.
+
     Notes
     -----
     Minimises ``|L - sum_g a_g K_g|^2 / 2 + lam * sum_g cost_g * a_g`` over ``a >= 0``, exactly,

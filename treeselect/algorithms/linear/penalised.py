@@ -79,6 +79,11 @@ class Lasso(RefinedMethod):
     prune, refine : bool
         As for :class:`RRF`.
 
+    Raises
+    ------
+    MethodError
+        If an option is out of range.
+
     Notes
     -----
     Minimises ``mean loss + lam * sum_g cost_g * sqrt(columns_g) * |b_g|`` over the coefficients b_g
@@ -430,6 +435,11 @@ class SVMRFE(RefinedMethod):
         standard deviations of the working response.
     prune, refine : bool
         As for :class:`RRF`.
+
+    Raises
+    ------
+    MethodError
+        If an option is out of range, or if `costs` are given.
 
     Notes
     -----

@@ -420,6 +420,11 @@ class ExchangeSearch(Method):
         Number of standard errors of the paired difference by which an exchange must lower the
         error, at least 0.
 
+    Raises
+    ------
+    MethodError
+        If an option is out of range.
+
     Notes
     -----
     The criterion E(S) of a set S is the squared error (for classes, the Brier score) of a model of

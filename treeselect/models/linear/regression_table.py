@@ -117,6 +117,13 @@ class InPapers:
             ``.summary()`` with ``as_docx()``, ``as_markdown()``, ``as_latex()`` and ``as_gt()``;
             ``.tidy()``.
 
+        Raises
+        ------
+        OptionError
+            If an argument is not allowed.
+        DataError
+            If one of the models can't be fitted.
+
         Notes
         -----
         P-values are of whole terms, by likelihood ratio, for a gaussian
