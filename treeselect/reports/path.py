@@ -126,16 +126,17 @@ def with_others(material: parts.FitMaterial, own: parts.Table) -> parts.Table | 
     fit = material.fit
     if material.whole or not fit.groups:
         return own
-    others = [*_other_sizes(fit), *_other_sets(fit)]
+    sizes, sets = _other_sizes(fit), _other_sets(fit)
+    others = [*sizes, *sets]
     if not others:
         return own
-    before = sum(len(found) < fit.k for _, _, found in others)
+    before = sum(len(found) < fit.k for _, _, found in sizes)
     labels, said, _ = map(list, zip(*others, strict=True))
     beside = [_of_units(fit, label, found) for label, _, found in others]
     labels.insert(before, f"{fit.k:,}, selected")
     said.insert(before, "")
     beside.insert(before, own)
-    legend = f"Number of {noun(fit)}"
+    legend = f"Number of {noun(fit)}{', or another set' if sets else ''}"
     return parts.Choices(legend, tuple(labels), tuple(said), tuple(beside), before)
 
 
@@ -174,7 +175,11 @@ def _other_sets(fit: Fit) -> list[_Other]:
     near = tables.alternative_table(fit).head(_SETS)["terms"]
     rows = zip(tables.rival_rows(fit, _SETS), near, strict=True)
     return [
-        (label, f"Out-of-bag error {change}% (s.e. {error}).", dict.fromkeys(units))
+        (
+            label,
+            f"Its out-of-bag error differs by {change}% (s.e. {error}) from that of the selection.",
+            dict.fromkeys(units),
+        )
         for (label, change, error), units in rows
     ]
 
@@ -195,7 +200,8 @@ def _of_units(fit: Fit, label: str, units: Mapping[str, float | None]) -> parts.
         marks[len(columns)] = tuple(map(parts.frequency_mark, rows))
         columns.append("Frequency")
         shown.append([decimal_text(row["frequency"], 2) for row in rows])
-    caption = f"Selection path, {label} {noun(fit, len(names))}" if worth else label
+    path = f"Selection path, {label} {noun(fit, len(names))}; importance by the method's measure"
+    caption = path if worth else label
     return parts.Table(tuple(columns), tuple(zip(*shown, strict=True)), marks=marks).titled(caption)
 
 
