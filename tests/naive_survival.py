@@ -101,30 +101,6 @@ def pairs(
     return found
 
 
-class LogRank(NamedTuple):
-    """Excess of events on one side, and its hypergeometric variance."""
-
-    excess: float
-    variance: float
-
-    @property
-    def chi_square(self) -> float:
-        """The log-rank test; 0 where the variance is 0."""
-        return self.excess**2 / self.variance if self.variance > 1e-12 else 0.0
-
-
-def log_rank(y: FloatArray, weight: FloatArray, left: BoolArray) -> LogRank:
-    """Observed less expected events on one side, within strata; weights count copies."""
-    excess = variance = 0.0
-    for time, stratum, dies in event_times(y, weight > 0):
-        risky = at_risk(y, time, stratum) * weight
-        n, m, d = risky.sum(), risky[left].sum(), weight[dies].sum()
-        excess += float(weight[dies & left].sum() - d * m / n)
-        if n > 1:
-            variance += float(d * (m / n) * (1 - m / n) * (n - d) / (n - 1))
-    return LogRank(excess, variance)
-
-
 def score_residuals(
     y: FloatArray, weight: FloatArray, eta: FloatArray, columns: FloatArray
 ) -> FloatArray:

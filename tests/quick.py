@@ -27,6 +27,16 @@ def quick_fit(
     return treeselect.select(formula, data, k=k, seed=1, **FEW | options)
 
 
+def burnt(formula: str, data: pd.DataFrame, **options: Any) -> treeselect.SelectionResult:
+    """A fit of a few trees by ControlBurn, without resamples."""
+    return treeselect.select(formula, data, **FEW | {"seed": 1, "resamples": None} | options)
+
+
+def by_mrmr(formula: str, data: pd.DataFrame, **options: Any) -> treeselect.SelectionResult:
+    """A fit by the method that needs no trees for its path."""
+    return treeselect.select(formula, data, **{"method": "mrmr", "seed": 1} | options)
+
+
 def changed(fit: treeselect.SelectionResult, **changes: Any) -> treeselect.SelectionResult:
     """A fit with other values in its record."""
     return treeselect.SelectionResult(dataclasses.replace(fit._fit, **changes))

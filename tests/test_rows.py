@@ -8,6 +8,7 @@ import pyarrow.dataset as ds
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from quick import by_mrmr
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import TimeSeriesSplit
 
@@ -273,9 +274,7 @@ def test_lots_keep_the_counts_and_are_nearly_equal(counts, most):
 def test_large_counts_are_drawn_in_lots(people, table, monkeypatch):
     many = table.assign(n=table["n"] * 1000)
     monkeypatch.setattr(row_sample, "_MOST_COPIES", 300)
-    fit = treeselect.select(
-        "survived ~ .", many, weights="n", weights_kind="frequency", method="mrmr", k=2, seed=1
-    )
+    fit = by_mrmr("survived ~ .", many, weights="n", weights_kind="frequency", k=2)
     assert "sex" in fit.selected
     assert len(fit.data.design.row_weights) <= 300
     died = 1000 * int(people["survived"].sum())
@@ -458,10 +457,9 @@ def test_all_rows_of_one_group_are_rows(task):
 def test_blocks_of_a_series_are_not_cut_in_two(sites):
     """Training rows of a block that is held out in part are left out."""
     block = np.arange(len(sites)) // 7
-    fit = treeselect.select(
-        "y ~ x + z1", sites, method="mrmr", k="best", folds=TimeSeriesSplit(4), fold_groups=block,
-        seed=1, progress=False,
-    )  # fmt: skip
+    fit = by_mrmr(
+        "y ~ x + z1", sites, k="best", folds=TimeSeriesSplit(4), fold_groups=block, progress=False
+    )
     assert fit.search.scores.scores.shape[0] == 4
     rows = row_weights(np.ones(len(sites), dtype=np.int64))
     folds, problem = fit._fit.choice.folds, fit.data.design.problem

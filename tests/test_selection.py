@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from quick import by_mrmr
 
 import treeselect
 from treeselect import ControlBurn, datasets
@@ -150,9 +151,7 @@ def test_labels_come_with_the_data_and_do_not_change_the_answer(mixed):
     plain = treeselect.select("died ~ . - dose", mixed, method="mrmr", k=2, seed=1)
     data = mixed[mixed.columns[::-1]]
     data.attrs["variable_labels"] = {"site": "Hospital", "signal": "in the data"}
-    fit = treeselect.select(
-        "died ~ . - dose", data, method="mrmr", k=2, seed=1, labels={"signal": "Signal"}
-    )
+    fit = by_mrmr("died ~ . - dose", data, k=2, labels={"signal": "Signal"})
     assert list(fit.data.design.labels.items()) == [("signal", "Signal"), ("site", "Hospital")]
     assert fit.selected == plain.selected
     np.testing.assert_array_equal(fit.predict(mixed), plain.predict(mixed))

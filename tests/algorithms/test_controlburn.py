@@ -6,6 +6,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from quick import burnt
 from tasks import names_of, sizes_of, task_of, with_problem
 
 import treeselect
@@ -156,7 +157,5 @@ def test_trees_that_tell_nothing_but_rounding_are_left_out_at_once(monkeypatch):
         {"y": [1, 0, 0, 1, 0, 0, 0, 0, 1, 1, 1, 0],
          "x": np.array([1, 0, 0, 1, 1, 1, 0, 1, 1, 0, 1, 0], dtype=bool)}
     )  # fmt: skip
-    fit = treeselect.select(
-        "y ~ x", data, method="controlburn", seed=1, k="1se", folds=2, forests=1, n_trees=5
-    )
+    fit = burnt("y ~ x", data, k="1se", folds=2)
     assert len(fit.path) >= 1

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from quick import by_mrmr
 
-import treeselect
 from treeselect.designs.modeldata import Associations
 from treeselect.designs.preparing import (
     Request,
@@ -330,10 +330,13 @@ def test_labels_of_times_and_of_what_is_not_looked_into():
 def test_similarity_is_the_association_of_each_two(mixed, weighted):
     """Numbers with and without missing values, factors, a group, a constant, weights."""
     data = mixed.assign(rough=mixed["signal"].round(), flat=1.0, times=np.arange(len(mixed)) % 3)
-    fit = treeselect.select(
-        "died ~ . - times", data, method="mrmr", k=1, seed=1,
-        groups={"blood panel": ["noise", "rough"]}, weights="times" if weighted else None,
-    )  # fmt: skip
+    fit = by_mrmr(
+        "died ~ . - times",
+        data,
+        k=1,
+        groups={"blood panel": ["noise", "rough"]},
+        weights="times" if weighted else None,
+    )
     measured, units = Associations(fit.data.design), fit.data.design.arrays.groups.names
     expected = [[1.0 if a == b else measured.units(a, b) for b in units] for a in units]
     np.testing.assert_allclose(measured.similarity(), expected, atol=1e-12)

@@ -28,13 +28,6 @@ def test_streams_have_reference_values_and_names():
         ]
 
 
-def test_random_below_covers_its_range_evenly():
-    state = np.array([7], dtype=np.uint64)
-    counts = np.bincount([random_below(state, 6) for _ in range(6000)], minlength=6)
-    assert len(counts) == 6
-    assert counts.min() > 850
-
-
 @given(seed=st.integers(-(2**64), 2**64), n_trees=st.integers(0, 120))
 def test_each_tree_has_a_stream_of_its_own(seed, n_trees):
     seeds = random.tree_seeds(seed, n_trees)
@@ -63,16 +56,6 @@ def test_a_bag_has_the_share_that_is_asked_for(share, size):
     assert subsample.max() == 1
 
 
-def test_every_row_has_the_same_chance():
-    for replace in (True, False):
-        drawn = sum(bag(replace, 0.5, seed) for seed in range(2000))
-        assert drawn[ROWS].min() > 900
-        assert drawn[ROWS].sum() == 4000
-
-
-GROUPS = np.array([0, 4, 4, 9, 0, 4, 9, 9, 7, 0])  # of the rows 1, 4, 5, 8: 4, 0, 4, 7
-
-
 @given(
     st.integers(0, 2**64 - 1), st.booleans(), st.sampled_from([1.0, 0.63, 0.5, 0.01]),
     st.lists(st.integers(0, 5), min_size=1, max_size=30), st.integers(0, 2**32),
@@ -88,23 +71,6 @@ def test_bags_of_whole_groups_are_those_of_the_twin(seed, replace, share, number
     state, spare = np.array([seed], dtype=np.uint64), np.zeros(len(groups), dtype=np.uint32)
     draw_bag(state, bags.in_rows, bags.start, replace, share, counts, spare)
     assert counts.tolist() == bag_of(seed, weight, sampling).tolist()
-
-
-def test_a_group_is_drawn_with_all_its_rows_or_not_at_all():
-    weight = np.zeros(10, dtype=np.int64)
-    weight[ROWS] = 2
-    bags = bags_of(weight, Sampling(groups=GROUPS), np.zeros(1, dtype=np.uint64))
-    assert bags.in_rows.tolist() == [1, 5, 4, 8]
-    assert bags.start.tolist() == [0, 2, 3, 4]
-    sizes = set()
-    for seed in range(50):
-        counts, spare = np.full(10, 9), np.zeros(10, dtype=np.uint32)
-        state = np.array([seed], dtype=np.uint64)
-        draw_bag(state, bags.in_rows, bags.start, True, 1.0, counts, spare)
-        assert counts[1] == counts[5]
-        assert counts[[1, 4, 8]].sum() == 3
-        sizes.add(int(counts.sum()))
-    assert sizes == {3, 4, 5, 6}
 
 
 @pytest.mark.parametrize("groups", [np.arange(10)[::-1].copy(), np.full(10, 3)])

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from quick import by_mrmr
 from scipy import stats
 
 import treeselect
@@ -251,9 +252,7 @@ def test_profiles_start_where_the_others_are_expected():
 
 
 def test_a_single_term_with_clusters_is_tested(survey):
-    fit = treeselect.select(
-        "Surv(time, event) ~ x", survey, method="mrmr", k=1, seed=1, fold_groups="site"
-    )
+    fit = by_mrmr("Surv(time, event) ~ x", survey, k=1, fold_groups="site")
     table = fit.refit("glm").drop1().tidy().set_index("term")
     assert 0 < table.loc["x", "p_value"] < 1
 

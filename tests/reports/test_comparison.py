@@ -8,12 +8,11 @@ import re
 import numpy as np
 import pytest
 from comparison_data import made
-from markup import plain, without_style
+from markup import without_style
 
 from treeselect.errors import OptionError
 from treeselect.figures.marks import Dot
 from treeselect.figures.svg import drawn
-from treeselect.printing import signed
 from treeselect.printing.markup import template_folder
 from treeselect.reports.pages import gather_comparison
 from treeselect.reports.render import COMPARISON, render
@@ -58,38 +57,10 @@ def test_whole_page(snapshot):
     assert without_style(page_of(made(3, (0, 1, 3), 5, own=(2,)))) == snapshot
 
 
-def test_numbers_on_the_page_are_those_of_the_tables(four):
-    page = plain(page_of(four))
-    for row in four.curves().itertuples():
-        assert f"<td>{row.score:.3f} ({row.standard_error:.3f})</td>" in page
-    for row in four.differences().itertuples():
-        numbers = (signed(x, "+.3f") for x in (row.difference, row.ci_low, row.ci_high))
-        text = "{} ({} to {})".format(*numbers)
-        assert f"<title>{row.method}: {text}</title>" in page
-    report = gathered(four)
-    assert [row.name for row in report.seconds.figure.rows] == [
-        row[0] for row in report.methods.table.rows
-    ]
-
-
-def test_the_table_of_terms_has_every_share_once(four):
-    found = gathered(four).terms.table
-    table = four.terms().set_index(["method", "term"])["frequency"]
-    methods = found.columns[1:]
-    assert sorted(methods) == sorted(four.methods)
-    assert len(found.rows) == table.index.get_level_values("term").nunique()
-    for i, (term, *cells) in enumerate(found.rows):
-        for j, (method, cell) in enumerate(zip(methods, cells, strict=True), start=1):
-            assert found.marks[j][i].at == table[method, term]
-            assert cell == f"{table[method, term]:.2f}"
-
-
 def test_the_page_stands_alone(four):
     page = page_of(four)
     assert "<script" not in page
     assert not re.search(r"""src\s*=|href="(?!#|data:(?:text|image)/)|@import|url\(""", page)
-    assert "default-src 'none'; style-src 'unsafe-inline'; img-src data:" in page
-    assert '<html lang="en">' in page
     assert page.count('role="img"') == 2 * page.count("</desc>") == 2 * 4
     labels = re.findall(r'aria-(?:labelledby|describedby)="([^"]+)"', page)
     assert len(labels) > 10

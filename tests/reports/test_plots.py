@@ -16,6 +16,7 @@ from survival_data import small_fit
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.collections import PolyCollection
+from quick import burnt
 
 import treeselect
 from treeselect.comparison.methods import score_lines
@@ -154,9 +155,7 @@ def test_substitutes_show_the_table(copies, cross_validated, mixed):
     assert texts(ax.texts) == [f"{value:.2f}" for value in table["association"]]
     with pytest.raises(StabilityError, match="without resamples"):
         cross_validated.plot("substitutes")
-    whole = treeselect.select(
-        "dose ~ signal", mixed, method="controlburn", k=1, seed=1, forests=1, n_trees=5
-    )
+    whole = burnt("dose ~ signal", mixed, k=1)
     whole = whole.resample(2)
     with pytest.raises(OptionError, match="There are no substitutes to plot"):
         whole.plot("substitutes")
@@ -251,9 +250,7 @@ def test_shapes_of_numbers_and_of_missing_values(fitted, mixed):
         np.testing.assert_allclose(drawn, means, atol=0.15 * np.ptp(own[:, 1]))
         assert np.mean(drawn) == pytest.approx(np.average(own[:, 1], weights=own[:, 0]), abs=0.02)
     assert ax.get_ylabel() == "centred effect on P(died = True)"
-    fit = treeselect.select(
-        "dose ~ noise", mixed, method="controlburn", k=1, seed=1, forests=1, n_trees=5
-    )
+    fit = burnt("dose ~ noise", mixed, k=1)
     ax = fit.plot("shape", term="noise")
     assert texts(ax.get_xticklabels())[-1] == "missing"
     known = ax.lines[1].get_xdata()
@@ -323,25 +320,19 @@ def test_what_can_t_be_plotted(fitted, arguments, says):
 
 
 def test_terms_of_several_variables_have_no_picture(mixed):
-    fit = treeselect.select(
-        "dose ~ signal:noise + site", mixed, method="controlburn", seed=1, k=2, forests=1, n_trees=5
-    )
+    fit = burnt("dose ~ signal:noise + site", mixed, k=2)
     with pytest.raises(OptionError, match="a figure shows one variable"):
         fit.plot("shape", term="signal:noise")
 
 
 def test_nothing_or_one_selected(mixed):
-    empty = treeselect.select(
-        "dose ~ . - died", mixed, method="controlburn", lam=1e9, seed=1, forests=1, n_trees=5
-    )
+    empty = burnt("dose ~ . - died", mixed, lam=1e9)
     for kind in ("importance", "correlation", "interactions", "importance_path"):
         with pytest.raises(OptionError):
             empty.plot(kind)
     with pytest.raises(OptionError, match=r"two steps with a score\.\n  With a score: k = 0\."):
         empty.plot("path")
-    one = treeselect.select(
-        "dose ~ signal", mixed, method="controlburn", k=1, seed=1, forests=1, n_trees=5
-    )
+    one = burnt("dose ~ signal", mixed, k=1)
     with pytest.raises(OptionError, match="at least two selected terms"):
         one.plot("interactions")
     with pytest.raises(OptionError, match="needs at least two steps with terms"):

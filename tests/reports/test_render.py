@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from markup import plain, without_style
-from quick import WITH_GAPS, changed, quick_fit
+from quick import WITH_GAPS, burnt, by_mrmr, changed, quick_fit, stability_of
 from round_numbers import EXCHANGES, RIVALS, with_trace
 
 import treeselect
@@ -20,7 +20,6 @@ from treeselect.reports.parts import Mark, Report, Section
 from treeselect.reports.render import code, css_text, render
 from treeselect.reports.resamples import models, stability_section
 from treeselect.resampling.cross_validation import ScoreBySize
-from treeselect.resampling.stability import Stability
 from treeselect.results.curves import curves
 from treeselect.results.tables import decision_table
 
@@ -121,25 +120,12 @@ def fixed(fitted, monkeypatch):
             np.array([[0.5, 0.625, 0.75, 0.75, 0.75], [0.5, 0.6875, 0.875, 0.8125, 0.8125]])
         ),
         model=dataclasses.replace(fitted.model.fitted, importance=shares(["signal", "site"])),
-        resampled=Stability(
-            units=names, fitted=steps[2].selected, assessed=np.ones(len(names), dtype=bool),
-            selected=drawn, scheme="bootstrap", k=2, seed=1,
-        ),
-    )  # fmt: skip
+        resampled=stability_of(drawn, names, fitted=steps[2].selected, k=2, seed=1),
+    )
 
 
 def test_whole_page(fixed, snapshot):
     assert without_style(page_of(fixed)) == snapshot
-
-
-def test_the_answer_comes_first(fixed):
-    assert gather(fixed._fit, written="now", versions={}).answer == (
-        "ControlBurn selected 2 of 6 candidate terms to predict died: signal and site. Stable up to"
-        " interchangeable terms (k fixed at 2): the other term was selected in at least 80% of 20"
-        " bootstrap resamples.",
-        "Interchangeable: exactly one of signal (15) and copy (5) was selected in 20 of 20"
-        " resamples (association at least 1.00).",
-    )
 
 
 def test_what_was_asked_is_said_once_or_whole(fixed):
@@ -170,9 +156,6 @@ def test_effects_that_the_table_of_terms_has_are_not_told_again(fixed, monkeypat
 
 
 def test_a_section_that_is_chosen_is_printed(fixed):
-    page = page_of(fixed)
-    assert 'class="sub unprinted" aria-labelledby="sparse-forest"' in page
-    assert "in the file: Importance along the path; The sparse forest; folded tables" in page
     chosen = gather(fixed._fit, written="now", versions={}, sections=("sparse_forest",))
     page = render(chosen, sections=("sparse_forest",))
     assert 'class="sub" aria-labelledby="sparse-forest"' in page
@@ -189,9 +172,7 @@ def test_kept_terms_are_marked_and_not_called_stable(fixed, mixed):
     assert {name for name, out in outside.items() if not out} == {"site", "signal"}
     frequency = {row[0]: row[1] for row in table.rows}
     assert frequency["site"] == "forced in"
-    fit = treeselect.select(
-        "died ~ signal + noise + site", mixed, method="mrmr", k=2, keep="site", seed=1
-    )
+    fit = by_mrmr("died ~ signal + noise + site", mixed, k=2, keep="site")
     answer = gathered(fit).answer[0]
     assert "site (always included)" in answer
     assert answer.count("always included") == 1
@@ -223,17 +204,13 @@ def test_long_paths_and_sizes_between_steps_are_marked(fixed):
 
 
 def test_a_path_of_one_step_and_nothing_selected_are_sentences(mixed):
-    fit = treeselect.select(
-        "dose ~ signal + noise", mixed, method="controlburn", lam=1e9, seed=1, forests=1, n_trees=5
-    )
+    fit = burnt("dose ~ signal + noise", mixed, lam=1e9)
     section = gathered(fit).path
     assert section.figure is None
     assert section.lead.startswith("The path has one step, with 0 terms. ")
     assert "dashed" not in section.lead
     assert 'id="scores-title"' not in page_of(fit)
-    fit = treeselect.select(
-        "dose ~ . - died", mixed, method="controlburn", lam=1e9, seed=1, forests=1, n_trees=5
-    )
+    fit = burnt("dose ~ . - died", mixed, lam=1e9)
     page = page_of(fit)
     assert "selected none of 6 candidate terms to predict dose" in page
     assert "No term was selected at lam = " in page
@@ -248,27 +225,6 @@ def test_whole_page_with_cross_validation(cross_validated):
     n_steps = len(cross_validated.path)
     assert page.count('class="error"') == 2 * n_steps  # for a desk and for a phone
     assert page.count('class="ring"') == 2
-
-
-def test_numbers_on_the_page_are_those_of_the_tables(fitted):
-    page = plain(page_of(fitted))
-    for row in fitted.tidy().query("selected").itertuples():
-        assert f"</svg>{row.importance:.3f}</td>" in page
-        assert f"<td>{row.ci_low:.2f} to {row.ci_high:.2f}</td>" in page
-    assert f"{fitted.stability.index:.2f}" in page
-    for term in fitted.selected:
-        rows = fitted.model.shape(term)
-        assert page.count(f'<tr><th scope="row">{term}</th><td') >= min(len(rows), 20)
-        for point in curves(fitted._fit, term)[0].points:
-            assert f"<td>{point.label}</td><td" in page
-            assert f"{point.share:.3f}</td>" in page
-    pair = fitted.model.interactions().iloc[0]
-    assert f"<title>{pair['term']} × {pair['other']}: {pair['size']:.3g}, strength" in page
-    for row in fitted.model.trees().head(15).itertuples():
-        assert f'<th scope="row">{row.tree}</th><td>{row.weight:.3f}</td>' in page
-    assert "The final model is a random forest of 20 trees on the selected terms." in page
-    assert "but does not predict: predictions come from the random forest" in page
-    assert "P(died = True)" in page
 
 
 def test_the_search_has_a_section_of_its_own(fitted, snapshot):
@@ -293,8 +249,6 @@ def test_the_page_stands_alone(fitted):
     page = page_of(fitted)
     assert "<script" not in page
     assert not re.search(r"""src\s*=|href="(?!#|data:(?:text|image)/)|@import|url\(""", page)
-    assert "default-src 'none'; style-src 'unsafe-inline'; img-src data:" in page
-    assert '<html lang="en">' in page
     n_panels = sum(len(row.panels) for row in gathered(fitted).shapes.rows)
     assert page.count("</desc>") == 4 + n_panels
     assert page.count("<svg") - page.count('<svg class="spark"') == 2 * 4 + n_panels
@@ -331,9 +285,7 @@ def test_a_size_stays_small_for_many_terms(fitted):
     names = [f"concentration of marker {i:02d}" for i in range(60)]
     data = pd.DataFrame(rng.normal(size=(90, 60)), columns=names)
     data["y"] = data[names[:50]].sum(axis=1)
-    fit = treeselect.select(
-        "y ~ .", data, method="controlburn", k=50, seed=1, forests=1, n_trees=5, resamples=2
-    )
+    fit = burnt("y ~ .", data, k=50, resamples=2)
     assert fit.k > 25
     assert len(page_of(fit).encode()) < 300_000
     assert len(render(many(fitted, 50)).encode()) < 300_000
@@ -448,9 +400,7 @@ def test_terms_of_several_variables_have_no_picture(mixed):
 
 
 def test_one_term_has_no_interactions(mixed):
-    fit = treeselect.select(
-        "dose ~ signal", mixed, method="controlburn", k=1, seed=1, forests=1, n_trees=5
-    )
+    fit = burnt("dose ~ signal", mixed, k=1)
     learned = gathered(fit)
     assert learned.interactions is None
     assert learned.importance_path is None  # there is one step only
@@ -458,10 +408,13 @@ def test_one_term_has_no_interactions(mixed):
 
 
 def test_groups_and_costs_are_shown(mixed):
-    fit = treeselect.select(
-        "died ~ . - dose - copy", mixed, method="controlburn", k=1, seed=1, forests=1, n_trees=5,
-        groups={"lab": ["signal", "noise"]}, costs={"lab": 7.0},
-    )  # fmt: skip
+    fit = burnt(
+        "died ~ . - dose - copy",
+        mixed,
+        k=1,
+        groups={"lab": ["signal", "noise"]},
+        costs={"lab": 7.0},
+    )
     page = plain(page_of(fit))
     assert '<th scope="col">Group</th>' in page
     assert "<td>lab</td>" in page
@@ -541,10 +494,7 @@ def test_coefficients_have_a_section_of_their_own(mixed, tmp_path):
 def test_the_sets_of_many_units_are_the_most_frequent(fitted):
     names = tuple(f"x{i:02d}" for i in range(40))
     drawn = np.random.default_rng(0).random((50, 40)) < np.linspace(1, 0, 40)
-    stability = Stability(
-        units=names, fitted=drawn[0], assessed=np.ones(40, dtype=bool), selected=drawn,
-        scheme="subsample", k=20, seed=1,
-    )  # fmt: skip
+    stability = stability_of(drawn, names, scheme="subsample", k=20)
     material = SimpleNamespace(fit=changed(fitted, resampled=stability)._fit)
     listed = models(material).table
     assert listed.more == stability.n_models - len(listed.rows)

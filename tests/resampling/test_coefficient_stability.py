@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
-from quick import WITH_GAPS, changed
+from quick import WITH_GAPS, by_mrmr, changed
 
 import treeselect
 from treeselect.errors import DataError, OptionError, StabilityError
@@ -150,9 +150,7 @@ def test_more_terms_than_rows_have_no_full_model():
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(20, 30)), columns=[f"x{i}" for i in range(30)])
     data["y"] = 3 * data["x7"] + rng.normal(size=20)
-    found = treeselect.select(
-        "y ~ .", data, method="mrmr", k=1, seed=1, resamples=4
-    ).model.coefficient_stability()
+    found = by_mrmr("y ~ .", data, k=1, resamples=4).model.coefficient_stability()
     assert found.full_failure == "There are 30 terms for 20 rows."
     assert found.table["rmsd_ratio"].isna().all()
     assert found.table["median"].notna().all()

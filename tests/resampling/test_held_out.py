@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from quick import changed
+from quick import by_mrmr, changed
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import confusion_matrix, roc_auc_score, roc_curve
 from sklearn.model_selection import ShuffleSplit
@@ -35,9 +35,7 @@ N = 400
 
 
 def of(data, formula, folds=3, *, family="auto", weights=None, **how):
-    fit = treeselect.select(
-        formula, data, method="mrmr", k=2, seed=1, family=family, weights=weights
-    )
+    fit = by_mrmr(formula, data, k=2, family=family, weights=weights)
     return fit.performance(folds, **how)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from quick import by_mrmr
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import LeaveOneGroupOut
 from survival_data import small_fit, small_times
@@ -99,9 +100,7 @@ def test_rows_that_are_not_used_have_no_group(data):
 
 
 def test_sites_that_are_left_out(data):
-    fit = treeselect.select(
-        "sick ~ a + b", data, method="mrmr", k=1, seed=1, fold_groups="site", model="glm"
-    )
+    fit = by_mrmr("sick ~ a + b", data, k=1, fold_groups="site", model="glm")
     found = fit.performance(LeaveOneGroupOut(), fold_groups="site")
     by = found.by("site").tidy()
     assert by["score"].to_list() == pytest.approx(found.scores.tolist())

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from quick import by_mrmr
 from sklearn.metrics import roc_auc_score
 from survival_data import small_times
 
@@ -151,9 +152,7 @@ def test_numbers_and_counts(data):
 
 @pytest.fixture(scope="module")
 def timed():
-    fit = treeselect.select(
-        "Surv(time, dead) ~ risky + x + z", small_times(), method="mrmr", k=2, seed=1, model="glm"
-    )
+    fit = by_mrmr("Surv(time, dead) ~ risky + x + z", small_times(), k=2, model="glm")
     return fit, fit.validate(6, horizon=200)
 
 
@@ -190,9 +189,7 @@ def test_the_slope_of_times_is_that_of_a_cox_model():
 def test_strata_that_are_not_drawn_have_no_risk():
     data = small_times().assign(site=np.r_[["Bath"] * 2, ["York"] * 88])
     data.loc[0, "dead"] = 1
-    fit = treeselect.select(
-        "Surv(time, dead) ~ risky + x + strata(site)", data, method="mrmr", k=1, seed=1, model="glm"
-    )
+    fit = by_mrmr("Surv(time, dead) ~ risky + x + strata(site)", data, k=1, model="glm")
     found = fit.validate(12, horizon=100)
     assert 0 < np.isnan(found.resampled[:, :2]).sum() < 24
     assert not np.isnan(found.instability(0.5)[["low", "error", "changed"]]).to_numpy().any()

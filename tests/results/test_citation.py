@@ -8,14 +8,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from quick import changed
+from quick import changed, stability_of
 from survival_data import small_fit
 
 import treeselect
 from treeselect.designs.modeldata import data_fingerprint
 from treeselect.errors import OptionError
 from treeselect.resampling.cross_validation import ScoreBySize
-from treeselect.resampling.stability import Stability
 from treeselect.results.citation import cite, versions_text
 from treeselect.results.versions import session
 
@@ -31,16 +30,11 @@ def quick(data, formula, method="mrmr", **options):
 
 def with_resamples(fit):
     """The fit with 20 round resamples, of which 15 selected what it did."""
-    units = fit.data.design.arrays.groups.names
-    drawn = np.tile(fit.search.step.selected, (20, 1))
+    own = fit.search.step.selected
+    drawn = np.tile(own, (20, 1))
     drawn[15:] = np.roll(drawn[15:], 1, axis=1)
-    return changed(
-        fit,
-        resampled=Stability(
-            units=units, fitted=fit.search.step.selected, assessed=np.ones(len(units), dtype=bool),
-            selected=drawn, scheme="bootstrap", k=fit.k, seed=1,
-        ),
-    )  # fmt: skip
+    units = fit.data.design.arrays.groups.names
+    return changed(fit, resampled=stability_of(drawn, units, k=fit.k, seed=1))
 
 
 @pytest.fixture(scope="module")

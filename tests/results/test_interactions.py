@@ -50,14 +50,6 @@ def test_a_true_interaction_is_surely_stronger_than_none(told):
     assert "where there are at least 20" in interval_note(found)
 
 
-def test_processes_and_the_order_of_the_columns_do_not_matter(told, data):
-    turned = data[data.columns[::-1]]
-    again = fit_of(turned, "y ~ f + add + x2 + x1").resample(20, effects=True, n_jobs=2)
-    expected, found = by_pair(told), by_pair(again).reindex(by_pair(told).index)
-    numbers = ["strength", "low", "high", "size", "n_resamples"]
-    pd.testing.assert_frame_equal(found[numbers], expected[numbers])
-
-
 def test_a_checkpoint_keeps_them(data, tmp_path):
     fit = fit_of(data.iloc[:60], "y ~ x1 + x2", k=2)
     seen = []

@@ -4,21 +4,14 @@ import itertools
 
 import numpy as np
 import pytest
-from quick import changed, quick_fit
+from quick import changed, quick_fit, stability_of
 
 import treeselect
 from treeselect.designs.modeldata import Associations
 from treeselect.errors import DataError
-from treeselect.resampling.stability import Stability
+from treeselect.results.curves import shape_map
 from treeselect.results.describing import association_map, co_selection_map, near_units
-
-
-def drawn(units, selected, kept=()):
-    selected = np.asarray(selected, dtype=bool)
-    return Stability(
-        units=units, fitted=selected[0], assessed=~np.isin(units, kept), selected=selected,
-        scheme="bootstrap", k=2, seed=1,
-    )  # fmt: skip
+from treeselect.results.shapes import shape_table
 
 
 def test_selected_units_come_first_then_frequent_ones(fitted):
@@ -26,7 +19,7 @@ def test_selected_units_come_first_then_frequent_ones(fitted):
     rng = np.random.default_rng(0)
     share = dict.fromkeys(units, 0.0) | {"copy": 0.6, "noise": 0.3, "colour": 0.05, "flag": 0.3}
     selected = np.column_stack([np.arange(20) < 20 * share[u] for u in units])
-    fit = changed(fitted, resampled=drawn(units, selected[rng.permutation(20)]))
+    fit = changed(fitted, resampled=stability_of(selected[rng.permutation(20)], units))
     assert near_units(fit._fit) == (*fit.groups, "copy", "flag", "noise")
     assert near_units(fit._fit, 3) == (*fit.groups, "copy")
     assert near_units(fit._fit, 1) == fit.groups[:1]
@@ -75,7 +68,7 @@ def test_co_selection_by_hand():
     selected = np.column_stack(
         [first, first, ~first, np.ones(40, dtype=bool), np.zeros(40, dtype=bool)]
     )
-    found = co_selection_map(drawn(tuple("abcde"), selected), ("c", "a", "d", "b", "e"))
+    found = co_selection_map(stability_of(selected, tuple("abcde")), tuple("cadbe"))
     assert found.units == ("c", "a", "b")
     np.testing.assert_array_equal(
         found.together, [[0.5, 0.0, 0.0], [0.0, 0.5, 0.5], [0.0, 0.5, 0.5]]
@@ -89,7 +82,7 @@ def test_co_selection_by_hand():
 def test_co_selection_is_that_of_the_table_of_pairs():
     names = tuple(f"x{i}" for i in range(8))
     selected = np.random.default_rng(3).random((60, 8)) < np.linspace(0.2, 0.8, 8)
-    stability = drawn(names, selected)
+    stability = stability_of(selected, names)
     found = co_selection_map(stability, names)
     at = {unit: i for i, unit in enumerate(found.units)}
     table = stability.in_pandas.pairs()
@@ -101,3 +94,16 @@ def test_co_selection_is_that_of_the_table_of_pairs():
         assert found.together[i, j] == found.together[j, i] == together
         assert found.expected[i, j] == pytest.approx(expected)
         assert found.sign[i, j] == {"+": 1, "-": -1, "": 0}[sign]
+
+
+def test_every_pair_of_values_stands_at_its_place(fitted):
+    found = shape_map(fitted._fit, "site", "signal")
+    table = shape_table(fitted._fit, "site", "signal")
+    assert found.x == ("Bath", "Leeds", "York", "missing")
+    assert (found.x_label, found.y_label) == ("site", "signal")
+    assert [float(text) for text in found.y] == sorted(float(text) for text in found.y)
+    assert np.isfinite(found.means).sum() == len(table)
+    assert found.scale == "P(died = True)"
+    column = found.means[:, found.x.index("York")]
+    own = table.loc[table["site"] == "York"].sort_values("signal")["mean"]
+    np.testing.assert_array_equal(column[np.isfinite(column)], own)

@@ -5,12 +5,12 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
-from quick import changed
+from quick import changed, stability_of
 
 import treeselect
-from treeselect.resampling.stability import Stability
 from treeselect.results.summary import overview_table
 from treeselect.results.tables import class_counts, missing_counts, selected_first
+from treeselect.results.verdict import each_selected_all, kept_units, sizes_of_resamples
 
 
 @pytest.fixture
@@ -22,10 +22,9 @@ def drawn(fitted):
         selected = np.zeros((20, len(names)), dtype=bool)
         for name, count in counts.items():
             selected[:count, names.index(name)] = True
-        resampled = Stability(
-            units=names, fitted=fitted.search.step.selected, assessed=~np.isin(names, kept),
-            selected=selected, scheme="bootstrap", k=2, seed=1,
-        )  # fmt: skip
+        resampled = stability_of(
+            selected, names, fitted=fitted.search.step.selected, assessed=~np.isin(names, kept)
+        )
         return changed(fitted, resampled=resampled)._fit
 
     return make
@@ -76,6 +75,15 @@ def test_places_are_held_in_turn(drawn, fitted):
     assert named["signal"] == ("copy",)
     assert named["copy"] == ("signal",)
     assert named["site"] == ()
+
+
+def test_what_is_kept_and_sizes_of_resamples(fitted, drawn):
+    first, second = fitted.groups
+    assert kept_units(drawn({first: 20, second: 5}, kept=[first]).resampled) == {first}
+    assert sizes_of_resamples(drawn({first: 20, second: 5}).resampled) == (1, 2)
+    assert not each_selected_all(drawn({first: 20}).resampled)
+    units = fitted.data.design.arrays.groups.names
+    assert each_selected_all(drawn(dict.fromkeys(units, 20)).resampled)
 
 
 @pytest.fixture(scope="module")

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from quick import burnt
 
-import treeselect
 from treeselect.errors import OptionError, StabilityError
 
 
@@ -27,13 +27,9 @@ def test_selected_terms_are_in_order_of_importance(fitted):
 
 def test_formula_quotes_odd_names_and_can_be_used_again(mixed):
     data = mixed.rename(columns={"signal": "the signal", "copy": "class"})
-    fit = treeselect.select(
-        "died ~ `the signal` + site", data, method="controlburn", k=2, seed=1, forests=1, n_trees=5
-    )
+    fit = burnt("died ~ `the signal` + site", data, k=2)
     assert "`the signal`" in fit.formula
-    again = treeselect.select(
-        fit.formula, data, method="controlburn", k=2, seed=1, forests=1, n_trees=5
-    )
+    again = burnt(fit.formula, data, k=2)
     assert set(again.selected) == {"the signal", "site"}
 
 
@@ -81,9 +77,7 @@ def test_predictions_keep_length_index_and_labels(fitted, mixed):
     classes = fitted.predict(mixed, type="class")
     assert classes.equals(pd.Series(p >= 0.5, name="died"))
     data = mixed.assign(died=np.where(mixed["died"], "yes", "no"))
-    fit = treeselect.select(
-        "died ~ signal + site", data, method="controlburn", k=2, seed=1, forests=1, n_trees=5
-    )
+    fit = burnt("died ~ signal + site", data, k=2)
     assert set(fit.predict(data, type="class")) == {"yes", "no"}
     assert fit.data.design.response.classes == ("no", "yes")
 

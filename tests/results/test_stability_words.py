@@ -4,20 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 
-import numpy as np
 import pytest
+from quick import stability_of
 
-from treeselect.resampling.stability import Stability, index_words
+from treeselect.resampling.stability import index_words
 from treeselect.results.verdict import model_sentence, place_sentences
-
-
-def stability_of(selected, fitted, *, kept=(), scheme="bootstrap", units=None, **more):
-    selected = np.asarray(selected, dtype=bool)
-    units = units or ("age", "height", "sex", "weight", "wrist")[: selected.shape[1]]
-    return Stability(
-        units=tuple(units), fitted=np.isin(units, fitted), assessed=~np.isin(units, kept),
-        selected=selected, scheme=scheme, k=2, seed=0, **more,
-    )  # fmt: skip
 
 
 def rows(*counted):
@@ -26,10 +17,11 @@ def rows(*counted):
 
 
 AGE_OR_HEIGHT = rows(("101", 58), ("011", 31), ("001", 11))
+UNITS = ("age", "height", "sex")
 
 
 def test_interchangeable_units_in_words():
-    stability = stability_of(AGE_OR_HEIGHT, ["age", "sex"])
+    stability = stability_of(AGE_OR_HEIGHT, UNITS)
     alike = dataclasses.replace(stability, association=lambda unit, other: 0.856)
     assert place_sentences(alike) == [
         "Interchangeable: exactly one of age (58) and height (31) was selected in 89 of 100"
@@ -39,11 +31,11 @@ def test_interchangeable_units_in_words():
 
 
 def test_sets_in_words():
-    own = stability_of(AGE_OR_HEIGHT, ["age", "sex"])
+    own = stability_of(AGE_OR_HEIGHT, UNITS)
     assert model_sentence(own) == (
         "The 100 resamples selected 3 distinct sets; 58 of them selected that of the fit."
     )
-    never = stability_of(rows(("101", 20)), ["height"])
+    never = stability_of(rows(("101", 20)), UNITS, fitted=[0, 1, 0])
     assert model_sentence(never) == (
         "The 20 resamples selected one set; none of them selected that of the fit."
     )
@@ -61,4 +53,4 @@ def test_sets_in_words():
     ],
 )
 def test_the_index_in_words(drawn, words):
-    assert index_words(stability_of(drawn, ["age"])).startswith(words)
+    assert index_words(stability_of(drawn, UNITS)).startswith(words)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from quick import burnt, by_mrmr
 from round_numbers import with_round_numbers
 from survival_data import small_fit, small_times
 
@@ -29,10 +30,14 @@ def test_full_text_with_groups_costs_notes_and_dropped_rows(mixed, snapshot):
     data = mixed.assign(always=1.0, never=None, patient=range(len(mixed)))
     data["died"] = data["died"].astype(object)
     data.loc[:6, "died"] = None
-    fit = treeselect.select(
-        "died ~ . - dose - copy", data, method="controlburn", k=2, seed=1, forests=1, n_trees=10,
-        groups={"blood panel": ["signal", "noise"]}, costs={"blood panel": 3.0, "site": 0.5},
-    )  # fmt: skip
+    fit = burnt(
+        "died ~ . - dose - copy",
+        data,
+        k=2,
+        n_trees=10,
+        groups={"blood panel": ["signal", "noise"]},
+        costs={"blood panel": 3.0, "site": 0.5},
+    )
     made = with_round_numbers(fit, "blood panel", "site")
     assert made.summary().as_text() == snapshot
 
@@ -76,9 +81,7 @@ def hostile(mixed):
     data = mixed.rename(
         columns={"signal": "<script>alert(1)</script>", "site": r"50% & $x_1^2 \#{}"}
     )
-    return treeselect.select(
-        "died ~ . - dose - copy", data, method="controlburn", k=2, seed=1, forests=1, n_trees=5
-    )
+    return burnt("died ~ . - dose - copy", data, k=2)
 
 
 def test_hostile_names_in_html_and_latex(mixed):
@@ -101,9 +104,7 @@ def test_many_selected_terms_are_cut(mixed):
     for name in names:
         data[name] = rng.normal(size=len(data))
     data["dose"] = data[names].sum(axis=1)
-    fit = treeselect.select(
-        "dose ~ .", data, method="controlburn", keep=names[:35], k=35, seed=1, forests=1, n_trees=5
-    )
+    fit = burnt("dose ~ .", data, keep=names[:35], k=35)
     text = str(fit.summary())
     assert "5 more selected terms are listed by `.tidy()`" in text
     assert len(text.splitlines()) < 68  # 14 of them are the call
@@ -141,9 +142,7 @@ def test_median_follow_up(median, said):
 def test_far_too_few_rows_are_told(mixed):
     """A factor of three levels has two parameters, and an interaction the product."""
     few = mixed.dropna().head(90)
-    fit = treeselect.select(
-        "died ~ signal + site + site:noise + dose", few, method="mrmr", k=1, seed=1
-    )
+    fit = by_mrmr("died ~ signal + site + site:noise + dose", few, k=1)
     specs = {spec.term.name: spec.n_parameters for spec in fit.data.design.spec.terms}
     assert sorted(specs.values()) == [1, 1, 2, 2]
     needed = treeselect.sample_size(6, "binomial", prevalence=float(few["died"].mean())).n

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from quick import burnt
 
 import treeselect
 from treeselect.errors import OptionError
@@ -92,9 +93,7 @@ def test_labels_are_formulaics_names(fit):
 
 
 def test_rules_of_a_small_tree(mixed):
-    fit = treeselect.select(
-        "dose ~ signal", mixed, method="controlburn", k=1, forests=1, n_trees=2, seed=1
-    )
+    fit = burnt("dose ~ signal", mixed, k=1, n_trees=2)
     frame = tidy_trees(
         fit.model.fitted.trees, fit.data.design.spec, fit.data.design.arrays,
         fit.model.fitted.groups,

@@ -89,23 +89,6 @@ def test_trees_are_those_of_scikit_learn(numbers, kind, depth, least, leaves):
             np.testing.assert_array_equal(predict_mean(again, data)[inside], found)
 
 
-def test_indicators_of_classes_split_as_the_gini_index(numbers):
-    """That of two classes is twice the variance of one of them."""
-    _, data, score, weight = numbers
-    label = np.searchsorted([-1.0, 0.3, 1.5], score)
-    growth = Growth(6, 2, 3, 0.0)
-    a = grow(data, class_target(label, 4), weight, growth).nodes
-    b = grow(data, vector_target(np.eye(4)[label]), weight, growth).nodes
-    y = (score > 0) * 1.0
-    c = grow(data, class_target(y, 2), weight).nodes
-    d = grow(data, mean_target(y), weight).nodes
-    for one, other, times in ((a, b, 1), (c, d, 2)):
-        np.testing.assert_array_equal(one.column, other.column)
-        np.testing.assert_allclose(one.gain, times * other.gain, rtol=1e-9)
-    np.testing.assert_allclose(a.value, b.value, atol=1e-12)
-    np.testing.assert_allclose(c.value[:, 1], d.value[:, 0], atol=1e-12)
-
-
 @pytest.mark.parametrize("order", [DEPTH_FIRST, BEST_FIRST])
 def test_real_weights_that_are_whole_are_copies(numbers, order):
     _, data, score, weight = numbers

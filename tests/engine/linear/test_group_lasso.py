@@ -1,4 +1,4 @@
-"""The group lasso against scikit-learn, cvxpy and its own conditions of optimality."""
+"""The group lasso against cvxpy and its own conditions of optimality."""
 
 from itertools import pairwise
 
@@ -10,9 +10,6 @@ from treeselect.engine.linear.group_lasso import GroupLasso, minimise_model
 from treeselect.engine.losses import LogisticLoss, MultinomialLoss, PoissonLoss, SquaredLoss
 from treeselect.engine.survival.cox import CoxLoss
 from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM, as_times
-
-TOLERANCE = 1e-5
-"""That of the other solvers; our own is 1e-9."""
 
 
 def columns(seed, n=200, p=8):
@@ -55,17 +52,6 @@ def objective(solver, fit, lam):
     return float(
         solver.share @ solver.loss.value(solver.y, fit.eta) + lam * solver.price @ solver.norms(fit)
     )
-
-
-@pytest.mark.parametrize("share", [0.5, 0.1, 0.01])
-def test_single_columns_of_numbers_are_scikit_learns_lasso(share):
-    from sklearn.linear_model import Lasso
-
-    solver = problem("gaussian", [1] * 8)
-    lam, fit = solved(solver, share)
-    twin = Lasso(alpha=lam, tol=1e-12, max_iter=100_000).fit(solver.x, solver.y)
-    np.testing.assert_allclose(fit.coef[:, 0], twin.coef_, atol=TOLERANCE)
-    np.testing.assert_allclose(fit.intercept, twin.intercept_, atol=TOLERANCE)
 
 
 @KINDS

@@ -1,4 +1,4 @@
-"""Agreement with R's survival, lifelines and scikit-survival: `tests/reference` has the scripts."""
+"""Agreement with R's survival and scikit-survival: `tests/reference` has the scripts."""
 
 from pathlib import Path
 
@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from coxph_models import COEFFICIENTS, HAZARDS, every_model, needs_sets, rows_of
-from naive_survival import log_rank
 
 from treeselect.engine.survival.cox import CoxRows
 from treeselect.engine.survival.curves import (
@@ -45,18 +44,12 @@ def of_r(case, figure):
     return OF_R.loc[here, "value"].to_numpy()
 
 
-def of_python(package, figure):
-    """Numbers of the two packages."""
-    here = (OF_PYTHON["package"] == package) & (OF_PYTHON["figure"] == figure)
+def of_python(figure):
+    """Numbers of scikit-survival."""
+    here = (OF_PYTHON["package"] == "sksurv") & (OF_PYTHON["figure"] == figure)
     found = OF_PYTHON.loc[here, "value"].to_numpy()
     assert len(found)
     return found
-
-
-def assert_of_python(package, found):
-    for figure, ours in found.items():
-        theirs = of_python(package, figure)
-        np.testing.assert_allclose(np.ravel(ours), theirs, **NEAR, err_msg=figure)
 
 
 @pytest.mark.parametrize("case", sorted(OF_R["case"].unique()))
@@ -87,68 +80,24 @@ def test_kaplan_and_meier_are_those_of_r(case):
         np.testing.assert_allclose(getattr(curve, ours), of_r(case, theirs), **NEAR)
 
 
-@pytest.mark.parametrize("case", ["000", "010"])
-def test_the_log_rank_test_is_that_of_r(case):
-    found = log_rank(response(strata=case[1] == "1"), ONES, Z > 0.2)
-    np.testing.assert_allclose(found.chi_square, of_r(case, "log_rank")[0], **NEAR)
-
-
 def test_figures_are_those_of_scikit_survival():
-    y = response()
-    rows = CoxRows(y, ONES)
-    times = np.arange(2.0, 13.0)
-    curve = kaplan_meier(y, ONES)
-    found = {
-        "loglik": -rows.value(ETA).sum(),
-        "score": X.T @ rows.negative_gradient(ETA),
-        "information": X.T @ rows.curvature_times(ETA, X),
-        "breslow": breslow(y, ETA, ONES).cumulative_hazard(times, 0),
-        "survival_plain": curve.survival,
-        "survival_late": kaplan_meier(response(late=True), ONES).survival,
-        "censoring": censoring_curve(y, ONES).survival,
-        "uno": uno_concordance(y, Z, ONES, tau=14.0).value,
-    }
-    assert_of_python("sksurv", found)
-    index, *pairs, _ = of_python("sksurv", "harrell")
-    ours = concordance(y, Z, ONES)
-    np.testing.assert_allclose([ours.value, *ours], [index, *pairs], **NEAR)
-
-
-def test_scores_are_those_of_scikit_survival():
-    """Also with the censoring of other rows."""
+    """Those of which R has none: scores, also with the censoring of other rows."""
     y, times = response(), np.arange(2.0, 13.0)
     survival = np.exp(-np.outer(np.exp(0.3 * Z), 0.08 * times))
     scores = brier_scores(y, survival, times, ONES)
-    found = {"brier": scores, "integrated": integrated_brier_score(scores, times)}
     others, rest = {"censoring": censoring_curve(y[:60], ONES[:60])}, slice(60, None)
-    found["brier_of_others"] = brier_scores(y[rest], survival[rest], times, ONES[rest], **others)
-    uno = uno_concordance(y[rest], Z[rest], ONES[rest], tau=9.0, **others)
-    assert_of_python("sksurv", found | {"uno_of_others": uno.value})
-
-
-def test_figures_are_those_of_lifelines():
-    y = response()
-    rows = CoxRows(y, WEIGHT)
     found = {
-        "loglik_weighted": -WEIGHT @ rows.value(ETA),
-        "score_weighted": X.T @ (WEIGHT * rows.negative_gradient(ETA)),
-        "information_weighted": X.T @ (WEIGHT[:, np.newaxis] * rows.curvature_times(ETA, X)),
-        "survival_late": kaplan_meier(response(late=True), ONES).survival,
-        "survival_weighted": kaplan_meier(y, WEIGHT).survival,
-        "harrell": concordance(y, Z, ONES).value,
-    }
-    assert_of_python("lifelines", found)
-
-
-def test_where_lifelines_differs():
-    """Its censoring curve is that of the rows with events and censorings exchanged, which leaves
-    those at risk who have the event at the time."""
-    y = response()
-    exchanged = as_times(DATA["stop"].to_numpy(), DATA["event"].to_numpy() == 0)
-    theirs = of_python("lifelines", "censoring")
-    np.testing.assert_allclose(kaplan_meier(exchanged, ONES).survival, theirs, **NEAR)
-    assert (censoring_curve(y, ONES).survival <= theirs + 1e-12).all()
-    assert (censoring_curve(y, ONES).survival < theirs - 1e-3).any()
+        "censoring": censoring_curve(y, ONES).survival,
+        "uno": uno_concordance(y, Z, ONES, tau=14.0).value,
+        "uno_of_others": uno_concordance(y[rest], Z[rest], ONES[rest], tau=9.0, **others).value,
+        "brier": scores, "integrated": integrated_brier_score(scores, times),
+        "brier_of_others": brier_scores(y[rest], survival[rest], times, ONES[rest], **others),
+    }  # fmt: skip
+    for figure, ours in found.items():
+        np.testing.assert_allclose(np.ravel(ours), of_python(figure), **NEAR, err_msg=figure)
+    index, *pairs, _ = of_python("harrell")
+    ours = concordance(y, Z, ONES)
+    np.testing.assert_allclose([ours.value, *ours], [index, *pairs], **NEAR)
 
 
 @needs_sets

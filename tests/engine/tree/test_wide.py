@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from tree_data import assert_same, binned, grow_target
+from tree_data import grow_target
 
 from treeselect.engine.columns import (
     MAX_BINS,
@@ -14,7 +14,7 @@ from treeselect.engine.columns import (
     select_groups,
 )
 from treeselect.engine.forest.boosting import Boosting, boost
-from treeselect.engine.forest.walk import mark_leaves, predict_mean
+from treeselect.engine.forest.walk import predict_mean
 from treeselect.engine.losses import SquaredLoss
 from treeselect.engine.tree.nodes import Trees
 from treeselect.engine.tree.target import class_target, mean_target
@@ -81,24 +81,6 @@ def test_trees_are_those_of_scikit_learn(problem, depth):
         np.testing.assert_allclose(ours, theirs, atol=1e-9)
         root = nodes.column[0]
         assert edges[root][nodes.code[0] - 1] == pytest.approx(tree.tree_.threshold[0])
-
-
-def test_a_wide_column_of_few_values_is_the_narrow_one(problem):
-    """The same codes in two bytes grow the same tree, in every order and with kept histograms."""
-    x, y = problem
-    narrow = binned(x)
-    wide = narrow._replace(
-        codes=np.where([[True], [False], [True], [False]], 0, narrow.codes).astype(np.uint8),
-        wide=narrow.codes[[2, 0]].astype(np.uint16),
-        wide_at=np.array([1, -1, 0, -1], dtype=np.int32),
-    )
-    ones = np.ones(len(y), dtype=np.int64)
-    for order in (0, 1, BEST_FIRST):
-        for target in (mean_target(y), class_target(y > 0, 2)):
-            growth = Growth(UNBOUNDED, 3, 99, 0.0, order=order, max_leaves=40)
-            a, b = (grow_target(data, target, ones, growth) for data in (narrow, wide))
-            assert_same(a, b)
-    assert_same(mark_leaves(trees_of(a), narrow), mark_leaves(trees_of(b), wide))
 
 
 def test_boosting_is_the_same_for_any_number_of_threads(problem):
