@@ -72,6 +72,15 @@ def test_variables_texts_and_hidden_columns_of_terms():
     assert [t.variables for t in terms] == [("a b",), ("a", "a b", "b"), ("a", "a b")]
 
 
+@pytest.mark.parametrize(
+    ("n", "said"), [(19, "The formula has 19"), (30, "The beginning of.* has 20")]
+)
+def test_after_twenty_problems_the_rest_of_a_formula_is_not_read(n, said):
+    names = " + ".join(["{x0}", "x0", *(f"x{i}" for i in range(n))])
+    with pytest.raises(FormulaError, match=f"^{said} problems"):
+        parse_formula(f"y ~ {names}", ["y"])
+
+
 def test_columns_named_like_intercepts_interactions_and_expressions():
     """formulaic takes it for the intercept: the column would be lost in silence."""
     for formula in ("y ~ .", "y ~ x + `1`", "`1` ~ x"):

@@ -121,18 +121,29 @@ def _parsed(
     return ParsedFormula(text, response, terms, tuple(columns), tuple(hidden), strata_of, one)
 
 
+_MOST_PROBLEMS = 20
+"""After so many the rest of a formula is not read: to find names that resemble each takes time."""
+
+
 def _numbered(tokens: Sequence[Token], names: Identifiers, text: str) -> list[Token]:
     """Tokens with identifiers for names and expressions; all that can't be read are refused."""
     done: list[Token] = []
+    failed: set[Token] = set()
     errors: dict[str, FormulaError] = {}
     for token in tokens:
         try:
-            with underlined(text):
-                done.append(names.numbered(token))
+            if token not in failed:
+                with underlined(text):
+                    done.append(names.numbered(token))
         except FormulaError as error:
+            failed.add(token)
             errors.setdefault(str(error), error)
+            if len(failed) > _MOST_PROBLEMS:
+                break
     if errors:
-        raise joined(list(errors.values()), "The formula")
+        is_read = len(failed) <= _MOST_PROBLEMS
+        what = "The formula" if is_read else "The beginning of the formula"
+        raise joined(list(errors.values()), what)
     return done
 
 

@@ -163,6 +163,9 @@ LONG = (
     "y ~ x" + "^2" * 500,
     "y ~ x" + ":nosuch" * 2_000,
     "y ~ " + "I(" * 500 + "x" + ")" * 500,
+    "y ~ x" + "+" * 400_000,
+    "y ~ " + "f(x) + " * 5_000 + "x",
+    "y ~ " + " + ".join(f"x{i}" for i in range(5_000)),
 )
 """Formulas that are long or deep."""
 

@@ -180,6 +180,12 @@ def test_a_damaged_file_is_told_and_done_again(tmp_path, damage):
     assert run(tmp_path) == (WHOLE, [])
 
 
+def test_a_million_lists_are_not_read(tmp_path):
+    (tmp_path / "piece").write_bytes(b"[" + b"[]," * 10_000 + b"0]")
+    with pytest.raises(ValueError, match="more lists"):
+        pieces._result(tmp_path / "piece", "")
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes and links")
 @pytest.mark.parametrize("kind", ["pipe", "device", "link", "nowhere", "folder"])
 def test_what_is_no_ordinary_file_is_not_read_nor_followed(tmp_path, kind):

@@ -29,6 +29,9 @@ MOST_PRODUCTS = 100_000
 
 _HIGHEST_POWER = 6
 
+_SIGNS = re.compile(r"(?:[^\w\s.]\s*+){250}")
+"""More signs in a row than any formula has."""
+
 
 class Fault(Exception):
     """What is wrong with a formula, the part of it to underline, and advice."""
@@ -57,7 +60,7 @@ def unknown_column(name: str, columns: Iterable[str]) -> Fault:
 
 # --- Names and texts between quotation marks ------------------------------------------------------
 
-_PARTS = re.compile(r"""`[^`]*`|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|[`'"]""", re.DOTALL)
+_PARTS = re.compile(r"""`[^`]*`|'(?:[^'\\\n]+|\\.)*+'|"(?:[^"\\\n]+|\\.)*+"|[`'"]""", re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U00[01][0-9a-fA-F]{5}|.)", re.DOTALL)
 _ESCAPES = {
     r"\\": "\\", r"\'": "'", r"\"": '"', r"\n": "\n", r"\r": "\r", r"\t": "\t"
@@ -288,7 +291,7 @@ def too_long(expression: str) -> FormulaError:
 
 
 def check_lengths(unquoted: Unquoted, text: str, columns: Sequence[str]) -> None:
-    """Names of a million letters are found here; formulaic takes 15 s to read one."""
+    """Names of a million letters are found here, and signs: formulaic takes 15 s to read them."""
     for name in re.findall(r"[\w.]+", unquoted.code):
         if len(name) > LONGEST_TEXT and name not in columns:
             raise unknown_column(name, columns)
@@ -298,6 +301,8 @@ def check_lengths(unquoted: Unquoted, text: str, columns: Sequence[str]) -> None
                 name,
                 f"Found: {len(name):,}. Rename the column.",
             )
+    if found := _SIGNS.search(unquoted.code):
+        raise Fault("Can't read the formula: it has hundreds of signs in a row.", found[0])
     if len(text) > LONGEST_FORMULA:
         raise FormulaError(
             f"`formula` must have at most {LONGEST_FORMULA:,} characters.\n  Found: {len(text):,}."

@@ -37,8 +37,9 @@ _LEVEL = 3
 _RATIO = 64
 """Bytes to which a compressed byte may expand; trees expand to less than 10."""
 
-_ALLOWANCE = 2**26
-"""Bytes by which a file may exceed that: paths of many columns are mostly zeros."""
+_ALLOWANCE = 2**21
+"""Bytes by which a file may exceed that: what is small may be mostly zeros. Arrays of small numbers
+take eight times as many in memory."""
 
 _ARRAY = 1
 """Type of the extension."""
@@ -174,12 +175,13 @@ def _expanded(path: Path, packed: bytes) -> bytes:
     """The bytes of a file that may be hostile, and expand without end."""
     stream = zlib.decompressobj(wbits=31)
     most = _most(len(packed))
-    data = stream.decompress(packed, most)
-    if stream.unconsumed_tail:
+    told = int.from_bytes(packed[-4:], "little")  # gzip ends with the size, of which it may lie
+    if told > most:
         raise ModelFileError(
             f"Can't read {quoted(path.name)}: it would expand to more than {most / 2**20:,.0f}"
             " MiB.\n  No file of this size that treeselect writes does; it was modified."
         )
+    data = stream.decompress(packed, 1 + (told if most < 2**32 else most))
     if not stream.eof or stream.unused_data:
         raise ValueError("it is cut off, or more follows it")
     return data
