@@ -70,7 +70,8 @@ def writers(fit, found, folder):
 
 WRITERS = ["file", "save", "report", "comparison", "--save", "--report", "--json",
            "compare --json", "-o"]  # fmt: skip
-each_writer = pytest.mark.parametrize("name", WRITERS)
+
+
 each_kind = pytest.mark.parametrize("name", ["file", "save", "-o"])
 """Bytes, a record and a table: what is asked of `write_file`, which all writers use."""
 
@@ -132,10 +133,13 @@ def failing(error):
     return fail
 
 
-@each_writer
 @pytest.mark.parametrize(
-    ("call", "number"),
-    [("fsync", errno.ENOSPC), ("fsync", errno.EDQUOT), ("replace", errno.EIO)],
+    ("name", "call", "number"),
+    [
+        ("file", "fsync", errno.ENOSPC),
+        ("file", "fsync", errno.EDQUOT),
+        *((name, "replace", errno.EIO) for name in WRITERS),
+    ],
 )
 def test_a_full_disk_leaves_the_old_file(writers, name, call, number, old, monkeypatch, capsys):
     monkeypatch.setattr(os, call, failing(system_error(number)))
@@ -241,17 +245,16 @@ def test_many_write_the_same_file(fit, tmp_path):
 # --- places ------------------------------------------------------------------------------------
 
 
-@each_writer
 @pytest.mark.parametrize(
-    ("place", "says"),
+    ("name", "place", "says"),
     [
-        ("folder", "It is a folder"),
-        ("none/file", "Can't find the folder"),
-        ("old/file", "Can't find the folder"),
-        ("dangling", "Can't find the folder"),
-        ("loop", os.strerror(errno.ELOOP)),
-        ("n" * 256, os.strerror(errno.ENAMETOOLONG)),
-        ("n" * 5000, os.strerror(errno.ENAMETOOLONG)),
+        *((name, "folder", "It is a folder") for name in WRITERS),
+        *((name, "none/file", "Can't find the folder") for name in WRITERS),
+        ("save", "old/file", "Can't find the folder"),
+        ("save", "dangling", "Can't find the folder"),
+        ("save", "loop", os.strerror(errno.ELOOP)),
+        ("save", "n" * 256, os.strerror(errno.ENAMETOOLONG)),
+        ("save", "n" * 5000, os.strerror(errno.ENAMETOOLONG)),
     ],
 )
 def test_where_nothing_can_be_written(writers, name, place, says, tmp_path, capsys):

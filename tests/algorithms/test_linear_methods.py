@@ -6,7 +6,6 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.optimize import minimize
 from tasks import in_families, names_of, sizes_of, task_of, with_problem, with_weights
 
 import treeselect
@@ -178,20 +177,6 @@ def test_the_same_numbers_as_scikit_learns_elimination(linear):
         np.testing.assert_allclose(
             steps[size].importance[found.support_], squares / squares.sum(), atol=1e-4
         )
-
-
-def test_the_machine_minimises_what_the_notes_say(linear):
-    """By a general minimiser; the intercept is all but free there, too."""
-    machine = LinearMachine(task_of(classes_of(linear), SVMRFE()), 0.3, 0.1)
-    x, sign = machine._x, 2 * machine._y - 1
-
-    def objective(b):
-        slack = np.maximum(1 - sign * (x @ b[1:] + b[0]), 0)
-        return (b[0] / 10) ** 2 / 2 + b[1:] @ b[1:] / 2 + 0.3 * (slack**2).sum()
-
-    best = minimize(objective, np.zeros(x.shape[1] + 1), options={"gtol": 1e-6})
-    found = machine.weights(np.arange(x.shape[1]))
-    np.testing.assert_allclose(found[0], best.x[1:], atol=1e-4)
 
 
 def test_more_columns_than_rows_are_solved_the_same():

@@ -175,22 +175,13 @@ class Plain:
         (Plain(), "`kind` must be a subclass of"),
     ],
 )
-def test_what_is_missing_is_named(kind, said):
+def test_what_is_missing_is_named_of_classes_and_objects(data, kind, said):
     with pytest.raises(MethodError, match=said):
         treeselect.register_method("mine", kind)
-
-
-@pytest.mark.parametrize(
-    ("method", "said"),
-    [
-        (Pathless(), "Pathless must define `path`"),
-        (Nameless(), "Nameless must define `name`"),
-        (Plain(), "It has a `path`: make its class a subclass of `treeselect.Method`"),
-    ],
-)
-def test_objects_that_are_no_methods_yet(data, method, said):
-    with pytest.raises(MethodError, match=said):
-        treeselect.select("survived ~ sex", data, method=method)
+    if isinstance(kind, type):
+        as_object = "It has a `path`: make its class a subclass of" if kind is Plain else said
+        with pytest.raises(MethodError, match=as_object):
+            treeselect.select("survived ~ sex", data, method=kind())
 
 
 def test_options_need_defaults():
@@ -255,17 +246,13 @@ def test_a_broken_package_is_named(tmp_path, monkeypatch, code, points, said):
     assert registry.find_kind("yours") is None
 
 
-def test_a_package_may_not_take_a_name(tmp_path, monkeypatch):
-    install(tmp_path, "takers", "", "rrf = takers:A")
+def test_a_package_may_take_no_name_of_another(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
+    install(tmp_path, "takers", "", "rrf = takers:A")
     with pytest.raises(MethodError, match="`takers` provides a method named `rrf`"):
         treeselect.methods()
-
-
-def test_two_packages_may_not_share_one(tmp_path, monkeypatch):
-    install(tmp_path, "firsts", "", "mine = firsts:A")
-    install(tmp_path, "seconds", "", "mine = seconds:A")
-    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("firsts", "seconds"):
+        install(tmp_path, name, "", f"mine = {name}:A")
     with pytest.raises(
         MethodError, match="`firsts` and `seconds` both provide a method named `mine`"
     ):

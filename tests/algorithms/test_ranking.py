@@ -110,19 +110,6 @@ def test_of_copies_one_remains_where_a_single_forest_takes_all():
         assert {name[0] for name in names_of(task, one.selected)} < {"a", "b", "c"}
 
 
-def test_the_same_units_as_scikit_learns():
-    from sklearn.ensemble import RandomForestClassifier
-    from sklearn.feature_selection import RFE
-
-    rng = np.random.default_rng(6)
-    data = pd.DataFrame(rng.normal(size=(400, 9)), columns=list("abcdefghi"))
-    data["y"] = (data["a"] + 2 * data["b"] - 1.5 * data["c"] > 0).astype(int)
-    fit = treeselect.select("y ~ .", data, method="rfe", k=3, seed=1, n_trees=100)
-    twin = RFE(RandomForestClassifier(100, random_state=0), n_features_to_select=3)
-    twin.fit(data[list("abcdefghi")], data["y"])
-    assert set(fit.selected) == set(twin.get_feature_names_out()) == {"a", "b", "c"}
-
-
 def test_one_drop_is_the_ranking_of_one_forest_and_tuning_values_are_shares(task):
     """Limit case: what is left after the first drop are the first units of one forest."""
     (step,) = RecursiveElimination(share=11 / 12, n_trees=300).path(task)

@@ -124,19 +124,6 @@ def test_the_forward_path_is_that_of_a_naive_twin(task, data, response):
             assert step.importance[at] == pytest.approx(rise / sum(rises.values()), abs=1e-5)
 
 
-@RESPONSES
-def test_one_term_is_the_best_of_all_models_of_one_term(task, data, response):
-    here = of_response(task, data, response)
-    for criterion, penalty in (("bic", np.log(150)), ("aic", 2.0)):
-        method = Stepwise(criterion=criterion, direction="forward")
-        step = method.path(of_size(here, 1))[1]
-        tried = {}
-        for term in TERMS:
-            misfit, n_coefs = misfit_by_statsmodels(response, data, [term])
-            tried[term] = misfit + penalty * n_coefs
-        assert names_of(here, step.selected) == {min(tried, key=tried.get)}
-
-
 def test_going_back_finds_sets_that_are_no_worse_of_any_size(task, data):
     for response in ("number", "two", "count"):
         here = of_response(task, data, response)

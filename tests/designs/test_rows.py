@@ -18,7 +18,6 @@ from treeselect.designs.weights import (
     read_weights,
     row_weights,
 )
-from treeselect.engine.losses import LogisticLoss, SquaredLoss
 from treeselect.errors import DataError, NewDataError, OptionError
 from treeselect.formula import parse_formula
 
@@ -365,17 +364,6 @@ def test_an_offset_beside_an_empty_selection_and_the_response(data):
     np.testing.assert_allclose(fit.predict(data), mean + data["z"])
     with pytest.raises(OptionError, match="must not be the response"):
         treeselect.select("log(dose) ~ x", data.assign(dose=1.5), k=1, offset="dose")
-
-
-def test_the_best_constant_beside_an_offset():
-    rng = np.random.default_rng(0)
-    y, offset = (rng.random(50) < 0.3) * 1.0, rng.normal(size=50)
-    weight = rng.integers(1, 4, size=50)
-    for loss in (LogisticLoss(), SquaredLoss()):
-        best = loss.constant(y, weight, offset)
-        assert abs(weight @ loss.negative_gradient(y, best + offset)) < 1e-6
-        nothing = loss.constant(y, weight, np.zeros(50))
-        assert nothing == pytest.approx(loss.constant(y, weight))
 
 
 @pytest.mark.parametrize("family", ["poisson", "binomial"])
