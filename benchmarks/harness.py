@@ -395,20 +395,18 @@ def _family() -> set[int]:
     return found
 
 
-def _memory_of(process: int) -> tuple[int, int]:
-    """Proportional and private bytes of a process, 0 if it has ended."""
+def _memory_of(process: int) -> int:
+    """Proportional bytes of a process, 0 if it has ended."""
     try:
-        lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()[1:]
+        lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
     except OSError:
-        return 0, 0
-    kilobytes = {key: int(rest.split()[0]) for key, _, rest in (x.partition(":") for x in lines)}
-    private = kilobytes["Private_Clean"] + kilobytes["Private_Dirty"]
-    return kilobytes["Pss"] * 1024, private * 1024
+        return 0
+    return next(1024 * int(line.split()[1]) for line in lines if line.startswith("Pss:"))
 
 
 def held() -> int:
     """Bytes of this process and those below it; a page that several share counts once."""
-    return sum(_memory_of(process)[0] for process in _family())
+    return sum(map(_memory_of, _family()))
 
 
 def _cpu_seconds() -> float:
@@ -429,16 +427,14 @@ def watched(call: Callable[[], Any], before: int | None = None) -> tuple[Any, di
     Memory is read twenty times a second, the proportional set size. Needs Linux.
     """
     before = held() if before is None else before
-    most, done = [0, 0], threading.Event()
+    most, done = 0, threading.Event()
 
     def look() -> None:
+        nonlocal most
         is_done = False
         while not is_done:
             is_done = done.wait(0.05)
-            found = {process: _memory_of(process) for process in _family()}
-            most[0] = max(most[0], sum(shared for shared, _ in found.values()))
-            own = [private for process, (_, private) in found.items() if process != os.getpid()]
-            most[1] = max([most[1], *own])
+            most = max(most, held())
 
     thread = threading.Thread(target=look)
     thread.start()
@@ -450,8 +446,7 @@ def watched(call: Callable[[], Any], before: int | None = None) -> tuple[Any, di
         done.set()
         thread.join()
     return answer, {
-        "CPU s": cpu, "wall s": wall, "MB": max(most[0] - before, 0) / 1e6,
-        "MB of a worker": most[1] / 1e6, "MB before": before / 1e6, "load": os.getloadavg()[0],
+        "CPU s": cpu, "wall s": wall, "MB": max(most - before, 0) / 1e6, "load": os.getloadavg()[0]
     }  # fmt: skip
 
 

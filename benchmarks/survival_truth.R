@@ -15,9 +15,41 @@
 # forest, depth, k = 12   the first twelve by it
 
 arguments <- commandArgs(TRUE)
-source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)[1])),
-                 "survival_common.R"))
-suppressMessages(library(glmnet))
+suppressMessages({library(survival); library(ranger); library(glmnet)})
+
+# The folder of the program that runs, wherever it is called from.
+here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)[1]))
+
+simulated <- function(folder, case, seed)
+  read.csv(file.path(folder, paste0(case, "_", seed, ".csv")), stringsAsFactors = TRUE)
+
+columns <- function(data) data[!names(data) %in% c("time", "event")]
+
+# Of selected columns: how many of the twelve terms are found, and how many columns are false, a
+# second one of a term among them.
+judged <- function(selected) {
+  found <- unique(sub("_near$", "", selected))
+  found <- intersect(found, c(sprintf("x%02d", 1:9), sprintf("f%02d", 1:3)))
+  c(recall = length(found) / 12, false = length(selected) - length(found))
+}
+
+# Rows of a results file that grows: `make()` is called for those keys that the file has not yet, and
+# its rows are written at once, so that a run that was stopped goes on. A quick run keeps nothing.
+grown_file <- function(name, keys, make, key_of, quick) {
+  path <- if (quick) tempfile() else file.path(here, "results", name)
+  for (key in keys) {
+    known <- if (file.exists(path)) key_of(read.csv(path, check.names = FALSE)) else character()
+    if (key %in% known) next
+    message(key)
+    rows <- make(key)
+    numeric <- sapply(rows, is.double)
+    rows[numeric] <- lapply(rows[numeric], signif, 6)
+    write.table(rows, path, sep = ",", row.names = FALSE, col.names = !file.exists(path),
+                append = file.exists(path), na = "")
+  }
+  read.csv(path, check.names = FALSE)
+}
+
 quick <- "quick" %in% arguments
 N_TREES <- if (quick) 50 else 200
 TRUTHS <- if (quick) 1 else 10

@@ -38,23 +38,6 @@ RESULTS = Path(__file__).parent / "results"
 Run = functools.partial(harness.Run, results=RESULTS)
 
 
-def _look(label: str, color: str, marker: str, linestyle: str = "-") -> dict[str, str]:
-    return {"label": label, "color": color, "marker": marker, "linestyle": linestyle}
-
-
-LOOKS = {
-    "MDI": _look("MDI", "#666666", "s", "--"),
-    "MDI, scikit-learn": _look("MDI, scikit-learn", "#999999", "D", ":"),
-    "RFE, scikit-learn": _look("RFE, scikit-learn", "#666666", "s", "--"),
-    "default": _look("ControlBurn, default", "#0072b2", "o"),
-    "paper": _look("ControlBurn, paper's form", "#d55e00", "^"),
-    "half the units per split": _look("half the units per split", "#009e73", "v", "-."),
-    "backward pass": _look("backward pass", "#cc79a7", "P"),
-    "exchange": _look("exchange search", "#000000", "*"),
-}
-"""How a method is drawn, in every figure: told apart by its marker, too, not by colour alone."""
-
-
 def seed_tables(paper: str) -> Any:
     """The printed tables of a paper; nothing where the file is not at hand."""
     path = harness.data_folder() / "seed_tables.json"

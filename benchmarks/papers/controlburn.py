@@ -45,10 +45,9 @@ from collections import Counter
 
 import numpy as np
 import pandas as pd
-from common import LOOKS, Run, dress, frame_problem, new_figure, ones, path_of
+from common import Run, frame_problem, ones, path_of
 from controlburn_sets import pmlb, simulated
 from harness import FORMS, in_turns, mean_and_error, shown, shown_mean, stored
-from matplotlib.ticker import MaxNLocator
 from scipy.optimize import minimize_scalar
 from scipy.stats import linregress
 from sklearn.datasets import load_breast_cancer
@@ -158,31 +157,8 @@ def stops_and_bests(found):
     return pd.DataFrame(rows, columns=["stop", "best", "excess"])
 
 
-def figure6(found, stops):
-    """Out-of-bag improvement and test error by iteration, one above the other."""
-    figure = new_figure(6.4, 5.4)
-    upper, lower = figure.subplots(2, sharex=True)
-    panels = (
-        (upper, "improvement", "paper", "out-of-bag improvement\n(rings²)"),
-        (lower, "error", "default", "test error, mean squared\n(rings²)"),
-    )
-    for axes, column, look, label in panels:
-        part = found[found["iteration"] > 0].groupby("iteration")[column]
-        mean, error = part.mean(), 2 * part.sem()
-        axes.errorbar(mean.index, mean, error, **LOOKS[look], markersize=5)
-        dress(axes, "", "boosting iteration = depth of its trees" if axes is lower else "", label)
-        axes.axvline(stops["stop"].median(), color="#666666", linestyle=":")
-        axes.axvline(stops["best"].median(), color="#666666", linestyle="--")
-    upper.axhline(0, color="#666666", linewidth=0.8)
-    upper.set_title("Abalone: out-of-bag stop (dotted) and least test error (dashed), medians",
-                    fontsize="medium")  # fmt: skip
-    lower.set_title("bars: two standard errors over the splits", fontsize="small")
-    lower.set_xticks(sorted(found["iteration"].unique())[1:])
-    return figure
-
-
 def run_abalone(run):
-    """The table and the figure."""
+    """The table."""
     frame = treeselect.datasets.simulate_friedman(300, seed=1, binary=False).data
     frame = (
         frame.rename(columns={"y": "target"}) if run.quick else stored("abalone", "rings", "target")
@@ -213,7 +189,6 @@ def run_abalone(run):
         f" {shown_mean(100 * stops['excess'], 1)} % above the least. The paper, one"
         " run: stops at 6, least test error at 7.",
     )
-    run.figure("controlburn_abalone", figure6(found, stops))
 
 
 # --- Figure 12 ---------------------------------------------------------------------------------
@@ -262,35 +237,8 @@ def one_draw(name, frame, draw):
     return rows
 
 
-def figure12(summary):
-    """Rank of the added column, as a share of all columns, against the share kept; a panel per
-    set."""
-    names = list(summary["set"].unique())
-    n_wide = min(len(names), 3)
-    figure = new_figure(3.4 * n_wide + 0.4, 3.1 * -(-len(names) // n_wide) + 0.6)
-    grid = figure.subplots(-(-len(names) // n_wide), n_wide, squeeze=False, sharex=True).ravel()
-    for axes, name in zip(grid, names, strict=False):
-        part = summary[summary["set"] == name]
-        for method, own in part.groupby("method", sort=False):
-            kept = 100 * own["size"] / own["columns"]
-            axes.errorbar(kept, own["rank"], 2 * own["rank s.e."], **LOOKS[method],
-                          markersize=5, linewidth=1.2)  # fmt: skip
-        n_columns = part["columns"].iloc[0]
-        is_left = axes is grid[0] or axes is grid[-n_wide]
-        dress(axes, f"{name}, {n_columns} columns", "columns kept (% of all)",
-              "rank of the added column\n(1: most important)" if is_left else "")  # fmt: skip
-        ticks = MaxNLocator(6, integer=True).tick_values(1, n_columns)
-        axes.set_yticks([1, *(t for t in ticks if 1 < t <= n_columns)])
-        axes.set_ylim(n_columns + 0.05 * n_columns, 1 - 0.05 * n_columns)
-    for axes in grid[len(names) :]:
-        axes.set_visible(False)
-    grid[len(names) - 1].legend(loc="lower right", frameon=False, fontsize="small")
-    figure.suptitle("An uninformative continuous column: rank against columns kept (two s.e.)")
-    return figure
-
-
 def run_uninformative(run):
-    """The table, a column for each share, and the figure."""
+    """The table, a column for each share."""
     columns = ["set", "method", "share", "size", "kept", "rank", "columns"]
     for name in run.pick(["simulated"], ["Titanic", *FEW_VALUES]):
         if run.quick:
@@ -320,7 +268,6 @@ def run_uninformative(run):
         " column is added; its mean rank by importance (s.e.) among what is kept, all columns where"
         " it is not, and in how many of the draws it is kept. The paper shows a figure only.",
     )
-    run.figure("controlburn_uninformative", figure12(summary))
 
 
 # --- Figure 7: seconds -------------------------------------------------------------------------
@@ -362,25 +309,8 @@ def one_set(name, frame, runs, k):
     return line | {f"{way} keeps": len(kept) for way, (_, kept) in found.items()}
 
 
-def figure7(table):
-    """Seconds against columns, both axes logarithmic."""
-    figure = new_figure(6.6, 4.4)
-    axes = figure.subplots()
-    for label in (PEER, *METHODS):
-        axes.plot(table["columns"], table[label], **LOOKS[label], markersize=5, linewidth=1.0)
-    dress(axes, f"Selecting {SIZE} columns from at most {MOST_ROWS} rows of PMLB sets",
-          "number of columns, p", "CPU time (s), least of three runs")  # fmt: skip
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    ticks = [15, 20, 30, 40, 60, 80, 120, 166]
-    axes.set_xticks(ticks, [str(t) for t in ticks])
-    axes.minorticks_off()
-    axes.legend(frameon=False)
-    return figure
-
-
 def run_rfe(run):
-    """The table and the figure."""
+    """The table."""
     if run.quick:
         frame = simulated()[["v0", "v1", "v2", "copy0", "copy1", "target"]]
         frames = {f"simulated, {n}": frame.iloc[:, 5 - n :] for n in (3, 4, 5)}
@@ -415,17 +345,12 @@ def run_rfe(run):
         f" three runs. Power of the number of columns that they grow as, over the sets, which"
         f" differ in rows, too: {', '.join(texts)}. The paper shows a figure only.",
     )
-    run.figure("controlburn_rfe", figure7(summary))
 
 
 # --- the optimum -------------------------------------------------------------------------------
 
 PENALTIES = (0.1, 0.03, 0.01, 0.003, 0.001)
-SOLVERS = {
-    "treeselect": {"color": "#0072b2", "marker": "o", "linestyle": "-"},
-    "cvxpy": {"color": "#666666", "marker": "x", "linestyle": ":"},
-    "gradient descent": {"color": "#d55e00", "marker": "^", "linestyle": "--"},
-}
+SOLVERS = ("treeselect", "cvxpy", "gradient descent")
 
 
 def sparse_problem(frame, seed):
@@ -502,33 +427,8 @@ def one_forest(name, frame, seed, penalties):
     return rows
 
 
-def gap_figure(found):
-    """Distance from the optimum above, terms kept below, against the penalty; a column per set."""
-    names = list(found["set"].unique())
-    figure = new_figure(3.9 * len(names), 5.6)
-    grid = figure.subplots(2, len(names), sharex=True, squeeze=False, sharey="row")
-    for j, name in enumerate(names):
-        for solver, look in SOLVERS.items():
-            part = found[(found["set"] == name) & (found["solver"] == solver)].groupby("penalty")
-            if solver != "cvxpy":
-                gap = part["gap"].apply(lambda gaps: gaps.abs().max())
-                grid[0, j].plot(gap.index, np.maximum(gap, 1e-13), **look, label=solver)
-            terms = part["terms"]
-            grid[1, j].errorbar(terms.mean().index, terms.mean(), 2 * terms.sem(), **look,
-                                label=solver)  # fmt: skip
-        dress(
-            grid[0, j], name, "", "" if j else "largest distance from\ncvxpy's objective (log loss)"
-        )
-        dress(grid[1, j], "", "penalty per unit of weight and price", "" if j else "terms kept")
-        grid[1, j].set_xscale("log")
-        grid[0, j].set_yscale("log")
-    grid[1, 0].legend(frameon=False, fontsize="small")
-    figure.suptitle("The sparse forest by three solvers: objective and terms kept (two s.e.)")
-    return figure
-
-
 def run_gap(run):
-    """Objectives, gaps and terms kept, by set and penalty; and the figure."""
+    """Objectives, gaps and terms kept, by set and penalty."""
     frames = {"breast cancer": load_breast_cancer(as_frame=True).frame}
     if not run.quick:
         frame = datasets.load("titanic_correlated")
@@ -564,7 +464,6 @@ def run_gap(run):
         f" keeps more terms in {np.mean(more > 0):.0%} of the problems, fewer in"
         f" {np.mean(more < 0):.0%}, with {theirs['negative'].sum()} negative weights in all.",
     )
-    run.figure("controlburn_gap", gap_figure(found))
 
 
 PARTS = {
@@ -574,7 +473,7 @@ PARTS = {
 
 
 def main():
-    """Write the tables and the figures."""
+    """Write the tables."""
     run = Run(__doc__, parts=PARTS, seeds=20, quick={"seeds": 1})
     for part in run.parts:
         PARTS[part](run)

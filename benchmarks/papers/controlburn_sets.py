@@ -33,7 +33,7 @@ import functools
 
 import numpy as np
 import pandas as pd
-from common import LOOKS, Run, dress, frame_problem, new_figure, ones, sets_by_size
+from common import Run, frame_problem, ones, sets_by_size
 from harness import data_folder, mean_and_error, shown, shown_mean, signed, stored
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
@@ -234,34 +234,6 @@ def printed_differences():
     return frame[frame["in_figure9"]].groupby("dataset")["mean_difference"].mean().to_dict()
 
 
-def figure9(summary):
-    """Difference from forest importance by set, sorted by the default's, of both forms and of the
-    paper's own results."""
-    ours = {form: part.set_index("set") for form, part in summary.groupby("form")}
-    names = list(ours["default"]["difference"].sort_values().index)
-    figure = new_figure(7.6, 0.22 * len(names) + 1.6)
-    axes = figure.subplots()
-    at = np.arange(len(names))
-    axes.axvline(0, color="#666666", linewidth=0.8)
-    for form, shift in (("default", 0.15), ("paper", -0.15)):
-        part = ours[form].loc[names]
-        label = f"{LOOKS[form]['label']}: mean {part['difference'].mean():+.4f}"
-        look = LOOKS[form] | {"linestyle": "", "label": label}
-        axes.errorbar(part["difference"], at + shift, xerr=2 * part["s.e."], markersize=4,
-                      elinewidth=0.8, **look)  # fmt: skip
-    paper = printed_differences()
-    known = [(paper[name], i) for i, name in enumerate(names) if paper.get(name)]
-    if known:
-        axes.plot(*zip(*known, strict=True), "kx", markersize=5, label="the paper's own results")
-    dress(axes, f"Forests on ControlBurn's k terms against the k most important, {len(names)} sets",
-          "difference in AUC, mean over k = 1, ..., 10 (bars: two standard errors over folds)",
-          "")  # fmt: skip
-    axes.set_yticks(at, names, fontsize=8)
-    axes.set_ylim(-0.7, len(names) - 0.3)
-    axes.legend(loc="upper left", frameon=False)
-    return figure
-
-
 def run_pmlb(run):
     """The differences, set by set."""
     forms = [label for label in PMLB_METHODS if label != "MDI"]
@@ -296,7 +268,6 @@ def run_pmlb(run):
         f" Default minus the others (95% interval): {'; '.join(others[1:])}."
         " The paper, over its 46 sets: mean +0.0076, median +0.0013.",
     )
-    run.figure("controlburn_pmlb", figure9(summary))
 
 
 # --- Figure 8 ----------------------------------------------------------------------------------
@@ -320,28 +291,8 @@ def chess_line(method, copies, part):
     return line | {"repeats at k = 10": shown_mean(repeats, 1)}
 
 
-def figure8(table):
-    """AUC against k, a panel for each number of copies, of the k that the table has."""
-    sizes = {int(c.removeprefix("k = ")): c for c in table if c.startswith("k = ")}
-    copies = list(dict.fromkeys(table["copies"]))
-    figure = new_figure(8.4, 3.2 * -(-len(copies) // 2) + 0.6)
-    grid = figure.subplots(-(-len(copies) // 2), 2, sharex=True, sharey=True, squeeze=False)
-    for axes, number in zip(grid.ravel(), copies, strict=False):
-        for _, row in table[table["copies"] == number].iterrows():
-            auc = pd.to_numeric(row[list(sizes.values())]).set_axis(list(sizes)).dropna()
-            look = LOOKS.get(row["method"], {"label": row["method"]})
-            axes.plot(auc.index, auc, **look, markersize=4, linewidth=1.2)
-        dress(axes, f"{number} copies of each of three columns", "columns selected, k",
-              "AUC, mean of five folds")  # fmt: skip
-        axes.set_xticks(range(1, 11))
-        axes.label_outer()
-    grid[0, 0].legend(loc="lower right", frameon=False)
-    figure.suptitle("Chess with noisy copies of its three best columns: forests on the selection")
-    return figure
-
-
 def run_chess(run):
-    """The table, without the k that only the figure has."""
+    """The table, of some k."""
     frame = simulated() if run.quick else pmlb("chess")
     methods = {label: m for label, m in CHESS_METHODS.items() if label in run.methods}
     lines = []
@@ -358,7 +309,6 @@ def run_chess(run):
         "ControlBurn paper, section 5.1, by treeselect: chess with copies of its three best"
         " columns, five folds. The paper shows curves only.",
     )
-    run.figure("controlburn_chess", figure8(table))
 
 
 # --- Figures 10 and 11 -------------------------------------------------------------------------
@@ -456,63 +406,8 @@ def scores_table(summary):
     return lines
 
 
-def figure10(summary):
-    """The score against k by set, the paper's own results hollow beside it."""
-    paper, names = printed_scores(), list(summary["set"].unique())
-    figure = new_figure(10.5, 3.4 * -(-len(names) // 3) + 0.5)
-    grid = figure.subplots(-(-len(names) // 3), 3, squeeze=False).ravel()
-    known = {}
-    for axes, name in zip(grid, names, strict=False):
-        score = "accuracy" if name == "gene" else "auc"
-        part = summary[(summary["set"] == name) & (summary["k"] > 0)]
-        for i, (method, own) in enumerate(part.groupby("method", sort=False)):
-            axes.errorbar(own["k"] + 0.1 * (i - 1), own[score], 2 * own[f"{score} s.e."],
-                          **LOOKS[method], markersize=4, linewidth=1.2)  # fmt: skip
-        there = paper[paper["run"] == SETS.get(name, (0, 0, ""))[2]]
-        for method, own in there.groupby("method"):
-            label = f"{LOOKS[method]['label']}: the paper's results"
-            look = LOOKS[method] | {"linestyle": "", "label": label}
-            axes.plot(own["k"], own["score_mean"], **look, markerfacecolor="none", markersize=6)
-        dress(axes, name, "terms selected, k", "accuracy" if score != "auc" else "AUC")
-        axes.set_xticks(range(1, LARGEST + 1))
-        handles, labels = axes.get_legend_handles_labels()
-        known |= dict(zip(labels, handles, strict=True))
-    for axes in grid[len(names) :]:
-        axes.set_visible(False)
-    figure.legend(known.values(), known.keys(), loc="outside lower center", ncols=3,
-                  frameon=False, fontsize="small")  # fmt: skip
-    figure.suptitle("Forests on the k terms that each method selects, five folds (bars: two s.e.)")
-    return figure
-
-
-def figure11(frame, selected, n_columns=20):
-    """Absolute correlations of the most important columns, in scikit-learn's order, the selected
-    ones bold."""
-    problem = frame_problem(frame, "target")
-    order = by_scikit_learn(problem, frame, ones(problem), 0, of_frame=True)[:n_columns]
-    names = [problem.groups.names[g] for g in order]
-    size = np.abs(np.corrcoef(frame[names].to_numpy(np.float64).T))
-    figure = new_figure(8.4, 7.4)
-    axes = figure.subplots()
-    mesh = axes.pcolormesh(size[::-1], vmin=0, vmax=1, cmap="Blues", edgecolor="white",
-                           linewidth=0.3)  # fmt: skip
-    at = np.arange(len(names)) + 0.5
-    axes.set_xticks(at, names, rotation=90, fontsize=8)
-    axes.set_yticks(at, names[::-1], fontsize=8)
-    for label in [*axes.get_xticklabels(), *axes.get_yticklabels()]:
-        if label.get_text() in selected:
-            label.set_fontweight("bold")
-    axes.set(aspect="equal", xlabel="column, the most important first", ylabel="column")
-    figure.colorbar(mesh, label="absolute correlation (no unit)", shrink=0.7)
-    axes.set_title(
-        f"Adult: correlation of the {len(names)} most important columns; bold: ControlBurn, k = 3",
-        fontsize="medium",
-    )
-    return figure
-
-
 def run_datasets(run):
-    """Both tables and both figures."""
+    """Both tables."""
     for name in run.pick(["simulated"], [name for name in run.sets if name in SETS]):
         load, repeats, _ = (simulated, 1, "") if run.quick else SETS[name]
         frame = load()
@@ -536,19 +431,13 @@ def run_datasets(run):
         " adult, EducationNum, CapitalGain and MaritalStatus_Married-civ-spouse by ControlBurn and"
         " fnlwgt, Age and CapitalGain by its baseline.",
     )
-    run.figure("controlburn_datasets", figure10(summary))
-    name, load = run.pick(("simulated", simulated), ("adult, levels", adult_levels))
-    own = terms[(terms["set"] == name) & (terms["method"] == "default")]
-    if len(own):
-        selected = own["three terms, all rows"].iloc[0].split(", ")
-        run.figure("controlburn_datasets_correlation", figure11(load(), selected))
 
 
 PARTS = {"pmlb": run_pmlb, "chess": run_chess, "datasets": run_datasets}
 
 
 def main():
-    """Write the tables and the figures."""
+    """Write the tables."""
     methods = dict.fromkeys([*PMLB_METHODS, *CHESS_METHODS])
     quick = {"methods": ("MDI", "default", "paper")}
     sets = dict.fromkeys([*PMLB, *SETS])
