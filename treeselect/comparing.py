@@ -48,7 +48,7 @@ from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError
 from treeselect.frames.tables import library_of, open_table
 from treeselect.models.linear.coefficients import ModelColumn, Tabled, coefficient_frame
-from treeselect.printing import Rounded, chosen_digits
+from treeselect.printing import Summarised, chosen_digits
 from treeselect.resampling.folds import Splitter, mean_repeats, read_folds, split_rows
 from treeselect.results.calls import call_text, data_text, once
 from treeselect.running.machine import announce_compilation, read_progress
@@ -380,7 +380,7 @@ def _sample_note(data: ModelData) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison(Rounded, Tabled, Contest):
+class Comparison(Summarised, Tabled, Contest):
     """Methods compared on the same folds.
 
     Returned by :func:`treeselect.compare`. Its attributes are those of

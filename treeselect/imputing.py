@@ -19,7 +19,7 @@ from treeselect.imputation.record import (
     in_frame,
     summarise_imputed,
 )
-from treeselect.printing import Rounded
+from treeselect.printing import Summarised
 from treeselect.result import SelectionResult
 from treeselect.results.calls import call_text, once
 from treeselect.results.fitting import ARGUMENTS, fit_selection, resample
@@ -63,7 +63,7 @@ def select_imputed(
 
 
 @dataclass(frozen=True, slots=True)
-class ImputedSelection(Rounded, Imputed):
+class ImputedSelection(Summarised, Imputed):
     """Selection over multiply imputed data: the terms that enough imputations selected.
 
     Returned by :func:`treeselect.select` for a list of frames. Its attributes are those of

@@ -17,7 +17,7 @@ from treeselect.designs.problem import FinalModel
 from treeselect.designs.scoring import Scoring
 from treeselect.errors import ModelFileError
 from treeselect.frames.tables import in_library, with_column
-from treeselect.printing import Rounded, chosen_digits
+from treeselect.printing import Summarised, chosen_digits
 from treeselect.resampling.fit import Fit
 from treeselect.resampling.folds import Splitter
 from treeselect.resampling.resampled import Scheme
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class SelectionResult(Rounded):
+class SelectionResult(Summarised):
     """Selected terms, the selection path, and the final model refitted to the selected terms.
 
     Returned by :func:`treeselect.select`. Its methods never modify it. What is known of the final

@@ -157,8 +157,8 @@ def test_the_full_text(snapshot):
         df=[12.0, 1234567.0, 48.25], p_value=[0.6261, 0.0, 1e-5], ci_low=[-0.8394, -2.745, 8.48],
         ci_high=[1.339, -2.255, 16.52], riv=[0.5, 0.0, 0.125], fmi=[0.4375, 0.0, 0.15],
     )  # fmt: skip
-    made = dataclasses.replace(fit.content, rows=table_rows(table))
-    assert dataclasses.replace(fit, content=made).summary().as_text() == snapshot
+    made = dataclasses.replace(fit.summary().content, rows=table_rows(table))
+    assert dataclasses.replace(fit, write=lambda: made).summary().as_text() == snapshot
     assert repr(fit) == "<PooledFit over 4 frames of 60 rows, 0 dropped>"
 
 
@@ -206,7 +206,7 @@ def test_problems_name_their_frames():
     found = select_all("two ~ x", frames, 1)
     with pytest.warns(TreeselectWarning, match=r"\(Frame 2\.\)"):
         fit = found.pooled()
-    assert any("(Frame 2.)" in note for note in fit.content.notes)
+    assert any("(Frame 2.)" in note for note in fit.summary().content.notes)
     frames = [f.assign(kind=pd.cut(f["z"], [-9, -0.5, 0.5, 9]).astype(str)) for f in mice_frames()]
     table = select_all("kind ~ x", frames, 1).pooled().tidy()
     assert len(table) == 4

@@ -93,7 +93,7 @@ def test_it_says_the_order_and_what_ratios_are_of():
     assert facts["Thresholds"].startswith("0|1 -2.666, 1|2 -1.593")
     assert "Odds ratios are of a higher class" in str(model.summary())
     assert model.drop1().tidy()["resid_df"].iloc[0] == len(SURVEY) - 3 - 4
-    assert model.regression_table().content.title == "Odds ratios: o"
+    assert model.regression_table().summary().content.title == "Odds ratios: o"
     assert model.diagnostics(folds=2).tidy()["quantile"].std() == pytest.approx(1, abs=0.15)
     assert model.plot("x").get_ylabel() == "effect on the linear predictor"
 

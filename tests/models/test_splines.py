@@ -81,7 +81,7 @@ def test_degrees_of_freedom_of_each_number_and_none_of_factors():
 def test_the_summary_compares_quartiles_under_their_labels():
     model = fitted("x + g", "b", labels={"x": "Dose (mg)"}).refit("gam")
     low, high = np.quantile(SURVEY["x"], [0.25, 0.75], method="inverted_cdf")
-    cells = [row[0] for row in model.content.rows]
+    cells = [row[0] for row in model.summary().content.rows]
     assert f"Dose (mg): {high:.4g} vs {low:.4g}" in cells
     assert "Dose (mg)'" not in str(model.summary())
     assert "Dose (mg) (nonlinear)" in str(model.drop1())

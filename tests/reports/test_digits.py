@@ -1,5 +1,6 @@
 """Digits that somebody chose: the numbers of the kinds that are named have them on every page."""
 
+import dataclasses
 import html
 import re
 
@@ -135,6 +136,20 @@ def test_by_default_nothing_changes(resampled, compared):
         before = str(found.summary())
         assert str(found.summary(digits=6)) != before
         assert str(found.summary(digits=None)) == str(found.summary()) == before
+
+
+def test_every_summary_has_digits_and_notes(resampled, compared, performance, found):
+    glm = resampled.refit("glm")
+    for own in (
+        resampled, resampled.stability, compared, performance, found, glm, glm.drop1(),
+        glm.regression_table(), glm.diagnostics(folds=2), resampled.inference(),
+    ):  # fmt: skip
+        usual, six, bare = own.summary(), own.summary(digits=6), own.summary(notes=False)
+        assert str(six) != str(usual), type(own)
+        assert usual.content.notes
+        assert bare.content == dataclasses.replace(usual.content, notes=())
+        with pytest.raises(OptionError, match="`notes`"):
+            own.summary(notes="no")
 
 
 @pytest.mark.parametrize("digits", [0, 11, 2.5, True, "3"])

@@ -498,6 +498,17 @@ def test_the_sets_of_many_units_are_the_most_frequent(fitted):
     material = SimpleNamespace(fit=changed(fitted, resampled=stability)._fit)
     listed = models(material).table
     assert listed.more == stability.n_models - len(listed.rows)
+    assert listed.columns[1] == "Members"
+    assert "x00" in listed.rows[0][1]
+
+
+def test_dots_mark_the_members_of_a_set(fixed):
+    table = models(SimpleNamespace(fit=fixed._fit)).table
+    units = table.columns[1:-4]
+    found = fixed.stability.models()
+    for row, terms, same in zip(table.rows, found["terms"], found["selected"], strict=True):
+        assert {u for u, cell in zip(units, row[1:-4], strict=True) if cell == "●"} == set(terms)
+        assert row[0].endswith(", as the fit") == same
 
 
 def test_no_pairs_where_nothing_comes_and_goes(fixed):

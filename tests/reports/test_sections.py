@@ -8,6 +8,7 @@ import re
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from quick import burnt, changed, stability_of
 from survival_data import small_fit, small_times
@@ -220,6 +221,17 @@ def test_nothing_selected(mixed):
     assert fit.resample(2, k=1)._fit.resampled.n_resamples == 2
 
 
+def test_beside_nothing_there_are_the_first_sizes_of_the_path():
+    rng = np.random.default_rng(3)
+    noise = pd.DataFrame(rng.normal(size=(60, 4)), columns=[*"abcy"])
+    fit = treeselect.select("y ~ .", noise, n_trees=20, seed=1)
+    assert fit.selected == ()
+    choices = report_of(fit).terms.table
+    assert choices.labels == ("0, selected", "1", "2")
+    assert [len(table.rows) for table in choices.tables] == [0, 1, 2]
+    assert re.search(r"<div>\s*<p>None.</p>\s*</div>", render(report_of(fit)))
+
+
 def test_rows_classes_and_missing_values(mixed, fitted, tmp_path):
     n = int(mixed["died"].sum())
     card = cards_of(fitted)[2]
@@ -410,7 +422,7 @@ def test_valid_p_values_stand_beside_the_linear_model(fitted, cross_validated, t
     page = fitted.report(tmp_path / "a.html", inference=found).read_text(encoding="utf-8")
     assert '<h2 id="inference">P-values that account for the selection</h2>' in page
     section = page[page.index('id="inference"') :]
-    for row in found.content.rows:
+    for row in found.summary().content.rows:
         assert all(f">{html.escape(cell)}<" in section for cell in row)
     assert '"inference"' not in fitted.report(tmp_path / "a.html").read_text(encoding="utf-8")
     with pytest.raises(OptionError, match=r"`inference` must be what `fit.inference\(\)` gives"):

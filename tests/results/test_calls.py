@@ -170,8 +170,7 @@ def test_later_steps_are_part_of_the_call(data):
     measured = fit.performance(3, repeats=2, seed=9)
     np.testing.assert_array_equal(repeated(measured.call, data).scores, measured.scores)
     tested = fit.inference(repeats=2, seed=4, gamma_min=0.1)
-    text = dict(tested.content.facts)["Call"]
-    pd.testing.assert_frame_equal(repeated(text, data).tidy(), tested.tidy())
+    pd.testing.assert_frame_equal(repeated(tested.call, data).tidy(), tested.tidy())
 
 
 def test_a_printed_comparison_repeats_it(data):

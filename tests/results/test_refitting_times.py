@@ -69,7 +69,7 @@ def test_ratios_and_their_intervals(times):
         np.testing.assert_allclose(ratios[name], np.exp(plain[name]))
     same = ["term", "column", "std_error", "statistic", "p_value"]
     pd.testing.assert_frame_equal(ratios[same], plain[same])
-    first = fit.content.rows[0]
+    first = fit.summary().content.rows[0]
     assert 1 < ratios["estimate"][0] < 10  # hence two decimals, in the interval too
     assert first[1] == f"{ratios['estimate'][0]:.2f}"
     assert first[2] == f"{ratios['ci_low'][0]:.2f} to {ratios['ci_high'][0]:.2f}"
@@ -93,9 +93,7 @@ def test_ratios_of_the_other_families(study):
 def test_the_full_text(study, snapshot):
     fit = select(LATE, "x + dose + strata(site)", study, weights="share").refit("glm")
     facts = tuple(f for f in fit.content.facts if f[0] not in ("Log-likelihood", "AIC, BIC"))
-    made = type(fit.content)(
-        fit.content.title, facts, fit.content.columns, fit.content.rows[:0], fit.content.notes
-    )
+    made = type(fit.content)(fit.content.title, facts, fit.content.columns, (), fit.content.notes)
     assert treeselect.printing.Summary(made).as_text() == snapshot
 
 
@@ -167,5 +165,5 @@ def test_pooled_over_frames_that_are_alike(study):
     np.testing.assert_allclose(pooled.tidy()["std_error"], single["std_error"])
     ratios = pooled.tidy(exponentiate=True)["estimate"]
     np.testing.assert_allclose(ratios, np.exp(single["estimate"]))
-    assert pooled.content.columns[1:3] == ("Hazard ratio", "95% interval")
-    assert len(pooled.content.columns) == len(pooled.content.rows[0]) == 9
+    assert pooled.summary().content.columns[1:3] == ("Hazard ratio", "95% interval")
+    assert len(pooled.summary().content.columns) == len(pooled.summary().content.rows[0]) == 9

@@ -33,7 +33,7 @@ from treeselect.running.pieces import Course
 
 
 @dataclass(frozen=True)
-class FitComparison(printing.Rounded, Scored):
+class FitComparison(printing.Summarised, Scored):
     """Fits compared on held-out rows of the same folds.
 
     Returned by :func:`treeselect.compare` for a list of fits.

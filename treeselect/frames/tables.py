@@ -287,7 +287,7 @@ class PrintedTable(OfContent):
     """A table in pandas, which ``tidy()`` gives in a library, with its printed form."""
 
     table: pd.DataFrame
-    content: SummaryContent
+    write: Callable[[], SummaryContent]
     library: str = "pandas"
 
     def __repr__(self) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -60,8 +61,8 @@ class PooledFit(OfContent, Tabled, Predicting):
         Rows used in each frame, and rows dropped because a selected term is missing.
     left_out : tuple of str
         Columns that are linear combinations of others and have no coefficient.
-    content : SummaryContent
-        Content of :meth:`summary`.
+    write : callable
+        What writes the content of :meth:`summary`.
     table : pandas.DataFrame
         The table that :meth:`tidy` returns.
     library : str
@@ -78,7 +79,7 @@ class PooledFit(OfContent, Tabled, Predicting):
     n_used: int
     n_dropped: int
     left_out: tuple[str, ...]
-    content: SummaryContent
+    write: Callable[[], SummaryContent]
     table: pd.DataFrame
     library: str = "pandas"
     ratio: str = ""
@@ -166,7 +167,7 @@ def pool_glm(found: Imputed) -> PooledFit:
         n_used=data[0].row_weights.n_observations,
         n_dropped=data[0].n_dropped,
         left_out=left_out[0],
-        content=_content(found, fits[0], data[0], printed, notes),
+        write=partial(_content, found, fits[0], data[0], printed, notes),
         table=table,
         library=found.library,
         ratio=fits[0].ratio,

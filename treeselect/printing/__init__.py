@@ -6,6 +6,7 @@ LaTeX, Markdown, HTML or a great_tables object. Other rooms import from this fil
 
 from treeselect.printing.numbers import (
     chosen_digits,
+    chosen_form,
     common_form,
     count_text,
     decimal_form,
@@ -22,18 +23,18 @@ from treeselect.printing.numbers import (
     significant,
     significant_text,
 )
-from treeselect.printing.summary import OfContent, Rounded, Summarised, Summary
+from treeselect.printing.summary import OfContent, Summarised, Summary, written
 from treeselect.printing.text import MOST_ROWS, SmallTable, SummaryContent
 
 __all__ = [
     "MOST_ROWS",
     "OfContent",
-    "Rounded",
     "SmallTable",
     "Summarised",
     "Summary",
     "SummaryContent",
     "chosen_digits",
+    "chosen_form",
     "common_form",
     "count_text",
     "decimal_form",
@@ -49,4 +50,5 @@ __all__ = [
     "signed",
     "significant",
     "significant_text",
+    "written",
 ]

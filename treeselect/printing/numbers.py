@@ -68,7 +68,13 @@ def number_text(value: float, form: str, missing: str = "–") -> str:
 def decimal_form(usual: int, sign: str = "") -> str:
     """The format of scores, importances, frequencies, indices, and their errors and intervals:
     `usual` decimals unless the user chose others."""
-    return f"{sign}.{_DIGITS.get() or usual}f"
+    return chosen_form(sign) or f"{sign}.{usual}f"
+
+
+def chosen_form(sign: str = "") -> str:
+    """The format of as many decimals as the user chose; empty if none were."""
+    digits = _DIGITS.get()
+    return f"{sign}.{digits}f" if digits else ""
 
 
 _LONGEST = 1e7

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from treeselect.arguments.checks import check_digits
+from treeselect.arguments.checks import check_digits, check_flag
 from treeselect.errors import OptionError, needed, quoted
 from treeselect.printing.markup import as_html, as_latex, as_markdown
 from treeselect.printing.numbers import chosen_digits
@@ -142,56 +144,59 @@ class Summary:
 _LABEL = re.compile(r"[A-Za-z0-9:._+/-]+")
 
 
+def written(content: Callable[[], SummaryContent], digits: object, notes: object) -> Summary:
+    """A summary whose content is written with as many digits, with or without its notes."""
+    check_flag("notes", notes)
+    with chosen_digits(check_digits(digits)):
+        found = content()
+    return Summary(found if notes else dataclasses.replace(found, notes=()))
+
+
 class Summarised:
-    """An object whose summary is shown in notebooks."""
+    """An object whose summary is shown in notebooks, with as many digits as the user chooses."""
 
     __slots__ = ()
 
-    @abstractmethod
-    def summary(self) -> Summary:
-        """Printed summary."""
-
-    def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()
-
-
-class OfContent(Summarised):
-    """An object that keeps the content of its summary."""
-
-    __slots__ = ()
-
-    content: SummaryContent
-
-    def summary(self) -> Summary:
-        """Printed summary: ``as_text()``, ``as_latex()``, ``as_markdown()``, ``as_docx()`` for
-        Word and ``as_gt()`` for HTML."""
-        return Summary(self.content)
-
-
-class Rounded(Summarised):
-    """An object whose summary has as many digits as the user chooses."""
-
-    __slots__ = ()
-
-    def summary(self, *, digits: int | None = None) -> Summary:
+    def summary(self, *, digits: int | None = None, notes: bool = True) -> Summary:
         """Printed summary.
 
         Parameters
         ----------
         digits : int, optional
             Decimals of scores, importances, frequencies and stability indices, with their errors,
-            differences and intervals, and significant digits of coefficients and of the largest
-            effect, which set the decimals of all effects. From 1 to 10; by default each kind of
-            number has its own.
+            differences and intervals, of tests of terms and of regression tables; and significant
+            digits of coefficients and of the largest effect, which set the decimals of all effects.
+            From 1 to 10; by default each kind of number has its own.
+        notes : bool
+            Whether the notes below the tables are printed.
 
         Returns
         -------
         Summary
-            Prints as text; ``as_text()``, ``as_latex()``, ``as_markdown()``, ``as_gt()``, and HTML
-            in notebooks.
+            Prints as text; ``as_text()``, ``as_latex()``, ``as_markdown()``, ``as_docx()`` for
+            Word, ``as_gt()``, and HTML in notebooks.
+
+        Raises
+        ------
+        OptionError
+            If an argument is not allowed.
         """
-        with chosen_digits(check_digits(digits)):
-            return Summary(self._content())
+        return written(self._content, digits, notes)
+
+    @abstractmethod
+    def _content(self) -> SummaryContent:
+        """What the summary says, with the digits that were chosen."""
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
+
+
+class OfContent(Summarised):
+    """An object that keeps how the content of its summary is written."""
+
+    __slots__ = ()
+
+    write: Callable[[], SummaryContent]
 
     def _content(self) -> SummaryContent:
-        raise NotImplementedError
+        return self.write()

@@ -12,7 +12,7 @@ from treeselect.figures.marks import Figure, Rows
 from treeselect.figures.plotting import need_matplotlib, plotted
 from treeselect.printing.markup import markdown, markdown_prose, pipe_table
 from treeselect.printing.word import Word
-from treeselect.reports.parts import Report, Section, Table
+from treeselect.reports.parts import Report, Section, Table, kind_of
 from treeselect.shown import shown
 
 Block = tuple[str, Any]
@@ -57,7 +57,7 @@ def _blocks_of(kind: str, part: Any) -> Iterator[Block]:
     elif kind == "heading":
         yield "part", part
     elif kind == "choices":
-        yield from _blocks_of("table", part.tables[part.at])
+        yield from _blocks_of(*kind_of(part.tables[part.at]))
     else:
         yield kind, part
         if part.more:

@@ -307,7 +307,7 @@ def terms(material: parts.FitMaterial) -> parts.Section:
     return parts.Section(
         "terms",
         "Selected terms",
-        table=with_others(material, table.titled(caption)) if table.rows else "None.",
+        table=with_others(material, table.titled(caption)),
         notes=parts.Note(" ".join(_term_notes(material, found))) if table.rows else None,
     )
 

@@ -394,12 +394,13 @@ def linear(found: GlmFit) -> parts.Section:
 
 def inference(found: Inference) -> parts.Section:
     """P-values of terms that were selected on other rows."""
-    table = parts.first_rows(found.content.columns, found.content.rows)
+    content = found.summary().content
+    table = parts.first_rows(content.columns, content.rows)
     return parts.Section(
         "inference",
         "P-values that account for the selection",
         sub=True,
-        facts=parts.Facts(fact for fact in found.content.facts if fact[0] not in ("Call", "Seed")),
+        facts=parts.Facts(fact for fact in content.facts if fact[0] not in ("Call", "Seed")),
         table=table.titled("P-values by sample splitting"),
-        sentences=found.content.notes,
+        sentences=content.notes,
     )

@@ -33,6 +33,9 @@ MOST_UNITS = 30
 MOST_ROWS = 50
 """Maximum rows in a table; the others are counted."""
 
+DOT = "●"
+"""In a cell: a member of the set of its row."""
+
 _LEADING = re.compile(r"[(<>]?[+-]?(\d[\d,]*\.?\d*(e[+-]?\d+)?|∞)")
 
 _NUMBER = re.compile(r"[+-]?[\d.,]*(e[+-]?\d+)?|\([\d.,]+\)|<0\.0+1|∞|–")
@@ -152,14 +155,16 @@ class Section:
         found: list[tuple[str, Any]] = []
         for own in self.parts.values():
             if isinstance(own, tuple) and own and isinstance(own[0], Table):
-                found += map(_kind, own)
+                found += map(kind_of, own)
             elif own is not None and own not in ("", ()):
-                found.append(_kind(own))
+                found.append(kind_of(own))
         return found
 
 
-def _kind(part: Any) -> tuple[str, Any]:
+def kind_of(part: Any) -> tuple[str, Any]:
     """What a part is called in the templates, and the part."""
+    if isinstance(part, Table) and not part.rows:
+        return "text", "None."
     if isinstance(part, str):
         return {Note: "note", Heading: "heading"}.get(type(part), "text"), part
     if isinstance(part, Figure):
@@ -224,8 +229,9 @@ class Table:
 
     @property
     def is_matrix(self) -> bool:
-        """Whether it has so many columns that their names are rotated, and none sorts it."""
-        return len(self.columns) > 12
+        """Whether it has so many columns, or dots, that their names are rotated, and none sorts
+        it."""
+        return len(self.columns) > 12 or any(DOT in row for row in self.rows)
 
     @property
     def ranks(self) -> tuple[tuple[tuple[int, int], ...], ...]:

@@ -124,7 +124,7 @@ def with_others(material: parts.FitMaterial, own: parts.Table) -> parts.Table | 
     """The table of the selection, beside those of the sizes next to it on the path and of the
     nearest sets of its own size; alone if there are none, or if the page is `whole`."""
     fit = material.fit
-    if material.whole or not fit.groups:
+    if material.whole:
         return own
     sizes, sets = _other_sizes(fit), _other_sets(fit)
     others = [*sizes, *sets]

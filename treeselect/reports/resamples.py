@@ -185,22 +185,27 @@ def models(material: parts.FitMaterial) -> parts.Section | None:
     if stability is None:
         return None
     shown = stability.in_pandas.models(10)
-    table = parts.listed(
-        shown,
-        {
-            "Set": lambda row: enumeration(row["terms"], 20) if row["terms"] else "none",
-            noun(material.fit).capitalize(): cells.number("size", ","),
-            "Resamples": cells.number("count", ","),
-            "Frequency": cells.decimal("frequency", 3),
-            "Cumulative": cells.decimal("cumulative", 3),
-            "Same as the fit": cells.yes("selected"),
-        },
-    )
-    frequencies = parts.bars(shown["frequency"].tolist())
-    table = replace(table, more=stability.n_models - len(shown), marks={3: frequencies})
+    shown["rank"] = [
+        f"{i}, as the fit" if same else f"{i}" for i, same in enumerate(shown["selected"], start=1)
+    ]
+    columns: list[tuple[str, cells.Cell]] = [("Set", "rank")]
+    members = _members(shown["terms"].to_list(), material.fit.groups)
+    if has_dots := len(members) <= _MOST_DOTS:
+        columns += [(unit, _dot(unit)) for unit in members]
+    else:
+        columns += [("Members", lambda row: enumeration(row["terms"] or ("none",), 20))]
+    columns += [
+        ("Frequency", cells.decimal("frequency", 3)),
+        ("Resamples", cells.number("count", ",")),
+        ("Cumulative", cells.decimal("cumulative", 3)),
+        (noun(material.fit).capitalize(), cells.number("size", ",")),
+    ]
+    marks = {len(columns) - 4: parts.bars(shown["frequency"].tolist())}
+    table = parts.Table(*cells.table(shown, columns), stability.n_models - len(shown), marks)
+    dots = f"; dots mark its {noun(material.fit)}" if has_dots else ""
     lead = (
-        f"Number of {stability.words} that selected exactly each set of {noun(material.fit)}. The"
-        " set of the fit is listed if any resample selected it, whatever its rank."
+        f"Number of {stability.words} that selected exactly each set of {noun(material.fit)}{dots}."
+        " The set of the fit is listed if any resample selected it, whatever its rank."
     )
     return parts.Section(
         "models",
@@ -209,6 +214,20 @@ def models(material: parts.FitMaterial) -> parts.Section | None:
         lead=lead,
         table=table.titled("Selected sets, most frequent first"),
     )
+
+
+_MOST_DOTS = 20
+"""Units that sets are shown of by dots; the members of others are named."""
+
+
+def _members(sets: Sequence[tuple[str, ...]], selected: Sequence[str]) -> list[str]:
+    """The units in any of the sets, those of the fit first."""
+    found = dict.fromkeys(unit for units in sets for unit in units)
+    return sorted(found, key=lambda unit: unit not in selected)
+
+
+def _dot(unit: str) -> cells.Cell:
+    return lambda row: parts.DOT if unit in row["terms"] else ""
 
 
 # --- pairs of units that the resamples selected together ----------------------------------------

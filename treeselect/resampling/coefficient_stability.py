@@ -188,7 +188,7 @@ def coefficient_spread(
 
 
 @dataclass(frozen=True)
-class CoefficientStability(printing.Rounded, InLibrary):
+class CoefficientStability(printing.Summarised, InLibrary):
     """Coefficients of the linear models of the terms that the resamples selected.
 
     Attributes

@@ -36,7 +36,7 @@ from treeselect.running.parallel import Workers, run_all
 
 
 @dataclass(frozen=True)
-class ConditionalImportance(printing.Rounded, Scored):
+class ConditionalImportance(printing.Summarised, Scored):
     """Tests of whether the response depends on each of some units given others, and the loss of
     score on held-out rows without the unit.
 

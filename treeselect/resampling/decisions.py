@@ -18,7 +18,7 @@ from treeselect.errors import OptionError, quoted
 from treeselect.figures.axes import nice_ticks, number_axis
 from treeselect.figures.marks import Plane, Rule, Series
 from treeselect.figures.plotting import need_matplotlib, plotted
-from treeselect.printing import Rounded, SummaryContent, cells, decimal_text, number_text
+from treeselect.printing import Summarised, SummaryContent, cells, decimal_text, number_text
 from treeselect.resampling.held_out import HeldOut
 from treeselect.resampling.records import OfFolds
 from treeselect.shown import shown
@@ -41,7 +41,7 @@ _DEEPEST = -0.1
 
 
 @dataclass(frozen=True)
-class DecisionCurve(Rounded, OfFolds):
+class DecisionCurve(Summarised, OfFolds):
     """Net benefit of treating the rows whose predicted risk reaches a threshold.
 
     Returned by :meth:`Performance.decision_curve

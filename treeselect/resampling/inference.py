@@ -25,7 +25,7 @@ from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.regression_table import InPapers, OfTable
 from treeselect.models.linear.statistics import dispersion_fact, fit_statistics
 from treeselect.models.linear.tests import fit_terms, fitted_terms
-from treeselect.printing import MOST_ROWS, OfContent, SummaryContent, p_text
+from treeselect.printing import MOST_ROWS, Summarised, SummaryContent, p_text
 from treeselect.resampling.choosing import Choice, Procedure, choose
 from treeselect.resampling.fit import Fit
 from treeselect.resampling.folds import Folds, Split
@@ -43,7 +43,7 @@ from treeselect.running.pieces import Course, Kind, run_pieces
 
 
 @dataclass(frozen=True)
-class Inference(OfContent, coefs.Tabled, Stoppable, InPapers):
+class Inference(Summarised, coefs.Tabled, Stoppable, InPapers):
     """P-values of terms that were selected on other rows (sample splitting).
 
     Attributes
@@ -55,8 +55,12 @@ class Inference(OfContent, coefs.Tabled, Stoppable, InPapers):
         By split: 1 for terms that it did not select, otherwise the p-value of the joint test times
         the number of selected terms, at most 1.
     gamma_min, level : float
-    content : SummaryContent
-        Content of :meth:`summary`.
+    call : str
+    facts : tuple of pairs of str
+        On the method and the splits.
+    notes : tuple of str
+        On columns and missing values of the splits.
+    design : ModelData
     groups_name : str or bool
         Column of the clusters that the splits do not divide; otherwise, whether an array of
         clusters was given.
@@ -87,9 +91,15 @@ class Inference(OfContent, coefs.Tabled, Stoppable, InPapers):
     p_values: FloatArray
     gamma_min: float
     level: float
-    content: SummaryContent
+    call: str
+    facts: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
+    design: ModelData = field(repr=False)
     groups_name: str | bool = False
     tested: tuple[ModelData, LinearCoding] | None = field(default=None, repr=False)
+
+    def _content(self) -> SummaryContent:
+        return _content(self)
 
     @property
     def n_splits(self) -> int:
@@ -270,25 +280,24 @@ def infer(
     tested = None
     if len(splits) == 1 and splits[0].fit is not None:
         tested = dataclasses.replace(data, row_weights=weights.only(parts[0].test)), coding
-    found = Inference(
+    return Inference(
         terms,
         splits,
         np.array([[one.adjusted(term) for term in terms] for one in splits]),
         gamma_min,
         level,
-        SummaryContent("", (), (), (), ()),
+        call,
+        (
+            ("Method", f"{method.title}, {rule_words(asked, result)}"),
+            ("Split", _part_words(parts, weights.groups, folds.groups_name)),
+        ),
+        split_notes(data, splits, coding),
+        result.design,
         groups_name=folds.groups_name,
         library=data.library,
         asked=repeats if len(parts) < repeats else None,
         tested=tested,
     )
-    facts = (
-        ("Call", call),
-        ("Method", f"{method.title}, {rule_words(asked, result)}"),
-        ("Split", _part_words(parts, weights.groups, folds.groups_name)),
-    )
-    content = _content(found, result.design, facts, split_notes(data, splits, coding))
-    return dataclasses.replace(found, content=content)
 
 
 def _kind_of(names: Sequence[str]) -> Kind:
@@ -331,17 +340,18 @@ def _part_words(parts: Sequence[Split], groups: IntArray | None, name: str | boo
     )
 
 
-def _content(
-    found: Inference,
-    design: ModelData,
-    facts: tuple[tuple[str, str], ...],
-    more_notes: Sequence[str],
-) -> SummaryContent:
-    one, n = found.n_splits == 1, found.n_splits
+def _content(found: Inference) -> SummaryContent:
+    one, n, design = found.n_splits == 1, found.n_splits, found.design
     fits = [split.fit for split in found.splits if split.fit is not None]
     labels = shown_names(design)
     model = ", or ".join(dict.fromkeys(f.model for f in fits)) or "none could be fitted"
-    facts = (*facts, ("Model", model), *design.weights_facts, *dispersion_fact(fits))
+    facts = (
+        ("Call", found.call),
+        *found.facts,
+        ("Model", model),
+        *design.weights_facts,
+        *dispersion_fact(fits),
+    )
     if found.groups_name and fits:
         facts += (("Std. errors", coefs.error_words(found.groups_name, fits)),)
     columns: tuple[str, ...] = ()
@@ -356,7 +366,7 @@ def _content(
             rows = coefs.rows_with_references(
                 coefs.coefficient_table(split.fit),
                 coefs.reference_levels(design, split.fit.names),
-                coefs.table_rows(table, split.fit),
+                coefs.table_rows(table, with_ratios=coefs.leads_with_ratios(split.fit)),
             )
             notes += coefs.ratio_notes(split.fit, table)
         notes += coefs.few_events_notes(fits)
@@ -384,7 +394,7 @@ def _content(
         if robust := [fit for fit in fits if fit.n_groups is not None]:
             notes[-1] += f" {coefs.robust_note(robust, ' for testing')}"
     title = "P-values after selection: " + ("one split" if one else f"{n} splits")
-    return SummaryContent(title, facts, columns, rows, (*notes, *more_notes))
+    return SummaryContent(title, facts, columns, rows, (*notes, *found.notes))
 
 
 def _term_rows(

@@ -18,7 +18,7 @@ from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, quoted
-from treeselect.printing import Rounded, SummaryContent, decimal_text, interval_text
+from treeselect.printing import Summarised, SummaryContent, decimal_text, interval_text
 from treeselect.resampling.agreement import stability_index
 from treeselect.resampling.cross_validation import differences, paired_difference, standard_error
 from treeselect.resampling.fit import Fit
@@ -271,7 +271,7 @@ REACH = 4
 
 
 @dataclass(frozen=True)
-class RowsNeeded(Rounded, InLibrary):
+class RowsNeeded(Summarised, InLibrary):
     """Number of rows at which a selection would reach a stability index.
 
     Returned by :meth:`treeselect.resampling.learning.LearningCurve.rows_needed`.

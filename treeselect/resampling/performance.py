@@ -77,7 +77,7 @@ def terms_text(terms: tuple[str, ...]) -> str:
 
 
 @dataclass(frozen=True)
-class Performance(printing.Rounded, Scored, Stoppable):
+class Performance(printing.Summarised, Scored, Stoppable):
     """Scores of the whole selection on held-out rows, by nested cross-validation.
 
     Attributes

@@ -20,7 +20,7 @@ from treeselect.engine.rounding import weighted_median
 from treeselect.engine.survival.curves import SurvivalCurve, kaplan_meier
 from treeselect.engine.survival.times import START, STOP
 from treeselect.errors import OptionError, quoted
-from treeselect.printing import Rounded, SummaryContent, cells
+from treeselect.printing import Summarised, SummaryContent, cells
 from treeselect.resampling import held_out
 from treeselect.resampling.fit import Fit
 from treeselect.resampling.folds import Split, Splitter
@@ -30,7 +30,7 @@ from treeselect.running.parallel import Workers, run_all
 
 
 @dataclass(frozen=True)
-class RiskGroups(Rounded, OfFolds):
+class RiskGroups(Summarised, OfFolds):
     """Groups of held-out rows by predicted risk, with their survival curves.
 
     Attributes

@@ -12,7 +12,7 @@ import pandas as pd
 
 from treeselect.arguments.checks import check_between, check_choice, check_count
 from treeselect.errors import OptionError
-from treeselect.printing import Rounded, SummaryContent, cells, decimal_text, interval_text
+from treeselect.printing import Summarised, SummaryContent, cells, decimal_text, interval_text
 
 _FAMILIES = ("gaussian", "binomial", "cox")
 
@@ -29,7 +29,7 @@ _PERSONS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class SampleSize(Rounded):
+class SampleSize(Summarised):
     """Least number of rows for the development of a regression model, by Riley's criteria.
 
     Returned by :func:`treeselect.sample_size`.

@@ -21,7 +21,7 @@ from treeselect.shown import shown
 
 
 @dataclass(frozen=True, repr=False)  # no slots: places are cached
-class Stability(printing.Rounded, Resampled):
+class Stability(printing.Summarised, Resampled):
     """Stability of a selection: selection frequencies, agreement and error control.
 
     Its attributes are those of :class:`treeselect.resampling.resampled.Resampled`.

@@ -42,7 +42,7 @@ FEWEST = 100
 
 
 @dataclass(frozen=True)
-class Subgroups(printing.Rounded, Scored):
+class Subgroups(printing.Summarised, Scored):
     """Performance and calibration of the held-out predictions by subgroup.
 
     Returned by :meth:`Performance.by <treeselect.resampling.performance.Performance.by>`.

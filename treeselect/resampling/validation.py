@@ -23,7 +23,7 @@ from treeselect.figures.charts import agreement_figure, level_figure, share_figu
 from treeselect.figures.marks import Plane, Series
 from treeselect.figures.plotting import need_matplotlib, plotted
 from treeselect.models.linear.statistics import recalibrate
-from treeselect.printing import Rounded, SummaryContent, cells, decimal_text, number_text
+from treeselect.printing import Summarised, SummaryContent, cells, decimal_text, number_text
 from treeselect.printing.numbers import span
 from treeselect.quiet import own_filters
 from treeselect.resampling import held_out
@@ -46,7 +46,7 @@ _DRAWN_ROWS, _DRAWN_CURVES = 150, 40
 
 
 @dataclass(frozen=True)
-class Validation(Rounded, OfFolds, Stoppable):
+class Validation(Summarised, OfFolds, Stoppable):
     """The whole procedure, repeated on bootstrap samples of the rows.
 
     Returned by :meth:`treeselect.SelectionResult.validate`.

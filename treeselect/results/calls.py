@@ -258,7 +258,7 @@ def check_found(fit: Fit, name: str, found: Any) -> None:
         )
     facts = (
         dict(found.content.facts)
-        if hasattr(found, "content")
+        if isinstance(found, GlmFit)
         else {"Call": getattr(found, "call", "")}
     )
     own = facts.get("Formula", fit.formula), getattr(found, "k_of_fit", fit.k)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -58,17 +59,23 @@ class Checklist(PrintedTable):
         return in_library(self.table, self.library)
 
 
-def checklist(fit: Fit, cited: Citation, performance: Performance | None) -> Checklist:
+def checklist(fit: Fit, cite: Callable[[], Citation], performance: Performance | None) -> Checklist:
     """See ``SearchView.checklist``."""
     fit = as_shown(fit)
-    items = list(_items(fit, cited, performance))
     rows = []
-    for number, topic, text in items:
+    for number, topic, text in _items(fit, cite(), performance):
         reported, _, to_add = text.partition(TO_ADD)
         rows.append((number, topic, reported.strip(), to_add.strip()))
-    content = SummaryContent(
+    table = pd.DataFrame(rows, columns=["item", "topic", "reported", "to_add"])
+    return Checklist(table, partial(_content, fit, cite, performance), fit.design.library)
+
+
+def _content(
+    fit: Fit, cite: Callable[[], Citation], performance: Performance | None
+) -> SummaryContent:
+    return SummaryContent(
         title="TRIPOD+AI checklist",
-        facts=tuple((f"{number} {topic}", text) for number, topic, text in items),
+        facts=tuple((f"{own[0]} {own[1]}", own[2]) for own in _items(fit, cite(), performance)),
         columns=(),
         rows=(),
         notes=(
@@ -76,8 +83,6 @@ def checklist(fit: Fit, cited: Citation, performance: Performance | None) -> Che
             " short.",
         ),
     )
-    table = pd.DataFrame(rows, columns=["item", "topic", "reported", "to_add"])
-    return Checklist(table, content, fit.design.library)
 
 
 def _items(fit: Fit, cited: Citation, performance: Performance | None) -> Iterator[Item]:

@@ -29,8 +29,9 @@ from treeselect.models.linear.statistics import Recalibration
 from treeselect.models.linear.tests import FittedTerms
 from treeselect.printing import (
     Summarised,
-    Summary,
     SummaryContent,
+    decimal_form,
+    decimal_text,
     interval_text,
     number_text,
     p_text,
@@ -115,9 +116,8 @@ class Diagnostics(Summarised):
     is_selected: bool = True
     library: str = "pandas"
 
-    def summary(self) -> Summary:
-        """Printed summary: scores, calibration, collinearity, and what to look at."""
-        return Summary(_content(self))
+    def _content(self) -> SummaryContent:
+        return _content(self)
 
     def tidy(self) -> Any:
         """One row per row of the fit.
@@ -354,10 +354,12 @@ def _content(own: Diagnostics) -> SummaryContent:
         ("Call", f"{own.fitted.call}.diagnostics({folds})"),
         ("Model", own.fitted.fit.model),
         ("Rows used", f"{own.fitted.data.row_weights.n_observations:,}"),
-        (score, f"{own.scores.mean():.3f}; a forest of the same terms"
-         f" {own.forest_scores.mean():.3f}; on held-out rows of {len(own.scores)} folds"),
+        (score, f"{decimal_text(own.scores.mean(), 3)}; a forest of the same terms"
+         f" {decimal_text(own.forest_scores.mean(), 3)}; on held-out rows of"
+         f" {len(own.scores)} folds"),
     ]  # fmt: skip
-    for name, form in (("slope", ".2f"), ("intercept", ".3f")):
+    two = decimal_form(2)
+    for name, form in (("slope", two), ("intercept", decimal_form(3))):
         value = getattr(calibration, name, np.nan)
         if np.isfinite(value):
             low, high = (getattr(calibration, f"{name}_{end}") for end in ("low", "high"))
@@ -372,7 +374,7 @@ def _content(own: Diagnostics) -> SummaryContent:
             columns={"statistic": "ph_statistic", "p_value": "ph_p_value"}
         )
         table = pd.concat([table, last], ignore_index=True)
-    forms = {"df": ".0f", "gvif": ".2f", "inflation": ".2f", "ph_statistic": ".2f"}
+    forms = {"df": ".0f", "gvif": two, "inflation": two, "ph_statistic": two}
     rows = tuple(
         (
             own.labels.get(row["term"], row["term"]),

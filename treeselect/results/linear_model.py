@@ -23,7 +23,7 @@ from treeselect.modelfile.coding import LINEAR_FORMAT, write_record
 from treeselect.models.linear import coefficients, tests
 from treeselect.models.linear.regression_table import InPapers, OfTable, response_words
 from treeselect.models.linear.statistics import fit_facts, fit_statistics
-from treeselect.printing import Summarised, Summary, SummaryContent, p_text
+from treeselect.printing import Summarised, Summary, SummaryContent, p_text, written
 from treeselect.resampling.fit import Fit
 from treeselect.results import linear_notes
 from treeselect.results.diagnostics import Diagnostics, diagnose
@@ -73,7 +73,7 @@ class GlmFit(Summarised, coefficients.Tabled, Predicting, InPapers):
     left_out : tuple of str
         Columns dropped because they are linear combinations of others.
     content : SummaryContent
-        Content of :meth:`summary`.
+        Of :meth:`summary`, but for the rows, which are those of the table.
     table : pandas.DataFrame
         Content of :meth:`tidy`.
     library : str
@@ -186,7 +186,9 @@ class GlmFit(Summarised, coefficients.Tabled, Predicting, InPapers):
         table = coefficients.exponentiated(table, self.ratio) if exponentiate else table
         return in_library(table, self.library)
 
-    def summary(self, *, exponentiate: bool = False) -> Summary:
+    def summary(
+        self, *, exponentiate: bool = False, digits: int | None = None, notes: bool = True
+    ) -> Summary:
         """Printed summary, like R's ``summary(glm(...))``.
 
         Parameters
@@ -194,14 +196,17 @@ class GlmFit(Summarised, coefficients.Tabled, Predicting, InPapers):
         exponentiate : bool
             Whether the table has ratios as in :meth:`tidy`, with their intervals and p-values: the
             table of a paper.
+        digits, notes
+            As in :meth:`SelectionResult.summary`.
 
         Raises
         ------
         OptionError
-            If ratios are requested for a linear model of a numeric response.
+            If an argument is not allowed, or ratios are requested for a linear model of a numeric
+            response.
         """
         check_flag("exponentiate", exponentiate)
-        return Summary(self._with_ratios() if exponentiate else self.content)
+        return written(self._with_ratios if exponentiate else self._content, digits, notes)
 
     def _of_table(self) -> OfTable:
         assert self.predictor is not None
@@ -440,23 +445,25 @@ class GlmFit(Summarised, coefficients.Tabled, Predicting, InPapers):
     def tables_of_paper(self) -> tuple[SummaryContent, SummaryContent | None]:
         """The table of a paper, of ratios where there are any, and the tests of terms; None if a
         model without one of the terms can't be fitted."""
-        content = self._with_ratios() if self.ratio else self.content
+        content = self._with_ratios() if self.ratio else self._content()
         try:
-            return content, self.drop1().content
+            return content, self.drop1().summary().content
         except DataError:
             return content, None
+
+    def _content(self) -> SummaryContent:
+        table, named = self._readable(), self._named()
+        rows = coefficients.table_rows(named, with_ratios=self.content.columns[1] != "Estimate")
+        filled = coefficients.rows_with_references(table, self.references, rows)
+        return replace(self.content, rows=filled)
 
     def _with_ratios(self) -> SummaryContent:
         """The summary with ratios in place of coefficients."""
         coefficients.exponentiated(self.table, self.ratio)  # an error if they are no ratios
         table = self._readable()
-        rows = tuple(
-            (str(row.column), *coefficients.ratio_cells(row), p_text(row.p_value))  # type: ignore[arg-type]
-            for row in table.itertuples(index=False)
-        )
-        names = map(str, table["column"])
         shown = [
-            (self.labels.get(name, name), *row[1:]) for name, row in zip(names, rows, strict=True)
+            (str(row.column), *coefficients.ratio_cells(row), p_text(row.p_value))  # type: ignore[arg-type]
+            for row in self._named().itertuples(index=False)
         ]
         filled = coefficients.rows_with_references(table, self.references, shown)
         filled = tuple(
@@ -469,6 +476,11 @@ class GlmFit(Summarised, coefficients.Tabled, Predicting, InPapers):
     def _readable(self) -> pd.DataFrame:
         """The table of coefficients, with differences between quartiles for splines."""
         return self.table if self.shown is None else self.shown
+
+    def _named(self) -> pd.DataFrame:
+        """The same with printed names of columns."""
+        table = self._readable()
+        return table.assign(column=[self.labels.get(name, name) for name in table["column"]])
 
     def _terms(self) -> tests.FittedTerms:
         if self.fitted is None:
@@ -494,9 +506,7 @@ class GlmFit(Summarised, coefficients.Tabled, Predicting, InPapers):
 
 def figure_of_coefficients(found: GlmFit) -> Rows | None:
     """The coefficients of a model that can be read; None without any."""
-    table = found._readable()
-    names = [found.labels.get(name, name) for name in map(str, table["column"])]
-    return coefficient_figure(table, found.ratio, names)
+    return coefficient_figure(found._readable(), found.ratio, found._named()["column"].to_list())
 
 
 def figures_of_splines(found: GlmFit) -> tuple[Figure, ...]:
@@ -541,9 +551,7 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
             ("Seed", str(result.seed)),  # the selection can't be repeated from its call alone
         ),
         columns=coefficients.table_head(fit, 0.95),
-        rows=coefficients.rows_with_references(
-            rows, references, coefficients.table_rows(printed, shown)
-        ),
+        rows=(),
         notes=(
             FORCED_IN if data.arrays.groups.keep.all() else NOT_VALID,
             *linear_notes.group_notes(groups_name, data, [fit]),

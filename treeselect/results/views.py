@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from treeselect.algorithms.method import Method
@@ -875,7 +876,7 @@ class SearchView:
         >>> len(fit.search.checklist().tidy())
         36
         """
-        return checklist(self._fit, self.citation(performance), performance)
+        return checklist(self._fit, partial(self.citation, performance), performance)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

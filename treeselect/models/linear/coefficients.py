@@ -138,9 +138,9 @@ def leads_with_ratios(fit: LinearFit) -> bool:
     return fit.n_events is not None
 
 
-def table_rows(table: pd.DataFrame, fit: LinearFit) -> tuple[tuple[str, ...], ...]:
+def table_rows(table: pd.DataFrame, *, with_ratios: bool) -> tuple[tuple[str, ...], ...]:
     """Printed rows of :func:`coefficient_table`."""
-    form, with_ratios = coefficient_form(table), leads_with_ratios(fit)
+    form = coefficient_form(table)
     rows = []
     for row in table.itertuples(index=False):
         tests = tests_cells(row, form)
@@ -155,7 +155,7 @@ def coefficient_form(table: pd.DataFrame) -> str:
     smallest standard error three digits; if these are too many, four significant digits each.
     """
     errors = table["std_error"].to_numpy(dtype=np.float64)
-    return common_form(errors, digits=3)
+    return common_form(errors, digits=significant(3))
 
 
 def tests_cells(row: Any, form: str) -> tuple[str, str, str, str]:

@@ -6,12 +6,13 @@ import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from treeselect.arguments.checks import check_choice, check_digits, check_flag, finite, read_names
+from treeselect.arguments.checks import check_choice, finite, read_names
 from treeselect.designs.columns import TermSpec
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import column_labels, in_labels
@@ -31,11 +32,11 @@ from treeselect.models.linear.tests import (
 )
 from treeselect.printing import (
     SummaryContent,
+    chosen_form,
     common_form,
     interval_text,
     number_text,
     p_text,
-    significant,
 )
 
 MODELS = ("univariable", "all", "selected")
@@ -90,8 +91,6 @@ class InPapers:
         *,
         per: Literal["sd"] | Mapping[str, float] | None = None,
         interval: Literal["wald", "profile"] | None = None,
-        digits: int | None = None,
-        notes: bool = True,
     ) -> RegressionTable:
         """The table of a paper: each term alone, and beside the others.
 
@@ -106,16 +105,12 @@ class InPapers:
         interval : {"wald", "profile"}, optional
             Confidence intervals as those of :meth:`confint`; by default Wald's, for Firth's
             penalised likelihood profile intervals.
-        digits : int, optional
-            Decimals of ratios and intervals, 1 to 10; by default three significant digits.
-        notes : bool
-            Whether the summary says below how the table was made.
 
         Returns
         -------
         RegressionTable
-            ``.summary()`` with ``as_docx()``, ``as_markdown()``, ``as_latex()`` and ``as_gt()``;
-            ``.tidy()``.
+            ``.summary()``, with as many ``digits`` as you like and with or without ``notes``, which
+            has ``as_docx()``, ``as_markdown()``, ``as_latex()`` and ``as_gt()``; ``.tidy()``.
 
         Raises
         ------
@@ -137,7 +132,7 @@ class InPapers:
         >>> import treeselect
         >>> data = treeselect.datasets.load("titanic_correlated")
         >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=2, seed=1)
-        >>> table = fit.refit("glm").regression_table(per="sd", digits=2)
+        >>> table = fit.refit("glm").regression_table(per="sd")
         >>> table.tidy()["term"].unique().tolist()
         ['pclass', 'sex']
         """
@@ -149,7 +144,6 @@ class InPapers:
                 f"  Found: {listing(wanted) or 'none'}."
             )
         wanted = [name for name in MODELS if name in wanted]
-        check_flag("notes", notes)
         if interval is None:
             interval = "profile" if found.family == FIRTH else "wald"
         check_choice("interval", interval, ("wald", "profile"))
@@ -184,9 +178,9 @@ class InPapers:
             table["label"] = table["label"].str.replace(
                 r": per (\S+)$", r": per s.d. (\1)", regex=True
             )
-        said = _notes([block[:2] for block in blocks], interval, caution) if notes else ()
-        content = _content(table, found, data, wanted, terms, check_digits(digits), said)
-        return RegressionTable(table, content, self.library)
+        said = _notes([block[:2] for block in blocks], interval, caution)
+        write = partial(_content, table, found, data, wanted, terms, said)
+        return RegressionTable(table, write, self.library)
 
 
 def _fitted(found: FittedTerms, data: ModelData, terms: Sequence[str]) -> FittedTerms:
@@ -326,7 +320,6 @@ def _content(
     data: ModelData,
     models: Sequence[str],
     terms: Sequence[str],
-    digits: int | None,
     notes: tuple[str, ...],
 ) -> SummaryContent:
     ratio = found.fit.ratio.capitalize() or "Difference"
@@ -345,7 +338,7 @@ def _content(
         for key in own:
             found_rows = [by_place.get((name, key)) for name in models]
             first = next(row for row in found_rows if row is not None)
-            cells = [cell for row in found_rows for cell in _cells(row, ratio, digits)]
+            cells = [cell for row in found_rows for cell in _cells(row, ratio)]
             rows.append((str(first["label"]), _count_text(first, has_events), *cells))
     title = f"{ratio}s: {response_words(data, found.family)}"
     return SummaryContent(title, (), tuple(columns), tuple(rows), notes)
@@ -368,7 +361,7 @@ def _count_text(row: Mapping[Any, Any], has_events: bool) -> str:
     return f"{row['events']:,.0f}/{row['n']:,.0f}" if has_events else f"{row['n']:,.0f}"
 
 
-def _cells(row: Mapping[Any, Any] | None, ratio: str, digits: int | None) -> tuple[str, str]:
+def _cells(row: Mapping[Any, Any] | None, ratio: str) -> tuple[str, str]:
     if row is None:
         return "", ""
     p = p_text(row["p_value"]) if np.isfinite(row["p_value"]) else ""
@@ -379,9 +372,7 @@ def _cells(row: Mapping[Any, Any] | None, ratio: str, digits: int | None) -> tup
     if not np.isfinite(ends).all() or max(ends) > most:  # the level separates the classes
         return "not estimable", p
     at, low, high = ends
-    form = common_form([at, 10 * (high - low)], digits=significant(3))
-    if digits is not None:
-        form = f",.{digits}f"
+    form = chosen_form(",") or common_form([at, 10 * (high - low)], digits=3)
     return f"{number_text(ends[0], form)} ({interval_text(ends[1], ends[2], form)})", p
 
 

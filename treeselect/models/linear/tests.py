@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ from treeselect.models.linear.fit import (
     fit_linear,
     fit_quietly,
 )
-from treeselect.printing import SummaryContent, number_text, p_text
+from treeselect.printing import SummaryContent, decimal_form, number_text, p_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,39 +392,37 @@ def _tests(
     notes: tuple[str, ...],
     library: str,
 ) -> TermTests:
-    table = pd.DataFrame(rows)
+    return TermTests(pd.DataFrame(rows), partial(_content, title, rows, found, how, notes), library)
+
+
+def _content(
+    title: str, rows: Sequence[dict[str, Any]], found: FittedTerms, how: str, notes: tuple[str, ...]
+) -> SummaryContent:
     squares = found.family == "gaussian"
-    name = statistic_name(found)
-    printed = tuple(_cells(row, found) for row in rows)
-    return TermTests(
-        table,
-        SummaryContent(
-            title=title,
-            facts=(
-                ("Call", found.call),
-                ("Formula", found.formula),
-                ("Model", found.fit.model),
-                ("Tests", f"{test_words(found)}; {how}"),
-            ),
-            columns=(
-                "Term", "Df", "Sum of sq." if squares else "Deviance", "Resid. df",
-                "RSS" if squares else "Resid. dev.", "AIC", name, "P-value",
-            ),
-            rows=printed,
-            notes=notes,
+    return SummaryContent(
+        title=title,
+        facts=(
+            ("Call", found.call),
+            ("Formula", found.formula),
+            ("Model", found.fit.model),
+            ("Tests", f"{test_words(found)}; {how}"),
         ),
-        library,
+        columns=(
+            "Term", "Df", "Sum of sq." if squares else "Deviance", "Resid. df",
+            "RSS" if squares else "Resid. dev.", "AIC", statistic_name(found), "P-value",
+        ),
+        rows=tuple(_cells(row, found) for row in rows),
+        notes=notes,
     )  # fmt: skip
 
 
 def _cells(row: dict[str, Any], found: FittedTerms) -> tuple[str, ...]:
-    numbers = (
-        number_text(row[name], form, "")
-        for name, form in (
-            ("df", ".0f"), ("deviance", ",.2f"), ("resid_df", ",.0f"), ("resid_deviance", ",.2f"),
-            ("aic", ",.2f"), ("statistic", ".3f"),
-        )
-    )  # fmt: skip
+    two, three = decimal_form(2, ","), decimal_form(3)
+    forms = {
+        "df": ".0f", "deviance": two, "resid_df": ",.0f", "resid_deviance": two, "aic": two,
+        "statistic": three,
+    }  # fmt: skip
+    numbers = (number_text(row[name], form, "") for name, form in forms.items())
     p = p_text(row["p_value"]) if np.isfinite(row["p_value"]) else ""
     term = row["term"].removesuffix(NONLINEAR)
     behind = NONLINEAR if term != row["term"] else ""
