@@ -327,7 +327,7 @@ GAPS = ("x1", "x4", "x5", "x8")
 
 def gaps(rule: str, seed: int, n_rows: int) -> dict[str, object]:
     """The default selection from rows with values missing at random, by what is done about them."""
-    n, n_new = (300, 4_000) if n_rows > 100 else (100, 200)
+    n, n_new, n_imputed, n_folds = (300, 4_000, 5, 5) if n_rows > 100 else (60, 200, 2, 2)
     frame, fresh = (_with_gaps(10**6 * i + seed, m, rule) for i, m in enumerate((n, n_new)))
     options = {"missing": rule} if rule in ("level", "drop", "impute") else {}
     options |= {"seed": seed, "resamples": 0, "n_jobs": 1, "progress": False}
@@ -339,7 +339,7 @@ def gaps(rule: str, seed: int, n_rows: int) -> dict[str, object]:
         imputer = learn_imputer(frame[x].to_numpy().T, [None] * len(x), x, np.ones(n))
         frames, others = (
             [own.assign(**dict(zip(x, drawn(imputer, own[x].to_numpy(), i), strict=True)))
-             for i in range(5)] for own in (frame, fresh)
+             for i in range(n_imputed)] for own in (frame, fresh)
         )  # fmt: skip
     fits = [treeselect.select("y ~ .", own, **options) for own in frames]
     often = pd.Series([term for fit in fits for term in fit.selected]).value_counts()
@@ -349,7 +349,7 @@ def gaps(rule: str, seed: int, n_rows: int) -> dict[str, object]:
         treeselect.select("y ~ .", own.assign(y=noise["y"]), **options).selected for own in frames
     ]
     count = pd.Series([term for terms in of_noise for term in terms]).value_counts()
-    printed = np.mean([fit.performance(5).mean for fit in fits])
+    printed = np.mean([fit.performance(n_folds).mean for fit in fits])
     return {
         "exact": (int(set(often.index[often >= len(fits) / 2]) == {"x1", "x3", "x5"}), 1),
         "any of noise": (int((count >= len(fits) / 2).any()), 1),

@@ -85,7 +85,7 @@ AXES = {
     "processes": Axis((1, 2), lambda n: resampled(50, n), {}, "wall s"),
 }
 QUICK = {
-    "rows": Axis((50, 100), lambda n: selected(long(n, 5)), {}),
+    "rows": Axis((30, 50), lambda n: selected(long(n, 5)), {}),
     "resamples": Axis((2, 3), lambda n: resampled(n, n_rows=100, k=2), {}),
 }
 

@@ -74,7 +74,7 @@ def long(n_rows: int, n_columns: int = 30) -> Callable[..., pd.DataFrame]:
 
     def frame(n=None):
         rng = np.random.default_rng(1)
-        rows, n_factors = n or n_rows, n_columns // 4
+        rows, n_factors = min(n or n_rows, n_rows), n_columns // 4
         found = {f"x{j:02}": rng.normal(size=rows) for j in range(n_columns - n_factors)}
         names = list(found)
         eta = found["x00"] + found["x01"] * found["x02"] + np.sin(2 * found["x03"])
@@ -191,7 +191,7 @@ CASES = {
 STARTS = {"first": 1.5, "cold": 10.0}
 """Python until the first answer on the Titanic data, k = 3: kernels compiled before, and not."""
 
-QUICK = {"quick": Case(long(300, 8), select(k=2), 1, "lightgbm")}
+QUICK = {"quick": Case(long(100, 5), select(k=1), 1, "lightgbm")}
 
 FIRST = (
     "import treeselect; data = treeselect.datasets.load('titanic_correlated');"

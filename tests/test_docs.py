@@ -122,10 +122,11 @@ def test_blocks_of_a_page_run(page, tmp_path, monkeypatch, capsys):
 
     def small(formula, data, *, method=usual, resamples=None, **arguments):
         few = resamples and min(resamples, 20)
-        return full(formula, data, method=method, resamples=few, **arguments)
+        trees = {"n_trees": 20} if method == "exchange" else {}
+        return full(formula, data, method=method, resamples=few, **trees | arguments)
 
     def short(view, shares, *, repeats=1, **arguments):
-        return curve(view, shares, repeats=min(repeats, 5), inner_folds=2, **arguments)
+        return curve(view, shares, repeats=min(repeats, 2), inner_folds=2, **arguments)
 
     curve = treeselect.results.views.SearchView.learning_curve
     monkeypatch.setattr(treeselect.results.views.SearchView, "learning_curve", short)

@@ -21,10 +21,9 @@ def run_r(*arguments, folder=None, **environment):
 
 
 def test_a_data_frame_there_and_results_back(tmp_path):
-    if not shutil.which("Rscript") or run_r("-e", "library(reticulate)").returncode:
-        pytest.skip("R or its package reticulate is not installed")
-    if run_r("-e", "reticulate::py_config()", RETICULATE_PYTHON=sys.executable).returncode:
-        pytest.skip("reticulate is too old for this Python")
+    asked = ("-e", "reticulate::py_config()")
+    if not shutil.which("Rscript") or run_r(*asked, RETICULATE_PYTHON=sys.executable).returncode:
+        pytest.skip("R or its package reticulate is not installed, or too old for this Python")
     done = run_r(
         str(TESTS / "from_r.R"), folder=tmp_path, FROM_R=str(SCRIPT),
         RETICULATE_PYTHON=sys.executable, PYTHONPATH=str(TESTS.parent),
