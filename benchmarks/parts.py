@@ -36,10 +36,7 @@ PARTS = (
     Part(
         "gbfs-paper",
         "Do the figures of the GBFS paper come out?",
-        tuple(
-            f"papers/gbfs.py --parts {part} --jobs {{jobs}}"
-            for part in ("synthetic", "curves", "bags")
-        ),
+        tuple(f"papers/gbfs.py --parts {part} --jobs {{jobs}}" for part in ("synthetic", "bags")),
     ),
     Part(
         "controlburn-paper",

@@ -1,7 +1,7 @@
-"""ControlBurn paper: Titanic with proxies, abalone's stop, an added column, seconds, the optimum.
+"""ControlBurn paper: Titanic with proxies, abalone's stop, the optimum.
 
     python benchmarks/papers/controlburn.py [--quick] [--jobs 2] [--seeds 20]
-                                   [--parts titanic abalone uninformative rfe gap]
+                                   [--parts titanic abalone gap]
 
 titanic        Section 2 and Figure 2 (right). Height, weight, femur and tibia are made of age and
                sex and stand beside them. In how many of the seeds the three selected columns are
@@ -13,20 +13,6 @@ abalone        Section 3.2.2 and Figure 6. Rings of abalone by incremental depth
                four fifths of the rows: by how much each iteration lowers the out-of-bag error, and
                the mean squared error on the other rows. Iteration t grows trees of depth t. The
                algorithm stops after the first iteration without an improvement, which it keeps.
-uninformative  Section 6.1 and Figure 12. A column of standard normal numbers is added to sets whose
-               columns have few values, most of them. ControlBurn, and importance in a forest of
-               scikit-learn (MDI), keep a tenth to all of the columns; the rank of the added one is
-               that by the same importance in a forest on what is kept: 1 is the most important, and
-               the number of all columns stands for not being kept. Ten draws of the column for each
-               set. The paper does not say which set it took.
-rfe            Section 4.3 and Figure 7. Ten columns are asked for, of PMLB sets cut to 1000 rows:
-               by select() with ControlBurn, the default and the paper's form, and by recursive
-               feature elimination of scikit-learn around its random forest of 100 trees, a column
-               at a time, which fits a forest for every column it drops. Each of them reads the
-               frame and ends with a forest on what it keeps; ControlBurn's path may end before ten,
-               and the table says at how few in any run. CPU seconds of one process, the least of
-               three runs, ours and the peer's in turn; several sets at a time (--jobs) make them a
-               little longer.
 gap            Problem (2) of the paper, one forest (Algorithm 2) of the breast cancer set of
                scikit-learn and of the Titanic with correlated body measures, at five penalties:
                treeselect's solver, stochastic gradient descent with an L1 penalty on the trees'
@@ -45,20 +31,16 @@ from collections import Counter
 
 import numpy as np
 import pandas as pd
-from common import Run, frame_problem, ones, path_of
-from controlburn_sets import pmlb, simulated
-from harness import FORMS, in_turns, mean_and_error, shown, shown_mean, stored
+from common import Run, frame_problem, ones
+from harness import FORMS, shown_mean, stored
 from scipy.optimize import minimize_scalar
-from scipy.stats import linregress
 from sklearn.datasets import load_breast_cancer
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.feature_selection import RFE
 from sklearn.linear_model import SGDClassifier
 
 import treeselect
 from treeselect import ControlBurn, datasets
-from treeselect.algorithms.task import Task, step_of_size
+from treeselect.algorithms.task import Task
 from treeselect.designs.families import GAUSSIAN
 from treeselect.designs.weights import row_weights
 from treeselect.engine.forest.bag_boosting import BagBoosting, _Stages
@@ -66,8 +48,6 @@ from treeselect.engine.forest.bagging import BOOTSTRAP
 from treeselect.engine.sparse.forest import sparse_forest
 from treeselect.engine.threads import one_thread
 from treeselect.engine.tree.used_groups import no_penalty
-
-METHODS = {"default": ControlBurn(), "paper": ControlBurn.published()}
 
 # --- Figure 2: Titanic -------------------------------------------------------------------------
 
@@ -191,162 +171,6 @@ def run_abalone(run):
     )
 
 
-# --- Figure 12 ---------------------------------------------------------------------------------
-
-SHARES = (0.1, 0.2, 0.3, 0.5, 0.7, 0.85, 1.0)
-ADDED = "uninformative"
-FEW_VALUES = ("breast_cancer", "flare", "cleve", "german", "chess")
-
-
-def titanic():
-    """Five columns of the passengers, of which age has many values."""
-    columns = ["pclass", "sex", "age", "sibsp", "parch", "survived"]
-    return datasets.load("titanic_correlated")[columns].rename(columns={"survived": "target"})
-
-
-def importances(frame, names, seed):
-    """MDI of some columns in a forest of scikit-learn."""
-    machine = RandomForestClassifier(100, random_state=seed)
-    machine.fit(frame[list(names)].to_numpy(np.float64), frame["target"])
-    return pd.Series(machine.feature_importances_, index=names)
-
-
-def one_draw(name, frame, draw):
-    """Rank of the added column by method and share of the columns kept, the last of all if it is
-    not kept."""
-    added = np.random.default_rng(draw).normal(size=len(frame))
-    frame = pd.concat([pd.Series(added, name=ADDED, index=frame.index), frame], axis=1)
-    problem = frame_problem(frame, "target")
-    names = np.array(problem.groups.names)
-    sizes = {share: max(round(share * len(names)), 1) for share in SHARES}
-    every = importances(frame, names, draw)
-    kept = {("MDI, scikit-learn", share): every.nlargest(k).index for share, k in sizes.items()}
-    for label, method in METHODS.items():
-        path = path_of(method, problem, ones(problem), len(names), draw)
-        for share, k in sizes.items():
-            selected = step_of_size(path, k, problem.groups.keep).selected
-            kept[label, share] = names if k == len(names) else names[selected]
-    known, rows = {frozenset(names): every}, []
-    for (label, share), own in kept.items():
-        key = frozenset(own)
-        if key not in known:
-            known[key] = importances(frame, sorted(key), draw)
-        mdi = known[key]
-        rank = int((mdi > mdi[ADDED]).sum()) + 1 if ADDED in key else len(names)
-        rows.append((name, label, share, len(key), ADDED in key, rank, len(names)))
-    return rows
-
-
-def run_uninformative(run):
-    """The table, a column for each share."""
-    columns = ["set", "method", "share", "size", "kept", "rank", "columns"]
-    for name in run.pick(["simulated"], ["Titanic", *FEW_VALUES]):
-        if run.quick:
-            frame = (simulated()[["v0", "v1", "copy0", "target"]] > 0).astype(np.int64)
-        else:
-            frame = titanic() if name == "Titanic" else pmlb(name)
-        rows = run.flat(one_draw, [(name, frame, draw) for draw in range(run.pick(1, 10))])
-        found = pd.DataFrame(rows, columns=columns)
-        lines = []
-        for key, part in found.groupby(columns[:3], sort=False):
-            line = dict(zip(columns[:3], key, strict=True))
-            line |= {"size": part["size"].mean(), "kept": part["kept"].mean()}
-            line["rank"], line["rank s.e."] = mean_and_error(part["rank"])
-            lines.append(line | {"columns": part["columns"].iloc[0]})
-        run.keep("controlburn_uninformative", lines, by="set")
-    summary, lines = run.kept("controlburn_uninformative"), []
-    for (name, method), part in summary.groupby(["set", "method"], sort=False):
-        line = {"set": name, "columns": part["columns"].iloc[0], "method": method}
-        for row in part.to_dict("records"):
-            rank = shown(row["rank"], row["rank s.e."], 1)
-            line[f"{row['share']:.0%} kept"] = f"{rank}, {row['kept']:.0%}"
-        lines.append(line)
-    run.table(
-        "controlburn_uninformative",
-        lines,
-        "ControlBurn paper, section 6.1 and Figure 12, by treeselect: an uninformative continuous"
-        " column is added; its mean rank by importance (s.e.) among what is kept, all columns where"
-        " it is not, and in how many of the draws it is kept. The paper shows a figure only.",
-    )
-
-
-# --- Figure 7: seconds -------------------------------------------------------------------------
-
-RFE_SETS = (
-    "australian", "churn", "german", "hypothyroid", "wdbc", "ionosphere", "chess", "tokyo1",
-    "spambase", "sonar", "coil2000", "Hill_Valley_with_noise", "clean1",
-)  # fmt: skip
-"""By number of columns, fewest first."""
-
-PEER = "RFE, scikit-learn"
-MOST_ROWS, SIZE = 1000, 10
-
-
-def by_treeselect(method, frame, k, seed):
-    """What select() keeps."""
-    return treeselect.select("target ~ .", frame, k=k, method=method, seed=seed, n_jobs=1).selected
-
-
-def by_elimination(frame, k, seed):
-    """What recursive feature elimination keeps."""
-    forest = RandomForestClassifier(100, random_state=seed)
-    X = frame.drop(columns="target")
-    machine = RFE(forest, n_features_to_select=k).fit(X, frame["target"])
-    return tuple(X.columns[machine.support_])
-
-
-def one_set(name, frame, runs, k):
-    """The least seconds of each way, and how many columns each keeps."""
-    with one_thread():
-        by_treeselect(METHODS["default"], frame.head(200), k, 0)  # kernels are compiled by then
-        works = {
-            **{n: lambda m=m: by_treeselect(m, frame, k, 0) for n, m in METHODS.items()},
-            PEER: lambda: by_elimination(frame, k, 0),
-        }
-        found = in_turns(works, runs)
-    line = {"set": name, "rows": len(frame), "columns": frame.shape[1] - 1}
-    line |= {way: seconds for way, (seconds, _) in found.items()}
-    return line | {f"{way} keeps": len(kept) for way, (_, kept) in found.items()}
-
-
-def run_rfe(run):
-    """The table."""
-    if run.quick:
-        frame = simulated()[["v0", "v1", "v2", "copy0", "copy1", "target"]]
-        frames = {f"simulated, {n}": frame.iloc[:, 5 - n :] for n in (3, 4, 5)}
-    else:
-        frames = {name: pmlb(name) for name in RFE_SETS}
-        frames = {
-            name: frame.sample(min(len(frame), MOST_ROWS), random_state=0).reset_index(drop=True)
-            for name, frame in frames.items()
-        }
-    runs, k = run.pick((1, 2), (3, SIZE))
-    calls = [(name, frame, runs, k) for name, frame in frames.items()]
-    run.keep("controlburn_rfe", run.map(one_set, calls), by="set")
-    summary = run.kept("controlburn_rfe").sort_values("columns", kind="stable")
-    ways, texts = (*METHODS, PEER), []
-    for way in ways:
-        fit = linregress(np.log(summary["columns"]), np.log(summary[way]))
-        texts.append(f"{way} {shown(float(fit.slope), float(fit.stderr))}")
-    run.table(
-        "controlburn_rfe",
-        [
-            {name: row[name] for name in ("set", "rows", "columns")}
-            | {f"{way}, CPU s": f"{row[way]:.2f}" for way in ways}
-            | {f"RFE / {way}": f"{row[PEER] / row[way]:.1f}" for way in METHODS}
-            | {
-                "fewest kept, default, paper": ", ".join(
-                    f"{row[f'{way} keeps']:.0f}" for way in METHODS
-                )
-            }
-            for row in summary.to_dict("records")
-        ],
-        "ControlBurn paper, Figure 7, by treeselect: CPU seconds to select ten columns, least of"
-        f" three runs. Power of the number of columns that they grow as, over the sets, which"
-        f" differ in rows, too: {', '.join(texts)}. The paper shows a figure only.",
-    )
-
-
 # --- the optimum -------------------------------------------------------------------------------
 
 PENALTIES = (0.1, 0.03, 0.01, 0.003, 0.001)
@@ -466,10 +290,7 @@ def run_gap(run):
     )
 
 
-PARTS = {
-    "titanic": run_titanic, "abalone": run_abalone, "uninformative": run_uninformative,
-    "rfe": run_rfe, "gap": run_gap,
-}  # fmt: skip
+PARTS = {"titanic": run_titanic, "abalone": run_abalone, "gap": run_gap}
 
 
 def main():
