@@ -14,7 +14,9 @@ from treeselect.designs.row_sample import labels_of, sampled, units_of, varies
 from treeselect.designs.weights import (
     LARGEST_WEIGHT,
     RowWeights,
+    check_offset,
     doubt_of_counts,
+    read_groups,
     read_weights,
     row_weights,
 )
@@ -148,6 +150,13 @@ def test_weights_are_copies_if_all_are_whole():
         given = [9.0, 0.0, most]
         assert read_weights(given, frame).kind == kind
         assert (doubt_of_counts(given, frame, None) == "") == (kind == "frequency")
+    assert read_weights([1e70, 0.5, 0.0], frame).kind == row_weights(frame["v"]).kind == "precision"
+    check_offset(np.array([1e70, -1e70, np.nan]), np.arange(2))  # the largest
+
+
+def test_one_row_is_one_group():
+    with pytest.raises(OptionError, match="one group of all rows"):
+        read_groups(["a"], pd.DataFrame({"x": [1]}), np.array([0]))
 
 
 def test_groups_go_with_their_rows():

@@ -217,6 +217,9 @@ def test_trusted_opens_the_guard(mixed):
         treeselect.select("dose ~ signal + {signal.abs()}", mixed, k=1)
     with pytest.raises(OptionError, match="`trusted` must be True or False"):
         treeselect.select("dose ~ signal", mixed, k=1, trusted="no")
+    with pytest.raises(FormulaError, match="Can't call `f`"):  # a factor must be known
+        parse_formula("y ~ C(f(x))", COLUMNS, trusted=True)
+    assert parse_formula("y ~ {x.shift(1)}", ["y", "x", "None"], trusted=True).terms[0].variables
 
 
 def test_columns_named_like_functions_and_expressions_are_refused():
@@ -234,11 +237,13 @@ def test_columns_named_like_functions_and_expressions_are_refused():
     [
         ("I(x == " + "''" * 100_000 + ")", "at most 5,000 characters"),
         ("(x + {" + "x + " * 2_000 + "x})", "at most 5,000 characters"),
+        ("I(`" + "x" * 4_000 + "` + `" + "z" * 4_000 + "`)", "at most 5,000 characters"),
+        ("I(" + "-" * 200 + "x)", "must not nest more than 200 operations"),
         ("x" + " . " * 100_000, r"Missing operator between `x` and `\.`"),
         ("x z", "Missing operator between `x` and `z`"),
         ("log(x) `z z`", r"Missing operator between `log\(x\)` and `z z`"),
     ],
-    ids=["call", "braces", "dots", "names", "call and name"],
+    ids=["call", "braces", "columns", "depth", "dots", "names", "call and name"],
 )
 def test_what_would_take_minutes_is_refused(right, said):
     with pytest.raises(FormulaError, match=said):

@@ -226,8 +226,10 @@ def test_bombs(file_of, tmp_path):
 
 
 def test_what_would_expand_too_far_is_stored(tmp_path, monkeypatch):
-    monkeypatch.setattr(coding, "_ALLOWANCE", 0)
     path = tmp_path / "m"
+    coding.write_record(path, lambda: np.zeros(10_000))
+    assert path.stat().st_size < 1_000
+    monkeypatch.setattr(coding, "_ALLOWANCE", 0)
     for n, is_stored in ((10_000, True), (10, False)):
         coding.write_record(path, lambda n=n: np.zeros(n))
         assert (path.stat().st_size > 8 * n + 40) is is_stored
@@ -273,6 +275,18 @@ def array_in(kind, shape, values, code=1):
 )  # fmt: skip
 def test_arrays_that_are_not_plain_numbers(file_of, array, tmp_path):
     refused(changed(file_of("fit"), tmp_path, "path.tuning", array))
+
+
+@pytest.mark.parametrize("array", [(2, (1,), bytes(8)), (1, (1, 1, 1), bytes(8)), (1, (-1,), b"")])
+def test_arrays_of_other_kinds_are_refused_whatever_they_stand_for(array):
+    code, shape, values = array
+    with pytest.raises(ValueError, match="an array of a kind"):
+        coding._array_of(code, msgspec.msgpack.encode(("<f8", shape, values)))
+
+
+def test_truth_values_are_0_or_1():
+    found = coding._array_of(1, msgspec.msgpack.encode(("|b1", (3,), b"\0\1\2")))
+    assert found.tobytes() == b"\0\1\1"
 
 
 # --- what no fit has -----------------------------------------------------------------------------
