@@ -8,6 +8,8 @@ import pytest
 
 import treeselect
 from treeselect.errors import DataError, FormulaError, OptionError
+from treeselect.modelfile.saved import _arguments
+from treeselect.resampling.fit import Asked
 
 QUICK = {"method": "grrf", "n_trees": 5, "seed": 3}
 
@@ -67,6 +69,12 @@ def test_of_a_file_and_of_a_copy_the_data_must_be_given(data, fit, tmp_path):
         with pytest.raises(OptionError, match="`data` must be given"):
             other.update(k=1)
         same(other.update(k=1, data=data), fit.update(k=1))
+
+
+def test_long_arguments_are_lost():
+    for n, lost in ((2**18 - 5, ()), (2**18, ("more",))):  # and five bytes for the length
+        given = {"formula": "y ~ a", "more": "x" * n}
+        assert _arguments(Asked(given, None, ())).lost == lost
 
 
 def test_a_file_names_what_it_does_not_hold(data, tmp_path):

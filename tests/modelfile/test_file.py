@@ -148,9 +148,10 @@ def test_trusted_is_never_stored_and_the_guard_runs_again(mixed, tmp_path):
     pd.testing.assert_series_equal(again.predict(mixed), fit.predict(mixed))
 
 
-def test_labels_that_a_file_cannot_hold(mixed, tmp_path):
-    days = pd.Categorical(pd.to_datetime(["2020-01-01", "2021-01-01"] * 200))
-    fit = treeselect.select("dose ~ signal + day", mixed.assign(day=days), k=1, **QUICK)
+@pytest.mark.parametrize("labels", [pd.to_datetime(["2020-01-01", "2021-01-01"]), [b"a", b"b"]])
+def test_labels_that_a_file_cannot_hold(labels, mixed, tmp_path):
+    data = mixed.assign(day=pd.Categorical([*labels] * 200))
+    fit = treeselect.select("dose ~ signal + day", data, k=1, **QUICK)
     with pytest.raises(ModelFileError, match="labels must be text, numbers or truth values"):
         fit.save(tmp_path / "m")
     assert list(tmp_path.iterdir()) == []
