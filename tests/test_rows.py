@@ -412,6 +412,10 @@ def test_standard_errors_are_those_of_sums_over_groups(task):
     assert rise == pytest.approx(weight @ difference)
     sums = [(weight * (difference - rise))[site == OF_COPIES].sum() for site in range(N_SITES)]
     assert spread == pytest.approx(np.sqrt(np.square(sums).sum()))
+    unknown = np.full(len(weight), np.nan)
+    assert judge.mean(unknown) == (0, 0)
+    judge.errors = lambda _: unknown
+    assert judge.error(one) == np.inf
     left = np.arange(len(OF_COPIES)) % 17 / 9
     error, standard_error = out_of_bag_error(task.problem, task.weights, task.problem.y - left)
     sums = [(weight * (left**2 - error))[site == OF_COPIES].sum() for site in range(N_SITES)]

@@ -369,6 +369,7 @@ def test_linear_effects_are_found_by_tests_and_what_is_said_of_them(fit):
     assert len(p_values) == fit.k + 1
     assert (p_values[:2] < LEVEL).all()
     assert p_values[2] > LEVEL
+    assert fit._fit.steps[-1].size == 4  # two more
     text = " ".join(str(fit.summary()).split())
     assert "tests on all rows chose k" in text
     assert "same folds chose" not in text
@@ -517,6 +518,7 @@ def test_too_few_events_for_halves_are_told_and_no_error():
         ([0.3], "no set was found to predict better than none (p = 0.30, counting the search)"),
         ([0.002, 0.04], "(p = 0.04, counting the search; level 0.032)"),
         ([0.002, 0.02, 1.0], "each smaller set on the path was found to predict worse"),
+        ([np.nan, 0.02, 1.0], "each smaller set on the path was found to predict worse"),
         ([np.nan, np.nan, 1.0], "there is no larger set"),
     ],
 )
@@ -552,6 +554,20 @@ def test_the_first_sufficient_set_is_chosen_or_else_the_last(
     assert found.p_values.tolist() == [float(n >= enough) for n in range(size + 1)]
     assert [step.size for step in found.steps] == list(range(shown + 1))
     assert tested == [tuple(range(n, min(n + 3, 6) + 1)) for n in range(size + 1)]
+
+
+def test_of_three_units_needed_least_that_of_the_largest_p_value_is_removed(monkeypatch):
+    """By tests that say what they are told of the set without a unit."""
+    alone = {0: 0.2, 1: 0.7, 2: 0.5, 3: 0.9, 4: 0.8}
+    monkeypatch.setattr(Sufficiency, "__init__", lambda _: None)
+    monkeypatch.setattr(Sufficiency, "rises_without", lambda *_: np.array([1, 9, 2, 0, 5, 3.0]))
+    monkeypatch.setattr(Sufficiency, "_of_larger", lambda _, rest, __: float(rest[3]))
+    monkeypatch.setattr(Sufficiency, "p_value", lambda _, rest, __: alone[int(np.argmin(rest))])
+    own = np.ones(6, dtype=bool)
+    for kept, removed in (([], 2), ([2], 4), ([0, 1, 2, 4], None)):
+        found = Sufficiency().reduced(own, np.isin(range(6), [*kept, 5]))
+        assert (None if found is None else found[0].argmin()) == removed
+        assert found is None or found[1] == alone[removed]
 
 
 def test_sets_that_could_have_been_found_are_counted(task):
