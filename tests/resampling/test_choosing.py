@@ -561,13 +561,22 @@ def test_of_three_units_needed_least_that_of_the_largest_p_value_is_removed(monk
     alone = {0: 0.2, 1: 0.7, 2: 0.5, 3: 0.9, 4: 0.8}
     monkeypatch.setattr(Sufficiency, "__init__", lambda _: None)
     monkeypatch.setattr(Sufficiency, "rises_without", lambda *_: np.array([1, 9, 2, 0, 5, 3.0]))
-    monkeypatch.setattr(Sufficiency, "_of_larger", lambda _, rest, __: float(rest[3]))
+    monkeypatch.setattr(Sufficiency, "_of_larger", lambda _, rest, __: rest[3] or LEVEL)
     monkeypatch.setattr(Sufficiency, "p_value", lambda _, rest, __: alone[int(np.argmin(rest))])
     own = np.ones(6, dtype=bool)
     for kept, removed in (([], 2), ([2], 4), ([0, 1, 2, 4], None)):
         found = Sufficiency().reduced(own, np.isin(range(6), [*kept, 5]))
         assert (None if found is None else found[0].argmin()) == removed
         assert found is None or found[1] == alone[removed]
+
+
+@pytest.mark.parametrize("strata", ["", " + strata(site)"])
+def test_strata_are_those_of_the_response(linear, strata):
+    frame = linear.assign(time=1.0 + np.arange(len(linear)), event=True)
+    frame["site"] = np.arange(len(frame)) % 2
+    design = fitted(frame, f"Surv(time, event) ~ x0{strata}", method="mrmr", k=1).data.design
+    tests = Sufficiency(Task(design.problem, design.row_weights, max_size=1, seed=1))
+    assert tests._strata is None if not strata else set(tests._strata) == {0, 1}
 
 
 def test_sets_that_could_have_been_found_are_counted(task):
