@@ -14,7 +14,7 @@ import pytest
 from numba.core.codegen import JITCPUCodegen
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from treeselect.engine import compiling, jit, object_code
+from treeselect.engine import compiling, jit, object_code, threads
 from treeselect.engine.compiling import kernel
 from treeselect.engine.random import random_below
 from treeselect.engine.threads import one_thread
@@ -288,3 +288,15 @@ def test_the_last_to_leave_lifts_the_limit():
                 assert set(blas_threads()) == {1}
             assert set(blas_threads()) == {1}
         assert blas_threads() == before
+
+
+def test_libraries_are_looked_for_again_when_modules_were_loaded(monkeypatch):
+    looked = []
+    made = threads.ThreadpoolController
+    monkeypatch.setattr(threads, "ThreadpoolController", lambda: looked.append(1) or made())
+    threads._linear_algebra.cache_clear()
+    for name in ("first", "first", "second"):
+        monkeypatch.setitem(sys.modules, f"treeselect_{name}", threads)
+        with one_thread():
+            assert set(blas_threads()) == {1}
+    assert len(looked) == 2
