@@ -12,7 +12,7 @@ from tree_data import binned
 
 from treeselect.designs.families import BINOMIAL, COX, GAUSSIAN, POISSON, multinomial
 from treeselect.engine.columns import bin_columns, bin_edges
-from treeselect.engine.linear import additive
+from treeselect.engine.linear import additive, additive_search
 from treeselect.engine.linear.additive import AdditiveColumns, basis_of, fit_additive, score_test
 from treeselect.engine.linear.additive_search import (
     AdditiveSearch,
@@ -417,3 +417,12 @@ def test_the_same_in_any_order_of_columns():
     first, second = outcome(x, y)[0], outcome(x[:, ::-1], y)[0]
     assert first.p_value == second.p_value
     assert first.evidence == pytest.approx(second.evidence[::-1])
+
+
+@pytest.mark.parametrize("shift", [1.0, 0.0, -1e-13])
+def test_a_root_of_the_inverse_even_where_rounding_makes_a_matrix_indefinite(shift):
+    functions = np.random.default_rng(4).normal(size=(3, 5))
+    matrix = functions.T @ functions + shift * np.eye(5)
+    root = additive_search._inverse_root(matrix)
+    inside = functions.T  # where the inverse of all three is about that of the least squares
+    np.testing.assert_allclose(matrix @ (root.T @ (root @ inside)), inside, rtol=1e-4, atol=1e-4)

@@ -31,7 +31,7 @@ def rises_without(columns: AdditiveColumns, groups: Sequence[int], truth: FloatA
     """Increase of the penalised sum of squares of an additive ridge regression without each of its
     groups, shape (n_groups,)."""
     fit = _Ridge(columns, groups, truth)
-    inverse = np.linalg.inv(fit.shrunk)
+    inverse = fit.root.T @ fit.root
     ends = np.cumsum([0, *(len(columns.group(g)[0]) for g in groups)])
     rises = np.zeros(len(groups))
     for i, own in enumerate(map(slice, ends[:-1], ends[1:])):
@@ -87,16 +87,16 @@ class _Ridge:
         penalty = np.concatenate([np.empty(0), *(basis.penalty for _, basis in parts)])[kept]
         gram = columns.products(groups)[kept][:, kept]
         squares = float((weighted * self._above).sum())
-        shrunk = gram + np.multiply.outer(RIDGES, np.diag(penalty))
-        solved = np.linalg.solve(shrunk, np.hstack([self._cross, gram]))
-        coef = solved[:, :, : truth.shape[1]]
-        left = squares + (coef * (gram @ coef - 2 * self._cross)).sum(axis=(1, 2))
-        freedom = 1 + np.trace(solved[:, :, truth.shape[1] :], axis1=1, axis2=2)
-        errors = left / np.maximum(self._total - counted * freedom, 1.0) ** 2
-        best = int(errors.argmin())
-        self.error = float(errors[best])
-        self.shrunk: FloatArray = shrunk[best]
-        self.coef: FloatArray = coef[best]
+        self.error = np.inf
+        for ridge in RIDGES:
+            shrunk = gram + np.diag(ridge * penalty)
+            root = _inverse_root(shrunk)
+            coef = root.T @ (root @ self._cross)
+            left = squares + (coef * (gram @ coef - 2 * self._cross)).sum()
+            freedom = 1 + len(penalty) - ridge * float(penalty @ (root**2).sum(axis=0))
+            error = float(left / max(self._total - counted * freedom, 1.0) ** 2)
+            if error < self.error or ridge == RIDGES[0]:
+                self.error, self.shrunk, self.root, self.coef = error, shrunk, root, coef
 
     def outside(self) -> FloatArray:
         """Predictions for rows left out."""
@@ -113,9 +113,7 @@ class _Ridge:
 
     def _without_rows(self) -> FloatArray:
         x = self._x
-        lower = scipy.linalg.cholesky(self.shrunk, lower=True, check_finite=False)
-        half = scipy.linalg.solve_triangular(lower, x, lower=True, check_finite=False)
-        leverage = 1 / self._total + (half**2).sum(axis=0)
+        leverage = 1 / self._total + ((self.root @ x) ** 2).sum(axis=0)
         if not self._columns.are_copies:
             leverage = leverage * self._weight
         kept = 1 - np.minimum(leverage, MOST_LEVERAGE)
@@ -128,6 +126,18 @@ class _Ridge:
         gram, cross = own @ x[:, out].T, own @ self._above[out]
         coef = np.linalg.solve(self.shrunk - gram, self._cross - cross)
         return np.asarray(self._centre + mean + x[:, out].T @ coef)
+
+
+def _inverse_root(matrix: FloatArray) -> FloatArray:
+    """A matrix whose product with itself, ``root.T @ root``, is the inverse of a positive definite
+    one: of its Cholesky factor or, where rounding makes it indefinite, of its eigenvectors."""
+    if not len(matrix):
+        return matrix
+    lower, info = scipy.linalg.lapack.dpotrf(matrix, lower=1)
+    if info:
+        values, vectors = np.linalg.eigh(matrix)
+        return np.asarray((vectors / np.sqrt(np.maximum(values, PRECISION * values[-1]))).T)
+    return np.asarray(scipy.linalg.lapack.dtrtri(lower, lower=1)[0])
 
 
 def folds_of_clusters(clusters: IntArray) -> IntArray:
