@@ -219,6 +219,12 @@ class EmptySide(KFold):
             yield train, np.array([], dtype=int)
 
 
+class Untrained(KFold):
+    def split(self, X, y=None, groups=None):
+        for _, test in super().split(X, y, groups):
+            yield np.array([], dtype=int), test
+
+
 class Overlap(KFold):
     def split(self, X, y=None, groups=None):
         for _, test in super().split(X, y, groups):
@@ -237,6 +243,7 @@ MISSING = np.where(np.arange(N) == 7, None, CLUSTERS.astype(object))
         ({"folds": np.zeros(N)}, "`folds` must give at least two folds.\n  Found: 1"),
         ({"folds": KFold(N + 1)}, "`folds` must be a splitter that can split the 400 rows"),
         ({"folds": EmptySide(3)}, "no held-out rows in fold 1 of 3"),
+        ({"folds": Untrained(3)}, "no training rows in fold 1 of 3"),
         ({"folds": Overlap(3)}, "`folds` must not train on held-out rows"),
         ({"folds": ShuffleSplit(1, random_state=1)}, "`folds` must give at least two folds"),
         ({"folds": LeaveOneOut()}, "varies in every fold"),
