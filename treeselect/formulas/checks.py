@@ -380,7 +380,7 @@ def _check_powers(tokens: Sequence[Token], unquoted: Unquoted) -> None:
         if token.text not in ("^", "**") or not token.is_operator:
             continue
         exponent = tokens[i + 1].text if i + 1 < len(tokens) else ""
-        plain = exponent.isdecimal() and 1 <= int(exponent[:9]) <= _HIGHEST_POWER
+        plain = exponent in map(str, range(1, _HIGHEST_POWER + 1))  # not 04, nor digits of others
         again = i + 2 < len(tokens) and tokens[i + 2].text in ("^", "**")
         if not plain or again:
             raise Fault(
