@@ -6,6 +6,7 @@ The pieces are those of a toy, whose results are easily told.
 import dataclasses
 import errno
 import functools
+import hashlib
 import json
 import os
 import pickle
@@ -15,6 +16,7 @@ import threading
 import time
 import warnings
 from collections import namedtuple
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -349,6 +351,12 @@ def method_that_returns(number):
     return names["Own"]()
 
 
+def method_that_has(number):
+    """A class of which a property differs by one number."""
+    own = type(method_that_returns(1))
+    return type("Own", (own,), {"other": property(eval(f"lambda self: {number}", {}))})()
+
+
 @pytest.mark.parametrize(
     "make",
     [
@@ -357,6 +365,7 @@ def method_that_returns(number):
         lambda n: np.zeros([(2, 3), (3, 2)][n]), lambda n: np.array([None, n], dtype=object),
         lambda n: (1, [n, (2,)]), lambda n: {"a": {n, "b", "c"}}, lambda n: Pair(1, n),
         lambda n: Record(n), lambda n: Record(None, n), scored, method_that_returns,
+        method_that_has, lambda n: [json, os][n],
         lambda n: functools.partial(scored, n), lambda n: [max, min][n],
         lambda n: [np.add, np.subtract][n], lambda n: [LinearRegression, RFE][n],
         lambda n: RFE(LinearRegression(fit_intercept=bool(n))),
@@ -384,6 +393,10 @@ def test_values_in_keys():
         of(Record(threading.Lock()))
     assert treeselect.__version__ in versions()
     assert f"numpy {np.__version__}" in versions()
+    folder = Path(treeselect.__file__).parent
+    sources = [(path.relative_to(folder), path.read_bytes()) for path in folder.rglob("*.py")]
+    written = b"".join(path.as_posix().encode() + code for path, code in sorted(sources))
+    assert hashlib.sha256(written).hexdigest() in versions()
 
 
 def test_another_process_finds_the_same():
