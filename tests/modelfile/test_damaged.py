@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import gzip
 import tracemalloc
+from types import SimpleNamespace
 
 import msgspec
 import numpy as np
@@ -16,9 +17,12 @@ from quick import changed as with_parts
 
 import treeselect
 from treeselect.algorithms.task import Exchange, Rival, Trace
+from treeselect.engine.survival.curves import Baseline
 from treeselect.engine.tree.nodes import Nodes, Trees
 from treeselect.errors import DataError, FormulaError, ModelFileError, OptionError
 from treeselect.modelfile import coding
+from treeselect.modelfile.restored import _check_bins, check_baseline
+from treeselect.models.importing import ImportedBins
 
 QUICK = {"method": "controlburn", "forests": 1, "n_trees": 12, "seed": 3}
 
@@ -44,7 +48,8 @@ def traced(mixed):
         Rival(tuple(sorted((kept, other))), 0.125, 0.25) for kept in inside for other in outside
     ]
     trace = Trace((Exchange(outside[0], inside[0], -0.5, 0.25),) * 2, tuple(rivals), 8, 14)
-    return with_parts(fit, step=dataclasses.replace(fit.search.step, trace=trace))
+    step = dataclasses.replace(fit.search.step, trace=trace)
+    return with_parts(fit, step=step, steps=fit._fit.steps[:-1])
 
 
 def times():
@@ -89,6 +94,10 @@ def file_of(data, tmp_path_factory):
         "linear": lambda: treeselect.select(
             "died ~ site*colour + poly(dose, 2) + signal", data, method="mrmr", k=5, seed=1
         ).refit("glm", splines={"signal": 3}, missing="indicator"),
+        "classes": lambda: treeselect.select(
+            "site ~ signal + colour:C(flag)", data, method="mrmr", k=2, seed=1
+        ),
+        "curved": lambda: treeselect.select("dose ~ signal + site", data, model="gam", **few),
         "times": lambda: treeselect.select(TIMES, times(), method="rrf", n_trees=5, k=1, seed=1),
     }
 
@@ -317,6 +326,10 @@ def to(kind):
     return lambda array: array.astype(kind)
 
 
+def added(name):
+    return lambda names: [*names, name]
+
+
 def swapped(array):
     return array[::-1].copy()
 
@@ -392,7 +405,9 @@ EDITS = {
         ("resampled.selected", lambda a: a[:1]), ("resampled.measured_index", 2.0),
         ("resampled.measured_associations", [2.0]), ("resampled.measured_places", [[[1, 0], 1.0]]),
         ("resampled.measured_places", [[[0, 99], 1.0]]), ("resampled.asked", 2),
-        ("resampled.measured_places", [[[0, 1], 1.5]]),
+        ("resampled.measured_places", [[[0, 1], 1.5]]), ("resampled.asked", 3),
+        ("resampled.measured_places", [[[-1, 0], 1.0]]), ("design.column_names", added("evil")),
+        ("design.state", lambda state: state | {"evil": {}}),
     ],
     "data": [
         ("design.data.weight", lambda a: a * 0), ("design.data.weight", lambda a: a * 2**60),
@@ -486,6 +501,17 @@ EDITS = {
         ("content.title", 3), ("design.response.family", "poisson"), ("design.formula.0", "a ~ b"),
         ("references", {"site": {"column": 3, "label": "x"}}), ("n_used", "evil"),
     ],
+    "classes": [
+        ("model.constant", lambda a: a[:2]), ("design.response.classes", ["Bath", "York"]),
+        ("design.terms.1.combinations", lambda c: [*c[:-1], [c[-1][0], 2]]),
+        ("design.terms.1.combinations", lambda c: c[::-1]),
+    ],
+    "curved": [
+        ("model.parts.0.knots", lambda k: k * 0), ("model.parts.0.knots", lambda k: k[:1]),
+        ("model.parts.0.scale", 0.0), ("model.parts.0.table", lambda t: t[:-1]),
+        ("model.parts.1.slopes", np.zeros((1, 1))), ("model.parts", lambda parts: parts[:1]),
+        ("model.n_additive", 1),
+    ],
     "stacked": [("model.n_additive", 10**6), ("model.n_additive", -1)],
     "chosen": [
         ("scores", None), ("scores.scores", lambda a: a[:1]), ("scores.repeats", 0.5),
@@ -509,7 +535,8 @@ EDITS = {
         ("design.data.y", lambda y: y - [0, 0, 0, 1]),
         ("design.data.y", lambda y: y + np.array([0, 0, 0.5, 0])),
         ("design.data.y", lambda y: y * [1, 1, 1, 0]),
-        ("baseline.time", swapped), ("baseline.time", lambda t: t * np.inf),
+        ("baseline.time", lambda t: t * 0), ("baseline.time", swapped),
+        ("baseline.time", lambda t: t * np.inf),
         ("baseline.time", lambda t: t[1:]), ("baseline.begin", lambda b: b + 1),
         ("baseline.begin", swapped), ("baseline.begin", to(float)), ("baseline.hazard", swapped),
         ("baseline.hazard", lambda h: -h), ("baseline.hazard", lambda h: h[:, None]),
@@ -533,6 +560,26 @@ def test_what_no_fit_has(file_of, name, place, value, tmp_path):
 def test_what_is_not_changed_is_read(file_of, name):
     found = treeselect.load(file_of(name))
     assert found.coef.size if name == "linear" else found.selected
+
+
+@pytest.mark.parametrize("part", [("size", 0), ("strength", 0), ("strength", 1)])
+def test_what_a_fit_may_have(file_of, part, tmp_path):
+    name, value = part
+    place = f"effect_record.interactions.{name}"
+    treeselect.load(changed(file_of("affected"), tmp_path, place, lambda a: a * 0 + value))
+
+
+def test_parts_that_no_single_change_makes():
+    """Strata that do not follow each other; thresholds of more columns than there are."""
+    none, two = np.zeros(2), np.array([1.0, 2.0])
+    known = SimpleNamespace(levels=((), ()), column_names=("x",), n_levels=(None,))
+    for middle, source in ((1, [0]), (3, [0, 0])):
+        baseline = Baseline(two, np.array([0, middle, 2]), two, none, none)
+        bins = ImportedBins((none[:1],), np.array(source), 1, False)
+        for check, own in ((check_baseline, baseline), (_check_bins, bins)):
+            is_refused = pytest.raises(ValueError, match="inconsistent")
+            with is_refused if middle == 3 else contextlib.nullcontext():
+                check(own, known)
 
 
 def test_a_rival_is_another_set(file_of, tmp_path):

@@ -148,6 +148,14 @@ def test_trusted_is_never_stored_and_the_guard_runs_again(mixed, tmp_path):
     pd.testing.assert_series_equal(again.predict(mixed), fit.predict(mixed))
 
 
+@pytest.mark.parametrize("kind", ["sampling", "precision", "frequency"])
+def test_the_kind_of_weights_is_kept(mixed, tmp_path, kind):
+    weights = {"weights": np.arange(len(mixed)) % 3 + 1, "weights_kind": kind}
+    fit = treeselect.select("dose ~ signal", mixed, method="mrmr", k=1, **weights)
+    again = treeselect.load(fit.save(tmp_path / "m", include_data=True))
+    assert again.data.design.row_weights.kind == kind
+
+
 @pytest.mark.parametrize("labels", [pd.to_datetime(["2020-01-01", "2021-01-01"]), [b"a", b"b"]])
 def test_labels_that_a_file_cannot_hold(labels, mixed, tmp_path):
     data = mixed.assign(day=pd.Categorical([*labels] * 200))
