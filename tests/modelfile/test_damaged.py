@@ -223,6 +223,7 @@ def test_bombs(file_of, tmp_path):
     more = gzip.compress(coding._encode(document | {"more": bytes(60_000_000)}), 9)
     for packed, said in (
         (bomb, r"would expand to more than \d+ MiB"), (more, "would expand to more than"),
+        (gzip.compress(bytes(3_000_000), 9), "would expand to more than 2 MiB"),
         (bomb[:-4] + bytes(4), "cut off, or more follows"),
         (bomb[:-4] + (10_000_000).to_bytes(4, "little"), "cut off, or more follows"),
     ):  # fmt: skip
