@@ -563,11 +563,17 @@ def test_what_is_not_changed_is_read(file_of, name):
     assert found.coef.size if name == "linear" else found.selected
 
 
-@pytest.mark.parametrize("part", [("size", 0), ("strength", 0), ("strength", 1)])
-def test_what_a_fit_may_have(file_of, part, tmp_path):
-    name, value = part
-    place = f"effect_record.interactions.{name}"
-    treeselect.load(changed(file_of("affected"), tmp_path, place, lambda a: a * 0 + value))
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        ("effect_record.interactions.size", lambda a: a * 0), ("asked", None),
+        *((f"effect_record.interactions.{end}", lambda a: a * 0) for end in ("strength", "low")),
+        ("effect_record.interactions.strength", lambda a: a * 0 + 1),
+    ],
+)  # fmt: skip
+def test_what_a_fit_may_have(file_of, place, value, tmp_path):
+    found = treeselect.load(changed(file_of("affected"), tmp_path, place, value))
+    assert treeselect.load(found.save(tmp_path / "again")).selected == found.selected
 
 
 def test_parts_that_no_single_change_makes():
