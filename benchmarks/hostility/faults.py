@@ -46,18 +46,10 @@ TARGETS = (
     "null device", "long name", "no folder", "dangling link",
 )  # fmt: skip
 
-_CALLS = frozenset(
-    [
-        "open",
-        "os.rename",
-        "os.remove",
-        "os.chmod",
-        "tempfile.mkstemp",
-        "os.link",
-        "os.truncate",
-        "shutil.move",
-    ]
-)
+_CALLS = frozenset([
+    "open", "os.rename", "os.remove", "os.chmod", "tempfile.mkstemp", "os.link", "os.truncate",
+    "shutil.move",
+])  # fmt: skip
 _OLD = b"<!-- the old file: it may be the only copy -->\n"
 _LIMIT = 15.0
 
@@ -266,18 +258,16 @@ def _wait(child: int) -> int:
     return 999
 
 
+def _failure(plan: Plan, why: str, message: str) -> Outcome:
+    return Outcome(FAILED, "Fault", message, f"{plan['writer']}: {why}")
+
+
 def _verdict(
     plan: Plan, target: Path, before: bytes | None, code: int, said: str, where: Path
 ) -> Outcome:
-    what = f"{plan['writer']} to {plan['target']}, {plan['fault']}"
-
     def failed(why: str) -> Outcome:
-        return Outcome(
-            FAILED,
-            "Fault",
-            f"{what}: {why}. Child: {code} {said[:300]}",
-            f"{plan['writer']}: {why}",
-        )
+        what = f"{plan['writer']} to {plan['target']}, {plan['fault']}"
+        return _failure(plan, why, f"{what}: {why}. Child: {code} {said[:300]}")
 
     if code == 999:
         return failed("hangs")
@@ -294,11 +284,9 @@ def _verdict(
     if plan["target"] in ("folder", "no folder"):
         if said.startswith("+"):
             return failed("says it wrote where nothing can be")
-        return (
-            Outcome(ANSWERED)
-            if plan["target"] == "no folder" or target.is_dir()
-            else failed("a folder was replaced")
-        )
+        if plan["target"] == "folder" and not target.is_dir():
+            return failed("a folder was replaced")
+        return Outcome(ANSWERED)
     now = target.read_bytes() if target.exists() else None
     if now != before and not _is_complete(now, plan["writer"]):
         return failed("the file is half old, half new" if now else "the old file is gone")
@@ -323,11 +311,8 @@ def _again(plan: Plan, target: Path, failed: Callable[[str], Outcome]) -> Outcom
         writer_of(plan["writer"])(str(target))
     except Exception as error:
         return failed(f"the next writer fails: {type(error).__name__}")
-    return (
-        Outcome(ANSWERED)
-        if _is_complete(target.read_bytes(), plan["writer"])
-        else failed("the next writer fails")
-    )
+    complete = _is_complete(target.read_bytes(), plan["writer"])
+    return Outcome(ANSWERED) if complete else failed("the next writer fails")
 
 
 def _is_complete(data: bytes | None, writer: str) -> bool:
@@ -337,23 +322,15 @@ def _is_complete(data: bytes | None, writer: str) -> bool:
 
     if data is None:
         return False
-    if "save" in writer:
-        path = made()[2] / "found"
-        path.write_bytes(data)
-        with contextlib.suppress(Exception):
-            return len(treeselect.load(path).predict(made()[2] / "table.csv")) == 60
-        return False
-    if "json" in writer:
-        with contextlib.suppress(ValueError):
-            return bool(json.loads(data))
-        return False
-    if writer == "predict -o":
-        path = made()[2] / "found.csv"
-        path.write_bytes(data)
-        with contextlib.suppress(Exception):
-            return len(pd.read_csv(path)) == 60 and data.endswith(b"\n")
-        return False
+    path = made()[2] / "found"
+    path.write_bytes(data)
     with contextlib.suppress(Exception):
+        if "save" in writer:
+            return len(treeselect.load(path).predict(made()[2] / "table.csv")) == 60
+        if "json" in writer:
+            return bool(json.loads(data))
+        if writer == "predict -o":
+            return len(pd.read_csv(path)) == 60 and data.endswith(b"\n")
         check_page(data, "a report")
         return data.rstrip().endswith(b"</html>")
     return False
@@ -378,22 +355,12 @@ def _together(plan: Plan, target: Path) -> Outcome:
     for thread in threads:
         thread.join()
     if errors:
-        first = errors[0]
-        return Outcome(
-            FAILED,
-            "Fault",
-            f"{len(errors)} of 20 calls failed: {type(first).__name__}: {first}"[:600],
-            f"{plan['writer']}: fails beside others",
-        )
+        first = f"{type(errors[0]).__name__}: {errors[0]}"
+        message = f"{len(errors)} of 20 calls failed: {first}"[:600]
+        return _failure(plan, "fails beside others", message)
     if not _is_complete(target.read_bytes(), plan["writer"]):
-        return Outcome(
-            FAILED, "Fault", "half a file", f"{plan['writer']}: beside others, half a file"
-        )
+        return _failure(plan, "beside others, half a file", "half a file")
     if len(list(target.parent.iterdir())) > 1:
-        return Outcome(
-            FAILED,
-            "Fault",
-            "a temporary file is left",
-            f"{plan['writer']}: beside others, a temporary file is left",
-        )
+        left = "a temporary file is left"
+        return _failure(plan, f"beside others, {left}", left)
     return Outcome(ANSWERED)

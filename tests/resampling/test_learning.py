@@ -243,11 +243,7 @@ def measured(cross_validated):
 
 
 def test_noise_has_no_credit_unless_the_terms_were_chosen_outside_the_folds():
-    """100 rows, 30 terms, labels drawn at random: no honest AUC is far from one half.
-
-    Terms that were selected on all rows, and then scored by folds of the same rows, seem to tell
-    the labels apart.
-    """
+    """Terms that all rows selected seem to tell labels apart that were drawn at random."""
     few = {"method": "controlburn", "forests": 1, "n_trees": 10, "seed": 1}
     rng = np.random.default_rng(11)
     inside, outside = [], []
@@ -343,10 +339,7 @@ def test_the_same_for_any_order_of_the_columns(mixed, measured):
 
 
 def test_a_fold_is_a_selection_on_its_training_rows(mixed):
-    """Weights of 0 leave the held-out rows out: the same terms are selected.
-
-    Each half has all values of the other, so that the bins of a half are those of all rows.
-    """
+    """Each half has all values of the other, so that its bins are those of all rows."""
     from treeselect.engine.random import stream_seed
 
     numbers = mixed[["signal", "copy", "noise"]]

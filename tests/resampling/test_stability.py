@@ -221,8 +221,7 @@ def rows_of(group):
 
 
 def test_rows_drawn_apart_make_the_selection_look_stable(wards):
-    """Ten rows of a ward are nearly one: what the wards of the sample tell by chance comes back in
-    every resample of the rows, but not of the wards."""
+    """What wards tell by chance comes back in every resample of rows, but not of wards."""
     fit = treeselect.select("y ~ . - ward", wards, method="lasso", k=2, seed=1)
     rows, groups = fit.resample(30), fit.with_data(wards).resample(30, fold_groups="ward")
     assert rows.stability.index > groups.stability.index + 0.2
