@@ -511,7 +511,7 @@ def main() -> None:
         for method in ALONE.get(part, ("stepwise",))[-1:] if run.quick else own:
             if f"{part}, {method}" not in known:
                 seeds = range(run.simulations)
-                calls = [(part, method, seed, run.pick(100, 200)) for seed in seeds]
+                calls = [(part, method, seed, run.pick(60, 200)) for seed in seeds]
                 run.keep("holds", summary(part, method, run.map(one, calls)))
     rows = run.kept("holds", text=True)
     for part, words in INTRO.items():

@@ -126,10 +126,8 @@ def test_friedman_with_copies_is_found_once_each():
 def test_titanic_with_correlated_copies_keeps_one_of_them_for_nine_of_ten_seeds():
     """The original package of ControlBurn got 1 of 3 right."""
     data = datasets.load("titanic_correlated")
-    body, few = (
-        {"age", "height", "weight", "femur", "tibia"},
-        {"method": "controlburn", "n_trees": 5},
-    )
+    body = {"age", "height", "weight", "femur", "tibia"}
+    few = {"method": "controlburn", "forests": 3, "n_trees": 5}
     fits = [treeselect.select("survived ~ .", data, k=3, seed=0)]
     fits += [treeselect.select("survived ~ .", data, k=3, seed=seed, **few) for seed in range(9)]
     found = [set(fit.selected) for fit in fits]

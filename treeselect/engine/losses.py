@@ -163,6 +163,10 @@ class LogisticLoss(RowByRow):
         p = scipy.special.expit(eta)
         return np.asarray(p * (1.0 - p))
 
+    def derivatives(self, y: FloatArray, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        p = scipy.special.expit(eta)
+        return np.asarray(y - p), np.asarray(p * (1.0 - p))
+
     def constant(
         self, y: FloatArray, weight: WeightArray, offset: FloatArray | None = None
     ) -> float:

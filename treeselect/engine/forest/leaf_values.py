@@ -20,6 +20,9 @@ _FARTHEST = 30.0
 
 _MOST_STEPS, _NEAR = 30, 1e-4
 
+_CELLS = 200_000
+"""Rows times trees that are fitted at once."""
+
 
 def with_leaf_fits(
     trees: Trees, data: BinnedData, loss: Loss, y: FloatArray, base: FloatArray, weight: WeightArray
@@ -33,24 +36,35 @@ def with_leaf_fits(
     of_rows = loss.of(y, weight)
     prior = mean_curvature(of_rows.curvature(base), weight)
     value = np.zeros_like(trees.nodes.value)
-    for tree in range(trees.n_trees):
-        leaf = leaves_of(trees, tree, data)[rows]
-        n_nodes = int(trees.start[tree + 1] - trees.start[tree])
+    at_once = max(_CELLS // len(rows), 1)
+    for first in range(0, trees.n_trees, at_once):
+        start = trees.start[first : first + at_once + 1]
+        leaf = np.stack(
+            [
+                leaves_of(trees, first + i, data)[rows] + int(start[i] - start[0])
+                for i in range(len(start) - 1)
+            ]
+        )
+        begin, n_nodes = start[:-1] - start[0], int(start[-1] - start[0])
         own, least, most = np.outer([0.0, -_FARTHEST, _FARTHEST], np.ones(n_nodes))
+        moves = np.ones(len(leaf), dtype=np.bool_)
         for _ in range(_MOST_STEPS):
-            eta = base + own[leaf]
-            sums = np.bincount(leaf, weight * of_rows.negative_gradient(eta), n_nodes)
+            at = leaf[moves]
+            eta = base + own[at]
+            gradient, curve = (weight * part for part in of_rows.derivatives(eta))
+            sums = np.bincount(at.ravel(), gradient.ravel(), n_nodes)
             slope = sums - prior * own
-            curvature = np.bincount(leaf, weight * of_rows.curvature(eta), n_nodes) + prior
+            curvature = np.bincount(at.ravel(), curve.ravel(), n_nodes) + prior
             least, most = np.where(slope > 0, own, least), np.where(slope > 0, most, own)
             found = own + slope / curvature
             inside = (found >= least) & (found <= most)  # equal where a leaf has arrived
             found = np.where(inside, found, (least + most) / 2)
-            moved = np.abs(found - own).max(initial=0.0)
+            found = np.where(np.repeat(moves, np.diff(start)), found, own)
+            moves &= np.maximum.reduceat(np.abs(found - own), begin) >= _NEAR
             own = found
-            if moved < _NEAR:
+            if not moves.any():
                 break
-        value[trees.start[tree] : trees.start[tree + 1], 0] = own
+        value[start[0] : start[-1], 0] = own
     fitted = trees._replace(nodes=trees.nodes._replace(value=value))
     return in_order_of(fitted, data.monotone)
 
