@@ -21,20 +21,21 @@ from treeselect.results import fitting
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
 SEED = 17
 
+pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="needs the repository")
 
-@pytest.fixture
-def hostility(monkeypatch):
+
+@pytest.fixture(autouse=True)
+def _rooms(monkeypatch):
     """The rooms of the program can be imported."""
     monkeypatch.syspath_prepend(str(FOLDER))
 
 
-@pytest.mark.skipif(not FOLDER.is_dir(), reason="needs the repository")
 @pytest.mark.parametrize(
     ("family", "first", "last"),
     [("calls", first, first + 40) for first in range(0, 80, 40)]
     + [("formulas", 0, 60), ("files", 0, 30), ("tables", 0, 20), ("faults", 0, 10)],
 )
-def test_no_case_fails(hostility, family, first, last, tmp_path, monkeypatch):
+def test_no_case_fails(family, first, last, tmp_path, monkeypatch):
     from hostility.families import FAMILIES, plan_of
     from hostility.watching import fenced
 
@@ -49,8 +50,7 @@ def test_no_case_fails(hostility, family, first, last, tmp_path, monkeypatch):
     assert not failures, "\n".join(f"{case}: {said}" for case, said in failures.items())
 
 
-@pytest.mark.skipif(not FOLDER.is_dir(), reason="needs the repository")
-def test_cases_call_every_method_with_every_argument(hostility):
+def test_cases_call_every_method_with_every_argument():
     from hostility.arguments import ARGUMENTS, FEW, METHOD_OPTIONS
 
     assert set(METHODS) == set(FEW)
@@ -61,8 +61,7 @@ def test_cases_call_every_method_with_every_argument(hostility):
     assert {*fitting.ARGUMENTS, *comparing.OTHERS} - {*given, "progress"} <= set(ARGUMENTS)
 
 
-@pytest.mark.skipif(not FOLDER.is_dir(), reason="needs the repository")
-def test_cases_use_all_that_an_answer_has(hostility):
+def test_cases_use_all_that_an_answer_has():
     from hostility.uses import COMPARED, USES
 
     for kind, uses in ((SelectionResult, USES), (Comparison, COMPARED)):
@@ -72,8 +71,7 @@ def test_cases_use_all_that_an_answer_has(hostility):
         assert has - {"save", "as_shown", "choices"} <= used  # again() saves
 
 
-@pytest.mark.skipif(not FOLDER.is_dir(), reason="needs the repository")
-def test_the_watch_knows_the_modules_that_handle_formulas(hostility):
+def test_the_watch_knows_the_modules_that_handle_formulas():
     from hostility.watching import HANDLES
 
     package = FOLDER.parent / "treeselect"
@@ -84,8 +82,7 @@ def test_the_watch_knows_the_modules_that_handle_formulas(hostility):
     assert "formulas/guard.py" in known
 
 
-@pytest.mark.skipif(not FOLDER.is_dir(), reason="needs the repository")
-def test_the_watch_hears_what_a_formula_must_not_do(hostility, tmp_path):
+def test_the_watch_hears_what_a_formula_must_not_do(tmp_path):
     from hostility.watching import watching
 
     code = compile(f"open({str(tmp_path / 'x')!r}, 'w').close()", "<string>", "exec")
@@ -100,8 +97,7 @@ def test_the_watch_hears_what_a_formula_must_not_do(hostility, tmp_path):
     assert heard == []
 
 
-@pytest.mark.skipif(not FOLDER.is_dir(), reason="needs the repository")
-def test_the_fence_keeps_cases_from_other_files(hostility, tmp_path):
+def test_the_fence_keeps_cases_from_other_files(tmp_path):
     from hostility.watching import fenced
 
     outside = Path(FOLDER.anchor) / "a case wrote this"
