@@ -14,7 +14,7 @@ import pytest
 
 from treeselect.engine.columns import bin_edges
 from treeselect.errors import DataError, OptionError
-from treeselect.frames import tables
+from treeselect.frames import files, tables
 from treeselect.frames.files import EncodedFile, labels_in
 from treeselect.frames.reading import Scan, check_rows, frame_of_arrow, read_data, scan_of
 from treeselect.frames.tables import InMemory, Scanned, open_table
@@ -144,6 +144,19 @@ def test_categories_of_polars_do_not_depend_on_what_the_session_met_before():
     second = pl.DataFrame({"c": pl.Series(["m", "a", "z"], dtype=pl.Categorical)})
     for frame in (first, second):
         assert read_column(read_data(frame)["c"], "c").levels == ("a", "m", "z")
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz"])
+@pytest.mark.parametrize("end", ["", "\r", "\n"])
+def test_a_header_without_end_is_not_read(tmp_path, monkeypatch, ending, end):
+    monkeypatch.setattr(files, "_LONGEST_HEADER", 8)
+    path, text = tmp_path / f"x.{ending}", f"y,x{end}1,22222222{end}".encode()
+    path.write_bytes(gzip.compress(text) if ending == "csv.gz" else text)
+    if end:
+        assert list(read_data(path)) == ["y", "x"]
+    else:
+        with pytest.raises(DataError, match="must have at most 8 bytes"):
+            read_data(path)
 
 
 NUL_IN_POLARS = {

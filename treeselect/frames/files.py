@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import gzip
 import json
 import os
 import warnings
@@ -57,6 +58,7 @@ def is_csv(path: Path) -> bool:
 def read_csv(path: Path, encoding: str = UTF8) -> pd.DataFrame:
     """The columns of a CSV file; names must be unique, and rows no longer than the header."""
     try:
+        _check_length(path)
         header = pd.read_csv(
             path, header=None, nrows=1, dtype=str, keep_default_na=False, encoding=encoding
         )
@@ -87,6 +89,20 @@ _ENCODE = (
     "Give the encoding of the file, often 'cp1252' or 'utf-16':"
     " `treeselect.read({path!r}, encoding='cp1252')`, or `--encoding cp1252` on the command line."
 )
+
+
+_LONGEST_HEADER = 2**24
+"""Most bytes of a header: pandas takes hundreds of megabytes for what is no table."""
+
+
+def _check_length(path: Path) -> None:
+    with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
+        start = file.read(_LONGEST_HEADER)
+    if len(start) == _LONGEST_HEADER and b"\n" not in start and b"\r" not in start:
+        raise DataError(
+            f"The header of {quoted(str(path))} must have at most {_LONGEST_HEADER:,} bytes.\n"
+            "  Found: no end of a line in so many. Is it a CSV file?"
+        )
 
 
 def _check_header(path: Path, names: pd.Series[str]) -> None:
