@@ -20,6 +20,7 @@ from treeselect.algorithms.filters import (
     uncertainties,
     unit_cells,
 )
+from treeselect.algorithms.search import judging
 from treeselect.algorithms.search.judging import Alone
 from treeselect.designs.weights import row_weights
 from treeselect.models.forest import truth_of
@@ -141,6 +142,7 @@ def test_units_stand_in_the_order_of_what_they_say():
     found, alone = measures(data)
     assert found["strong"] > 0.5 > found["weak"] > 0.05 > found["noise"]
     assert alone.of(np.ones(4, dtype=bool)) == pytest.approx(sum(found.values()))
+    assert measures(data.assign(y=data["y"] / 99))[0] == pytest.approx(found)
     inside = data["y"] - data.groupby("levels")["y"].transform("mean")
     assert found["levels"] == pytest.approx(
         1 - inside.var(ddof=data["levels"].nunique()) / data["y"].var()
@@ -155,6 +157,22 @@ def test_units_stand_in_the_order_of_what_they_say():
         data[["y"]].assign(number=np.where(gaps, np.nan, x[:, 0]), level=eighths.astype(str))
     )
     assert found["number"] == pytest.approx(found["level"])
+
+
+def test_of_very_many_units_a_forest_is_grown_on_those_that_pass(monkeypatch):
+    """The others follow, in the order of the gains of their first splits."""
+    monkeypatch.setattr(judging, "_CELLS", 600)
+    monkeypatch.setattr(judging, "_LEAST", 1)
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame(rng.normal(size=(300, 5)), columns=list("abcde"))
+    data["y"] = 2 * data["a"] + data["b"] + 0.4 * data["c"] + rng.normal(size=300)
+    task = task_of(data, MRMR())
+    forests = judging.GainForests(task, judging.rows_to_judge(task))
+    gains = forests.of_all(truth_of(task.problem, task.weight), "gains", 20)
+    a, b, c, *others = gains
+    assert a > b > 0
+    assert -1 > c > max(others)
+    assert min(others) >= -2
 
 
 # --- FCBF ---
