@@ -283,14 +283,19 @@ def citation(material: parts.FitMaterial) -> parts.Section:
     )
 
 
-_MOST_OTHERS = 10
-"""Terms outside the selection; the frequencies of more are in a table of their own."""
-
-
 def terms(material: parts.FitMaterial) -> parts.Section:
-    """One row for each term."""
-    fit = material.fit
-    found, left_out = summary.overview_table(fit, parts.MOST_ROWS, _MOST_OTHERS)
+    """One row for each term of the selection, and of the sets beside it."""
+    found, _ = material.overview
+    return parts.Section(
+        "terms",
+        "Selected terms",
+        table=with_others(material, _table),
+        notes=parts.Note(" ".join(_term_notes(material, found))) if len(found) else None,
+    )
+
+
+def _table(material: parts.FitMaterial) -> parts.Table:
+    found, left_out = material.overview
     rows = found.to_dict("records")
     columns = _columns(material, found, rows)
     marks = {i: own.marks for i, own in enumerate(columns) if own.marks}
@@ -302,14 +307,8 @@ def terms(material: parts.FitMaterial) -> parts.Section:
         marks=marks,
         outside=() if all(inside) else tuple(not own for own in inside),
     )
-    caption = "Selected terms, most important first"
-    caption += ", and close competitors" if table.outside else ""
-    return parts.Section(
-        "terms",
-        "Selected terms",
-        table=with_others(material, table.titled(caption)),
-        notes=parts.Note(" ".join(_term_notes(material, found))) if table.rows else None,
-    )
+    close = ", and close competitors" if table.outside else ""
+    return table.titled(f"Selected terms, most important first{close}")
 
 
 Row = Mapping[Hashable, Any]
@@ -338,7 +337,7 @@ def _columns(
     columns.append(_importance(rows))
     if _varied(material.fit):
         columns.append(_frequency(rows))
-    if material.effects is not None:
+    if material.effects is not None or material.is_look:
         columns.append(_effect_column(material, material.effects, rows))
     if any(row["substitutes"] for row in rows):
         named = [
@@ -385,12 +384,14 @@ def _frequency(rows: Sequence[Row]) -> _Column:
 
 
 def _effect_column(
-    material: parts.FitMaterial, effects: pd.DataFrame, rows: Sequence[Row]
+    material: parts.FitMaterial, effects: pd.DataFrame | None, rows: Sequence[Row]
 ) -> _Column:
     """For each term, its curve, and the step with the largest change."""
-    main = main_effects(effects)
-    kinds = dict(zip(main.index, main["direction"], strict=True))
-    cells = {own.term: own for own in reversed(effect_cells(main.reset_index()))}
+    kinds, cells = {}, {}
+    if effects is not None:
+        main = main_effects(effects)
+        kinds = dict(zip(main.index, main["direction"], strict=True))
+        cells = {own.term: own for own in reversed(effect_cells(main.reset_index()))}
     found = []
     for row in rows:
         own = cells.get(str(row["term"])) if row["selected"] else None

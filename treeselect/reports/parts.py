@@ -25,7 +25,7 @@ from treeselect.resampling.validation import Validation
 from treeselect.results.curves import CurveRow, curve_rows, has_curve
 from treeselect.results.effects import effect_table
 from treeselect.results.linear_model import GlmFit
-from treeselect.results.summary import summarise
+from treeselect.results.summary import overview_table, summarise
 
 MOST_UNITS = 30
 """Maximum units in a figure; the others are counted."""
@@ -327,6 +327,9 @@ class Report(SimpleNamespace):
 MOST_CURVES, MOST_CLASSES = 10, 4
 """Terms with a curve, and classes that have curves of their own."""
 
+_MOST_OTHERS = 10
+"""Terms outside the selection; the frequencies of more are in a table of their own."""
+
 _MOST_EFFECTS = 12
 """Terms whose effects are computed for the page, if none are stored."""
 
@@ -347,6 +350,7 @@ class FitMaterial:
     written: str = ""
     names: tuple[tuple[str, str], ...] = ()
     whole: bool = False
+    is_look: bool = False  # at another set, whose curves say enough
 
     @cached_property
     def summary(self) -> SummaryContent:
@@ -354,10 +358,19 @@ class FitMaterial:
         return summarise(self.fit)
 
     @cached_property
+    def overview(self) -> tuple[pd.DataFrame, int]:
+        """The selected terms and their close competitors, and how many have no room."""
+        return overview_table(self.fit, MOST_ROWS, _MOST_OTHERS)
+
+    @cached_property
     def effects(self) -> pd.DataFrame | None:
         """Effects of the most important terms; None without the data or stored effects."""
         fit = self.fit
-        if not fit.selected or (fit.effect_record is None and not fit.design.has_data):
+        if (
+            self.is_look
+            or not fit.selected
+            or (fit.effect_record is None and not fit.design.has_data)
+        ):
             return None
         return effect_table(fit, _MOST_EFFECTS)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
+from treeselect.engine.arrays import BoolArray
 from treeselect.figures.charts import UnitLines, dot_figure, line_figure, path_figure
 from treeselect.figures.marks import Plane
 from treeselect.printing import cells, decimal_text, enumeration, p_text
@@ -15,8 +16,8 @@ from treeselect.resampling.choosing import LEVEL
 from treeselect.resampling.fit import Fit, noun
 from treeselect.results import tables
 from treeselect.results.curves import importance_lines
+from treeselect.results.refitting import at_set
 from treeselect.results.summary import is_selected_on_its_rows
-from treeselect.results.verdict import could_vary
 
 
 def path(material: parts.FitMaterial) -> parts.Section:
@@ -120,34 +121,39 @@ _SETS = 3
 """Other sets of the chosen size, the nearest."""
 
 
-def with_others(material: parts.FitMaterial, own: parts.Table) -> parts.Table | parts.Choices:
+def with_others(
+    material: parts.FitMaterial, table_of: Callable[[parts.FitMaterial], parts.Table]
+) -> parts.Table | parts.Choices:
     """The table of the selection, beside those of the sizes next to it on the path and of the
-    nearest sets of its own size; alone if there are none, or if the page is `whole`."""
-    fit = material.fit
-    if material.whole:
+    nearest sets of its own size; alone without the data, or if the page is `whole`."""
+    fit, own = material.fit, table_of(material)
+    if material.whole or not fit.design.has_data:
         return own
     sizes, sets = _other_sizes(fit), _other_sets(fit)
-    others = [*sizes, *sets]
-    if not others:
+    if not sizes and not sets:
         return own
-    before = sum(len(found) < fit.k for _, _, found in sizes)
-    labels, said, _ = map(list, zip(*others, strict=True))
-    beside = [_of_units(fit, label, found) for label, _, found in others]
+    before = sum(selected.sum() < fit.k for _, _, selected in sizes)
+    labels, said, others = map(list, zip(*sizes, *sets, strict=True))
+    tables = []
+    for selected in others:
+        other, model = at_set(fit, selected)
+        table = table_of(parts.FitMaterial(other, is_look=True))
+        tables.append(table.titled(f"Importance and effects in {model}"))
     labels.insert(before, f"{fit.k:,}, selected")
     said.insert(before, "")
-    beside.insert(before, own)
+    tables.insert(before, own)
     legend = f"Number of {noun(fit)}{', or another set' if sets else ''}"
-    return parts.Choices(legend, tuple(labels), tuple(said), tuple(beside), before)
+    return parts.Choices(legend, tuple(labels), tuple(said), tuple(tables), before)
 
 
-_Other = tuple[str, str, Mapping[str, float | None]]
-"""A set: its label, what is said of it, and its units with their importance, if it is known."""
+_Other = tuple[str, str, BoolArray]
+"""A set: its label, what is said of it, and its units, shape (n_groups,)."""
 
 
 def _other_sizes(fit: Fit) -> list[_Other]:
     path = tables.path_table(fit).drop_duplicates("k", keep="last").set_index("k").sort_index()
     own, score = path["cv_score"].get(fit.k, np.nan), fit.design.response.family.score_name
-    steps, names = {step.size: step for step in fit.steps}, fit.design.arrays.groups.names
+    steps = {step.size: step for step in fit.steps}
     found: list[_Other] = []
     for size in path.index[np.abs(path.index - fit.k) <= _REACH]:
         if size in (0, fit.k):
@@ -164,45 +170,24 @@ def _other_sizes(fit: Fit) -> list[_Other]:
             better = "was" if fit.p_values[size] <= LEVEL else "was not"
             equals = "" if p_value.startswith("<") else "= "
             said.append(f"A larger set {better} found to predict better (p {equals}{p_value}).")
-        worth = dict(zip(names, steps[size].importance.tolist(), strict=True))
-        found.append((f"{size:,}", " ".join(said), {unit: worth[unit] for unit in row["terms"]}))
+        found.append((f"{size:,}", " ".join(said), steps[size].selected))
     return found
 
 
 def _other_sets(fit: Fit) -> list[_Other]:
     if fit.step.trace is None:
         return []
+    names = np.array(fit.design.arrays.groups.names, dtype=object)
     near = tables.alternative_table(fit).head(_SETS)["terms"]
     rows = zip(tables.rival_rows(fit, _SETS), near, strict=True)
     return [
         (
             label,
             f"Its out-of-bag error differs by {change}% (s.e. {error}) from that of the selection.",
-            dict.fromkeys(units),
+            np.isin(names, units),
         )
         for (label, change, error), units in rows
     ]
-
-
-def _of_units(fit: Fit, label: str, units: Mapping[str, float | None]) -> parts.Table:
-    """A row for each unit: its importance, and how often resamples selected it."""
-    names = list(units)
-    columns, shown = [noun(fit, 1).capitalize()], [names]
-    marks: dict[int, tuple[parts.Mark | None, ...]] = {}
-    worth = [value for value in units.values() if value is not None]
-    if worth:
-        marks[len(columns)] = parts.bars(worth)
-        columns.append("Importance")
-        shown.append([decimal_text(value, 3) for value in worth])
-    if fit.resampled is not None and could_vary(fit.resampled):
-        tidy = tables.tidy_table(fit).drop_duplicates("group").set_index("group").loc[names]
-        rows = tidy.to_dict("records")
-        marks[len(columns)] = tuple(map(parts.frequency_mark, rows))
-        columns.append("Frequency")
-        shown.append([decimal_text(row["frequency"], 2) for row in rows])
-    path = f"Selection path, {label} {noun(fit, len(names))}; importance by the method's measure"
-    caption = path if worth else label
-    return parts.Table(tuple(columns), tuple(zip(*shown, strict=True)), marks=marks).titled(caption)
 
 
 # --- decisions of a method that tests each unit -------------------------------------------------

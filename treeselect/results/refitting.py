@@ -7,12 +7,15 @@ import json
 from collections.abc import Sequence
 from typing import Any, get_args
 
+import numpy as np
+
 from treeselect.algorithms.method import named_model
 from treeselect.arguments.checks import check_choice, read_seed
 from treeselect.designs.linear import read_coding, read_splines
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import FinalModel
 from treeselect.designs.response import check_ordered
+from treeselect.engine.arrays import BoolArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, quoted
 from treeselect.models.linear.data import ORDINAL
@@ -127,6 +130,32 @@ def _refit_final(result: Fit, model: Any, data: ModelData) -> Fit:
         notes=notes, effect_record=None,
         baseline=baseline_of(data.problem, data.weight, fitted),
     )  # fmt: skip
+
+
+_TREES_OF_LOOK, _ROWS_OF_LOOK = 20, 1_000
+"""Trees and rows of a model for a look at another set."""
+
+
+def at_set(fit: Fit, selected: BoolArray) -> tuple[Fit, str]:
+    """The same with another set, for a look at it, and its model in words: of the kind of the
+    fit's, a forest if that takes long, with few trees and on few rows."""
+    design, resampled, weights = fit.design, fit.resampled, fit.design.row_weights
+    of_rows = ""
+    if len(weights.rows) > _ROWS_OF_LOOK:
+        of_rows = f", fitted to {_ROWS_OF_LOOK:,} rows"
+        rng = np.random.default_rng(stream_seed(fit.seed, "look"))
+        weights = weights.only(np.sort(rng.choice(weights.rows, _ROWS_OF_LOOK, replace=False)))
+    kind: Any = design.model or fit.model.stored_as
+    model = named_model(
+        kind if kind in ("stack", "glm", "gam") else "forest", design.problem, weights, selected,
+        seed=stream_seed(fit.seed, "fit"), n_trees=_TREES_OF_LOOK,
+    )  # fmt: skip
+    found = dataclasses.replace(
+        fit, step=dataclasses.replace(fit.step, selected=selected), model=model, effect_record=None,
+        resampled=None if resampled is None else dataclasses.replace(resampled, fitted=selected),
+        baseline=baseline_of(design.problem, weights.values, model),
+    )  # fmt: skip
+    return found, model.description.replace("the selected", "these") + of_rows
 
 
 # --- groups by predicted risk --------------------------------------------------------------------
