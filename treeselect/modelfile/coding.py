@@ -150,6 +150,10 @@ def write_record(path: Path, make: Callable[[], object], form: str = FORMAT) -> 
     write_file(path, packed, what="model", error=ModelFileError)
 
 
+_GZIP = b"\x1f\x8b"
+"""How such files begin."""
+
+
 def _most(n_bytes: int) -> int:
     return _RATIO * n_bytes + _ALLOWANCE
 
@@ -176,7 +180,7 @@ def _expanded(path: Path, packed: bytes) -> bytes:
     stream = zlib.decompressobj(wbits=31)
     most = _most(len(packed))
     told = int.from_bytes(packed[-4:], "little")  # gzip ends with the size, of which it may lie
-    if told > most:
+    if packed.startswith(_GZIP) and told > most:
         raise ModelFileError(
             f"Can't read {quoted(path.name)}: it would expand to more than {most / 2**20:,.0f}"
             " MiB.\n  No file of this size that treeselect writes does; it was modified."

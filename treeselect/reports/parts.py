@@ -330,6 +330,9 @@ MOST_CURVES, MOST_CLASSES = 10, 4
 _MOST_OTHERS = 10
 """Terms outside the selection; the frequencies of more are in a table of their own."""
 
+_IN_LOOKS = 15, 5
+"""The same of both, at other sets."""
+
 _MOST_EFFECTS = 12
 """Terms whose effects are computed for the page, if none are stored."""
 
@@ -360,7 +363,8 @@ class FitMaterial:
     @cached_property
     def overview(self) -> tuple[pd.DataFrame, int]:
         """The selected terms and their close competitors, and how many have no room."""
-        return overview_table(self.fit, MOST_ROWS, _MOST_OTHERS)
+        most = _IN_LOOKS if self.is_look else (MOST_ROWS, _MOST_OTHERS)
+        return overview_table(self.fit, *most)
 
     @cached_property
     def effects(self) -> pd.DataFrame | None:
