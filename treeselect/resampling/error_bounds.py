@@ -146,7 +146,7 @@ def _way_out(
     """The largest q for which some threshold attains the bound; if none does, the least bound."""
     fewer = bisect.bisect_right(range(1, q), pfer, key=lambda n: bound_with(n, 1.0))
     if fewer == 0:
-        # Summarised up: what is printed is allowed.
+        # Rounded up: what is printed is allowed.
         least = math.ceil(bound_with(1, 1.0) * 1000) / 1000
         return f"Even one on each resample needs `pfer={least:g}` or more."
     k = fewer + int(stability.kept.sum())
