@@ -166,9 +166,10 @@ def run_part(part: Part, run: Run) -> bool:
 
 
 def earlier(run: Run) -> dict[str, dict[str, Any]]:
-    """Rows of finished programs."""
+    """Rows of finished programs, as they are run now."""
+    known = {program for part in PARTS for program in part.programs}
     rows = run.kept("evidence", text=("code",)).to_dict("records")
-    return {row["program"]: row for row in rows}
+    return {row["program"]: row for row in rows if row["program"] in known}
 
 
 # --- table -------------------------------------------------------------------------------------

@@ -113,6 +113,12 @@ PARTS = (
         ("hidimstat", "knockpy"),
     ),
     Part(
+        "engine",
+        "Are the kernels as fast as the best of others?",
+        ("engine.py",),
+        ("lightgbm", "cvxpy"),
+    ),
+    Part(
         "whole",
         "How long do whole calls take, and how much memory?",
         ("whole.py --runs 1", "scaling.py", "spreading.py --rounds 1"),
@@ -133,6 +139,7 @@ PARTS = (
 
 ELSEWHERE = {
     "beyond_memory.py": "needs a folder for files that are larger than memory",
+    "pages.py": "needs Chromium",
 }
 """Programs that belong to no part, and why."""
 
