@@ -151,7 +151,8 @@ def at_set(fit: Fit, selected: BoolArray) -> tuple[Fit, str]:
         seed=stream_seed(fit.seed, "fit"), n_trees=_TREES_OF_LOOK,
     )  # fmt: skip
     found = dataclasses.replace(
-        fit, step=dataclasses.replace(fit.step, selected=selected), model=model, effect_record=None,
+        fit, design=dataclasses.replace(design, row_weights=weights),
+        step=dataclasses.replace(fit.step, selected=selected), model=model, effect_record=None,
         resampled=None if resampled is None else dataclasses.replace(resampled, fitted=selected),
         baseline=baseline_of(design.problem, weights.values, model),
     )  # fmt: skip
