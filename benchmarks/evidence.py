@@ -166,10 +166,9 @@ def run_part(part: Part, run: Run) -> bool:
 
 
 def earlier(run: Run) -> dict[str, dict[str, Any]]:
-    """Rows of finished programs, as they are run now."""
-    known = {program for part in PARTS for program in part.programs}
+    """Rows of finished programs."""
     rows = run.kept("evidence", text=("code",)).to_dict("records")
-    return {row["program"]: row for row in rows if row["program"] in known}
+    return {row["program"]: row for row in rows}
 
 
 # --- table -------------------------------------------------------------------------------------
@@ -198,10 +197,11 @@ def main() -> None:
     run = Run(__doc__, parts=names, again=False, list=False, jobs=os.cpu_count() or 1)
     asked = [part for part in PARTS if part.name in run.parts and not (run.list or run.quick)]
     good = all([run_part(part, run) for part in asked])
-    hours = sum(row["wall min"] for row in earlier(run).values()) / 60
+    lines = table(run)
+    hours = sum(float(line["wall min"] or 0) for line in lines) / 60
     run.table(
         "evidence",
-        table(run),
+        lines,
         "The evidence for treeselect, part by part: when each program last ran, and what it cost."
         ' "Other code": package or program have changed since. Of a program without a record, the'
         " results that stand were written by a run of its own. `truth.py`, `shootout.py` and"
