@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+
+if importlib.util.find_spec("vignettes") is None:  # it is not installed with the package
+    start = Path(__file__).parent / "vignettes" / "__init__.py"
+    spec = importlib.util.spec_from_file_location("vignettes", start)
+    assert spec is not None
+    sys.modules["vignettes"] = importlib.util.module_from_spec(spec)
 
 
 @pytest.fixture(autouse=True)
