@@ -59,7 +59,8 @@ def test_kernels_are_compiled_once_and_then_loaded(tmp_path):
     if without:
         assert set(without) == set(files)
         pack = zipfile.ZipFile(object_code.pack_file())
-        if pack.comment.decode().endswith(object_code.versions()):
+        is_same = pack.comment.decode().endswith(object_code.versions())
+        if is_same and sys.version_info[:2] == (3, 11):  # others make some other code of the same
             for name, path in files.items():
                 assert pack.read(name) == path.read_bytes(), f"{name}: run `make kernels`"
     for path in [*tmp_path.rglob("*"), tmp_path]:
