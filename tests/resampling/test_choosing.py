@@ -629,3 +629,10 @@ def test_p_values_of_nothing_are_uniform_on_noise_and_small_where_there_is_an_ef
 
     assert np.mean(list(p_values(0.0))) == pytest.approx(0.5, abs=0.2)
     assert np.median(list(p_values(0.8))) < LEVEL
+
+
+@pytest.mark.parametrize(
+    ("p_value", "words"), [(0.01, ""), (0.032, ""), (0.04, "; level 0.032"), (0.05, ""), (0.3, "")]
+)
+def test_the_level_stands_behind_p_values_between_it_and_the_usual_one(p_value, words):
+    assert choosing.level_words(p_value) == words

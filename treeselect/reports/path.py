@@ -12,7 +12,7 @@ from treeselect.figures.charts import UnitLines, dot_figure, line_figure, path_f
 from treeselect.figures.marks import Plane
 from treeselect.printing import cells, decimal_text, enumeration, p_text
 from treeselect.reports import parts
-from treeselect.resampling.choosing import LEVEL
+from treeselect.resampling.choosing import LEVEL, level_words
 from treeselect.resampling.fit import Fit, noun
 from treeselect.results import tables
 from treeselect.results.curves import importance_lines
@@ -169,7 +169,10 @@ def _other_sizes(fit: Fit) -> list[_Other]:
             p_value = p_text(fit.p_values[size])
             better = "was" if fit.p_values[size] <= LEVEL else "was not"
             equals = "" if p_value.startswith("<") else "= "
-            said.append(f"A larger set {better} found to predict better (p {equals}{p_value}).")
+            said.append(
+                f"A larger set {better} found to predict better"
+                f" (p {equals}{p_value}{level_words(fit.p_values[size])})."
+            )
         found.append((f"{size:,}", " ".join(said), steps[size].selected))
     return found
 

@@ -408,8 +408,12 @@ def sufficient_words(p_values: FloatArray, n_units: int) -> str:
         return "no larger set on the path predicts notably better"
     better = "set was found to predict better than none"
     better = better if size == 0 else "larger set was found to predict better"
-    level = f"; level {LEVEL:g}" if p_value < _USUAL else ""
-    return f"no {better} (p = {p_value:.2f}, counting the search{level})"
+    return f"no {better} (p = {p_value:.2f}, counting the search{level_words(p_value)})"
+
+
+def level_words(p_value: float) -> str:
+    """The level, behind a p-value above it that a reader would take for a small one."""
+    return f"; level {LEVEL:g}" if LEVEL < p_value < _USUAL else ""
 
 
 _USUAL = 0.05

@@ -145,7 +145,7 @@ def at_set(fit: Fit, selected: BoolArray) -> tuple[Fit, str]:
         of_rows = f", fitted to {_ROWS_OF_LOOK:,} rows"
         rng = np.random.default_rng(stream_seed(fit.seed, "look"))
         weights = weights.only(np.sort(rng.choice(weights.rows, _ROWS_OF_LOOK, replace=False)))
-    kind: Any = design.model or fit.model.stored_as
+    kind: Any = design.model or getattr(fit.model, "stored_as", "")
     model = named_model(
         kind if kind in ("stack", "glm", "gam") else "forest", design.problem, weights, selected,
         seed=stream_seed(fit.seed, "fit"), n_trees=_TREES_OF_LOOK,
