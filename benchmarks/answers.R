@@ -1,5 +1,7 @@
 # Rscript answers.R METHOD frame.csv KIND SEED: the columns that a program in R selects with a size
 # of its own. The frame has numbers only and the response y, or time and status (KIND survival).
+# Packages are looked up in R_PEERS, too.
+.libPaths(c(Sys.getenv("R_PEERS"), .libPaths()))
 arguments <- commandArgs(trailingOnly = TRUE)
 method <- arguments[1]
 kind <- arguments[3]
@@ -45,6 +47,10 @@ methods <- list(
       fit, method = "L1", cv_method = "LOO", validate_search = FALSE, verbose = FALSE,
       nterms_max = min(20, ncol(x)), seed = as.integer(arguments[4])))
     projpred::solution_terms(search)[seq_len(projpred::suggest_size(search))]
+  },
+  VSURF = function() { # the set for prediction
+    fit <- VSURF::VSURF(x, if (kind == "gaussian") y else factor(y), verbose = FALSE)
+    colnames(x)[fit$varselect.pred]
   }
 )
 cat(methods[[method]](), sep = "\n")

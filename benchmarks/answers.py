@@ -9,8 +9,8 @@ nothing else is asked of it. `glmnet` (lasso, ten folds; one standard error, min
 Boruta takes the confirmed columns, RFECV the set of LightGBM's elimination in five folds, ipss
 those of an expected number of false ones of at most 1, abess the size of its criterion, DART the
 columns in more than half of the posterior's ensembles of trees, permutation those whose
-importance on a quarter of the rows is above 0 in a one-sided t test at .05. VSURF is in neither
-index of packages, and the weights of TabPFN cannot be had without an account: they are left out.
+importance on a quarter of the rows is above 0 in a one-sided t test at .05, VSURF its set for
+prediction. The weights of TabPFN cannot be had without an account: it is left out.
 
 truth   the simulations of cases.py, seeds that were never used before (from 1000 on). Exact: one
         column of each true group and no other. New rows are 4,000 of the same simulation.

@@ -218,6 +218,7 @@ ANSWERS = {
     "glmnet, relaxed": (partial(in_r, "glmnet relaxed 1se"), ALL_KINDS, "R"),
     "step, AIC": (partial(in_r, "step AIC"), (*NUMBERS, "poisson", "survival"), "R"),
     "projpred": (partial(in_r, "projpred"), NUMBERS, "R"),
+    "VSURF": (partial(in_r, "VSURF"), ALL_KINDS[:3], "VSURF"),
     "abess": (abess, ALL_KINDS[:4], "abess"),
     "DART": (dart, NUMBERS, "bartz"),
     "Boruta": (boruta, ALL_KINDS[:4], "boruta"),
@@ -229,11 +230,13 @@ ANSWERS = {
 """Program, kinds of response that it takes, and what must be installed."""
 
 
+IN_R = {"R": ("glmnet", "projpred", "rstanarm"), "VSURF": ("VSURF",)}
+
+
 def is_here(needs):
-    """Whether the package or R is installed."""
-    if needs == "R":
-        return subprocess.run(
-            ["Rscript", "-e", "library(glmnet); library(projpred); library(rstanarm)"],
-            capture_output=True,
-        ).returncode == 0  # fmt: skip
+    """Whether the package, or R with its packages, is installed."""
+    if needs in IN_R:
+        code = ".libPaths(c(Sys.getenv('R_PEERS'), .libPaths()))"
+        code = "; ".join([code, *(f"library({name})" for name in IN_R[needs])])
+        return subprocess.run(["Rscript", "-e", code], capture_output=True).returncode == 0
     return not needs or importlib.util.find_spec(needs) is not None
