@@ -53,6 +53,7 @@ from treeselect.writing import write_file
 
 FIRST_SEED = 1000
 N_NEW = 4000
+N_BOOTSTRAP = 200
 NOTABLE = 0.01
 """Difference in score from which a table counts as won or lost."""
 
@@ -68,37 +69,57 @@ class Judge:
         self._columns = filled(frame.drop(columns=responses(kind)))
 
     def score(self, names):
-        """Nothing selected tells nothing."""
+        """Score on the new rows."""
+        return round(self._score(self._predicted(names), self._train, self._new), 5)
+
+    def gap_error(self, names, others):
+        """Standard error of the difference of two scores, by the bootstrap of the new rows."""
+        both, rng, n = (
+            [self._predicted(names), self._predicted(others)],
+            np.random.default_rng(0),
+            len(self._new),
+        )
+        gaps = []
+        for _ in range(N_BOOTSTRAP):
+            rows = rng.integers(n, size=n)
+            one, other = (self._score(p[rows], self._train, self._new[rows]) for p in both)
+            gaps.append(one - other)
+        return round(float(np.nanstd(gaps, ddof=1)), 5)
+
+    def _score(self, predicted, train, new):
+        return score(self._y[new], predicted, self._kind, self._y[train])
+
+    def _predicted(self, names):
         key = tuple(sorted(names))
-        if not key:
-            return 0.5 if self._kind in ("binomial", "survival") else 0.0
         if key not in self._known:
-            parts = [self._columns[name] for name in key]
+            constant = pd.Series(1.0, self._columns.index)  # a model without columns is constant
+            parts = [self._columns[name] for name in key] or [constant]
             codes = [c if is_number(c) else pd.factorize(c)[0] for c in parts]
             wide = [c if is_number(c) else pd.get_dummies(c).to_numpy(float) for c in parts]
             models = ((True, np.column_stack(codes)), (False, np.column_stack(wide)))
             folds = np.arange(len(self._train)) % 3
             inside = [
-                np.mean([self._of(*m, self._train[folds != f], self._train[folds == f])
+                np.mean([self._score(self._of(*m, self._train[folds != f], self._train[folds == f]),
+                                     self._train[folds != f], self._train[folds == f])
                          for f in range(3)])
                 for m in models
             ]  # fmt: skip
-            self._known[key] = self._of(*models[int(np.argmax(inside))], self._train, self._new)
-        return round(self._known[key], 5)
+            best = models[int(np.argmax(inside))]
+            self._known[key] = self._of(*best, self._train, self._new)
+        return self._known[key]
 
     def _of(self, is_forest, X, train, new):
+        """Predictions of a model of some rows for others."""
         y = target = self._y
         if self._kind == "survival":
             target = np.zeros(len(y))
             target[train] = martingale(y[train])
         model = (forest if is_forest else linear)(self._kind).fit(X[train], target[train])
-        if self._kind in ("binomial", "multinomial"):
-            chance = np.full((len(new), y.max() + 1), 1e-9)
-            chance[:, model.classes_] = model.predict_proba(X[new])
-            predicted = chance[:, 1] if self._kind == "binomial" else chance
-        else:
-            predicted = model.predict(X[new])
-        return score(y[new], predicted, self._kind, y[train])
+        if self._kind not in ("binomial", "multinomial"):
+            return model.predict(X[new])
+        chance = np.full((len(new), y.max() + 1), 1e-9)
+        chance[:, model.classes_] = model.predict_proba(X[new])
+        return chance[:, 1] if self._kind == "binomial" else chance
 
 
 def forest(kind):
@@ -178,8 +199,9 @@ def one_truth(method, case, seed, seconds, quick):
     }  # fmt: skip
 
 
-def one_table(name, methods, seconds):
-    """The rows of a set: all programs, judged by the same models."""
+def one_table(name, methods, seconds, beside=None):
+    """The rows of a set: all programs, judged by the same models; `beside` are the default's
+    columns if its row stands."""
     frame, kind = table(name)
     if kind == "survival":
         train, new = drawn(frame.assign(y=frame["status"].astype(str)), "y", "binomial", 0)
@@ -196,8 +218,10 @@ def one_table(name, methods, seconds):
             "problem": problem,
         }  # fmt: skip
         if found is not None:
+            beside = found if method == DEFAULT else beside
             line |= claims | {
                 "k": len(found), "score": judge.score(found),
+                "s.e. beside": np.nan if beside is None else judge.gap_error(found, beside),
                 "columns": json.dumps(sorted(map(str, found))),
             }  # fmt: skip
         yield line
@@ -296,26 +320,34 @@ def overall_tables(rows):
 
 
 def losses(rows):
-    """Sets on which a program with at most as many columns, or all columns, predicts better."""
+    """Sets on which a program predicts better beyond chance, largest differences first."""
     rows = rows[rows["k"].notna()]
     lines = []
     for name, own in rows.groupby("case", sort=False):
         own = own.set_index("method")
         if DEFAULT not in own.index:
             continue
-        best = own["score"].idxmax()
-        smaller = own[own["k"] <= own.loc[DEFAULT, "k"]]["score"].idxmax()
-        if own.loc[best, "score"] - own.loc[DEFAULT, "score"] <= NOTABLE:
+        default = own.loc[DEFAULT]
+        own = own.assign(gap=own["score"] - default["score"])
+        ahead = own[(own["gap"] > 0) & (own["gap"] > 1.96 * own["s.e. beside"])]
+        if not len(ahead):
             continue
+        smaller = ahead[ahead["k"] <= default["k"]]
         lines.append({
             "set": name, "half": "development" if name in DEVELOPMENT else "fresh",
-            "default": f"{own.loc[DEFAULT, 'score']:.3f} ({own.loc[DEFAULT, 'k']:.0f})",
-            "best": f"{best} {own.loc[best, 'score']:.3f} ({own.loc[best, 'k']:.0f})",
-            "best of no more columns": f"{smaller} {own.loc[smaller, 'score']:.3f}"
-            f" ({own.loc[smaller, 'k']:.0f})",
-            "printed": shown(own.loc[DEFAULT, "said"], own.loc[DEFAULT, "said s.e."], 3),
+            "default": f"{default['score']:.3f} ({default['k']:.0f} of {default['p']:.0f})",
+            "ahead": f"{len(ahead)} of {len(own) - 1}", "best": _one_ahead(ahead),
+            "best of no more columns": _one_ahead(smaller) if len(smaller) else "none",
+            "all columns": signed(own["gap"].get("all columns", np.nan), None, 3),
+            "gap": ahead["gap"].max(),
         })  # fmt: skip
+    lines.sort(key=lambda line: -line.pop("gap"))
     return lines
+
+
+def _one_ahead(rows):
+    best = rows.loc[rows["gap"].idxmax()]
+    return f"{best.name} {signed(best['gap'], best['s.e. beside'], 3)}, {best['k']:.0f} columns"
 
 
 def words(truths, tables):
@@ -382,6 +414,7 @@ def write(run):
     if len(truths) and len(tables) and not run.quick:
         write_file(run.results / "answers_words.md", words(truths, tables))
     if len(tables):
+        lost = losses(tables)
         own = tables[tables["method"] == DEFAULT]
         gap = (own["said"] - own["found"]).dropna()
         run.table(
@@ -394,11 +427,19 @@ def write(run):
         )
         run.table(
             "answers_losses",
-            losses(tables),
-            f"Sets on which another program's columns predict better by more than {NOTABLE}:"
-            " score (columns) of the default, of the best, and of the best with no more columns;"
-            " and what treeselect had printed (s.e.).",
+            lost or [{"set": "none"}],
+            "Sets on which columns of another program, or all, predict better by more than 1.96"
+            " standard errors of the difference (bootstrap of the new rows, in brackets): how many"
+            " of the programs that ran do, the best of them, and the best with no more columns than"
+            " the default. With a dozen programs a set, some of this is chance.",
         )
+
+
+def columns_of(run, name, method):
+    """Columns that a program selected of a set; None without a row."""
+    rows = run.kept("answers_tables", text=("columns",))
+    found = rows.loc[rows["run"] == f"{name}, {method}", "columns"] if len(rows) else ()
+    return json.loads(found.iloc[0]) if len(found) and found.iloc[0] else None
 
 
 def main():
@@ -428,7 +469,8 @@ def main():
         done = run.stands("answers_tables")
         for name in run.sets:
             lacking = [m for m in methods if f"{name}, {m}" not in done]
-            for line in one_table(name, lacking, run.seconds) if lacking else ():
+            beside = columns_of(run, name, DEFAULT)
+            for line in one_table(name, lacking, run.seconds, beside) if lacking else ():
                 key = f"{line['case']}, {line['method']}"
                 run.keep("answers_tables", {"run": key, **line})
     write(run)
