@@ -6,10 +6,11 @@
 Each part (``parts.py``) is one question and the programs that answer it. They write their tables
 and figures to ``results`` and ``papers/results``; the last lines of a program that fails are
 printed, and the next one runs. What has finished is a row of ``results/evidence.csv``, with its
-date, its cost and a fingerprint of the code that ran: the package, the program, and what it
-imports from this folder, without comments and docstrings. A program whose row has the present
-fingerprint is not run again, so that a run that was stopped goes on where it was; ``--again`` runs
-it nevertheless. ``--list`` runs nothing, and says which rows are of other code.
+date, its cost and two fingerprints, both of the program and of what it imports from this folder,
+without comments and docstrings: with the code of the package, and with its answers, those that
+``treeselect validate`` stores of all methods and families. A program is not run again while the
+second is the present one (of programs that measure time, the first), so that a run that was
+stopped goes on where it was; ``--again`` runs it nevertheless. ``--list`` runs nothing.
 
 Exits 1 if a program failed. A part whose peers are not installed is left out, and told:
 ``pip install -r benchmarks/requirements.txt``.
@@ -27,7 +28,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +46,8 @@ CLOCKS = ("CPU min", "wall min")
 
 
 def code_of(path: Path) -> bytes:
-    """A module without comments, docstrings and layout; an R script as it is."""
-    if path.suffix == ".R":
+    """A module without comments, docstrings and layout; other files as they are."""
+    if path.suffix != ".py":
         return path.read_bytes()
     tree = ast.parse(path.read_text("utf-8"))
     for node in ast.walk(tree):
@@ -68,9 +69,8 @@ def fingerprint(paths: Iterable[Path]) -> str:
     return found.hexdigest()[:12]
 
 
-def package_files() -> list[Path]:
-    """All modules of the package."""
-    return sorted(Path(treeselect.__file__).parent.rglob("*.py"))
+PACKAGE = Path(treeselect.__file__).parent
+ANSWERS = PACKAGE / "data" / "reference_answers.json"
 
 
 def named_in(path: Path) -> set[Path]:
@@ -99,9 +99,17 @@ def modules_behind(program: Path) -> list[Path]:
     return sorted(found)
 
 
-def code_behind(program: str) -> str:
-    """The fingerprint of what a program runs."""
-    return fingerprint([*package_files(), *modules_behind(FOLDER / shlex.split(program)[0])])
+def behind(program: str) -> dict[str, str]:
+    """Fingerprints of what a program runs: with the code of the package, and with its answers."""
+    own = modules_behind(FOLDER / shlex.split(program)[0])
+    package = sorted(PACKAGE.rglob("*.py"))
+    return {"code": fingerprint([*package, *own]), "answers": fingerprint([ANSWERS, *own])}
+
+
+def holds(row: Mapping[str, Any], part: Part) -> bool:
+    """Whether what a program found is still what it would find."""
+    counts = "code" if part.measures_time else "answers"
+    return bool(row.get(counts) == behind(str(row["program"]))[counts])
 
 
 # --- runs --------------------------------------------------------------------------------------
@@ -149,17 +157,18 @@ def run_part(part: Part, run: Run) -> bool:
         return True
     good = True
     for program in part.programs:
-        code = code_behind(program)
-        if not run.again and earlier(run).get(program, {}).get("code") == code:
+        row = earlier(run).get(program)
+        if not run.again and row is not None and holds(row, part):
             print(f"{part.name}: {program.split(' --jobs')[0]} is done")
             continue
+        ran = behind(program)
         minutes = minutes_of(program, run.jobs, run.results)
         if minutes is None:
             good = False
             continue
         row = {
             "part": part.name, "program": program, "date": time.strftime("%Y-%m-%d"),
-            "version": treeselect.__version__, "code": code, "jobs": run.jobs, **minutes,
+            "version": treeselect.__version__, **ran, "jobs": run.jobs, **minutes,
         }  # fmt: skip
         run.keep("evidence", row, by="program")
     return good
@@ -167,7 +176,7 @@ def run_part(part: Part, run: Run) -> bool:
 
 def earlier(run: Run) -> dict[str, dict[str, Any]]:
     """Rows of finished programs."""
-    rows = run.kept("evidence", text=("code",)).to_dict("records")
+    rows = run.kept("evidence", text=("code", "answers")).to_dict("records")
     return {row["program"]: row for row in rows}
 
 
@@ -181,8 +190,8 @@ def table(run: Run) -> list[dict[str, object]]:
         for number, program in enumerate(part.programs):
             row = rows.get(program)
             state = "no record" if row is None else str(row["date"])
-            if row is not None and row["code"] != code_behind(program):
-                state += ", other code"
+            if row is not None and not holds(row, part):
+                state += ", other code" if part.measures_time else ", other answers"
             costs = {clock: "" if row is None else f"{row[clock]:.1f}" for clock in CLOCKS}
             lines.append({
                 "part": "" if number else part.name, "question": "" if number else part.question,
@@ -203,9 +212,11 @@ def main() -> None:
         "evidence",
         lines,
         "The evidence for treeselect, part by part: when each program last ran, and what it cost."
-        ' "Other code": package or program have changed since. Of a program without a record, the'
-        " results that stand were written by a run of its own. `truth.py`, `shootout.py` and"
-        f" `holds.py` run only the rows that lack, and their cost is that of these."
+        ' "Other answers": the stored answers of the package or the program have changed since;'
+        ' "other code", of programs that measure time: the code has. Of a program without a record,'
+        " the results that stand were written by a run of its own. `truth.py`, `shootout.py`,"
+        " `answers.py`, `invariance.py` and `holds.py` run only the rows that lack, and their cost"
+        " is that of these."
         f"{f' {hours:.1f} hours of wall time.' if hours else ''}",
     )
     raise SystemExit(0 if good else 1)

@@ -9,13 +9,15 @@ class Part(NamedTuple):
     """Programs that answer one question.
 
     Programs are command lines beneath this folder, ``{jobs}`` the number of processes; without the
-    modules and commands that a part needs it is left out.
+    modules and commands that a part needs it is left out. What is measured holds as long as the
+    answers of the package do, times as long as its code.
     """
 
     name: str
     question: str
     programs: tuple[str, ...]
     needs: tuple[str, ...] = ()
+    measures_time: bool = False
 
 
 PARTS = (
@@ -117,12 +119,14 @@ PARTS = (
         "Are the kernels as fast as the best of others?",
         ("engine.py",),
         ("lightgbm", "cvxpy"),
+        measures_time=True,
     ),
     Part(
         "whole",
         "How long do whole calls take, and how much memory?",
         ("whole.py --runs 1", "scaling.py", "spreading.py --rounds 1"),
         ("lightgbm",),
+        measures_time=True,
     ),
     Part(
         "invariance",

@@ -165,8 +165,8 @@ def test_a_fingerprint_ignores_docstrings_and_comments(evidence, tmp_path):
     }
     found = {}
     for name, text in texts.items():
-        (tmp_path / name).write_text(text)
-        found[name] = evidence.fingerprint([tmp_path / name])
+        (tmp_path / f"{name}.py").write_text(text)
+        found[name] = evidence.fingerprint([tmp_path / f"{name}.py"])
     assert found["plain"] == found["told"] != found["other"]
 
 
@@ -189,7 +189,9 @@ def test_what_is_done_is_not_run_again_and_what_fails_is(evidence, monkeypatch, 
         return evidence.run_part(part, asked), list(evidence.earlier(asked))
 
     monkeypatch.setattr(evidence, "FOLDER", tmp_path)
-    monkeypatch.setattr(evidence, "package_files", list)
+    monkeypatch.setattr(evidence, "PACKAGE", tmp_path / "package")
+    monkeypatch.setattr(evidence, "ANSWERS", tmp_path / "answers")
+    (tmp_path / "answers").write_text("these")
     (tmp_path / "good.py").write_text("open('ran', 'a').write('x')")
     (tmp_path / "bad.py").write_text("raise SystemExit('no such thing')")
     monkeypatch.chdir(tmp_path)
@@ -200,7 +202,15 @@ def test_what_is_done_is_not_run_again_and_what_fails_is(evidence, monkeypatch, 
     assert capsys.readouterr().out.count("no such thing") == 2
     (tmp_path / "good.py").write_text("open('ran', 'a').write('y')")
     run(part)
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "new.py").write_text("same = 1")
+    run(part)
     assert (tmp_path / "ran").read_text() == "xy"
+    run(part._replace(measures_time=True))
+    assert (tmp_path / "ran").read_text() == "xyy"
+    (tmp_path / "answers").write_text("others")
+    run(part)
+    assert (tmp_path / "ran").read_text() == "xyyy"
     absent = evidence.Part("other", "Why?", ("good.py",), ("no_such_module",))
     assert run(absent, "--again")[0]
     assert "left out, without no_such_module" in capsys.readouterr().out
