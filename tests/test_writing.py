@@ -167,7 +167,7 @@ def test_too_little_memory_is_an_error_of_the_package(fit, tmp_path, monkeypatch
     with pytest.raises(OptionError, match=r"old`\.\n  There is not enough memory\."):
         write_file(tmp_path / "old", failing(MemoryError()))
     fit.save(tmp_path / "m")
-    monkeypatch.setattr("treeselect.loading.read_record", failing(MemoryError()))
+    monkeypatch.setattr("treeselect.selection.read_record", failing(MemoryError()))
     with pytest.raises(ModelFileError, match=r"Can't read `m`\.\n  There is not enough memory\."):
         treeselect.load(tmp_path / "m")
 

@@ -38,12 +38,11 @@ if TYPE_CHECKING:
     from treeselect.comparing import compare
     from treeselect.designs.problem import Problem
     from treeselect.frames.opening import read
-    from treeselect.loading import load
     from treeselect.resampling.sample_size import sample_size as sample_size
     from treeselect.result import SelectionResult
-    from treeselect.results.incidence import cumulative_incidence as cumulative_incidence
+    from treeselect.results.predicting import cumulative_incidence as cumulative_incidence
     from treeselect.results.versions import versions as versions
-    from treeselect.selection import select
+    from treeselect.selection import load, select
     from treeselect.selector import TreeSelector
 
 __all__ = [
@@ -83,12 +82,11 @@ _NAMES_IN = {
     "comparing": "compare",
     "designs.problem": "Problem",
     "frames.opening": "read",
-    "loading": "load",
     "resampling.sample_size": "sample_size",
     "result": "SelectionResult",
-    "results.incidence": "cumulative_incidence",
+    "results.predicting": "cumulative_incidence",
     "results.versions": "versions",
-    "selection": "select",
+    "selection": "load select",
     "selector": "TreeSelector",
 }
 

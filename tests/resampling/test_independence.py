@@ -12,7 +12,7 @@ from scipy import stats
 import treeselect
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.random import stream_seed
-from treeselect.resampling.independence import _test, closed_levels, dependence_given
+from treeselect.resampling.conditional import _test, closed_levels, dependence_given
 
 
 def frame(seed: int, n: int = 250) -> pd.DataFrame:

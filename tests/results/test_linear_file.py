@@ -7,8 +7,8 @@ from sklearn.dummy import DummyClassifier
 
 import treeselect
 from treeselect.errors import DataError, ModelFileError, NewDataError
-from treeselect.loading import _KINDS
 from treeselect.modelfile import coding
+from treeselect.selection import _KINDS
 
 pytestmark = pytest.mark.filterwarnings("ignore::treeselect.errors.TreeselectWarning")
 

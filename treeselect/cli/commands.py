@@ -116,8 +116,8 @@ def _update(asked: dict[str, Any]) -> None:
 
 def _saved(asked: Mapping[str, Any]) -> Any:
     """The selection in a file."""
-    from treeselect.loading import load
     from treeselect.result import SelectionResult
+    from treeselect.selection import load
 
     found = load(asked["saved"])
     if not isinstance(found, SelectionResult):
@@ -303,7 +303,7 @@ PREDICT = {
 
 
 def _predict(asked: dict[str, Any]) -> None:
-    from treeselect.loading import load
+    from treeselect.selection import load
 
     output.check_places(asked)
     how = {flag.argument: asked[flag.argument] for flag in HOW if flag.argument in asked}

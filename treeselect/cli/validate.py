@@ -210,7 +210,7 @@ def _select(data: Any, **arguments: Any) -> SelectionResult:
 
 
 def _reloaded(fit: Any) -> Any:
-    from treeselect.loading import load
+    from treeselect.selection import load
 
     with tempfile.TemporaryDirectory() as folder:
         return load(fit.save(Path(folder) / "model"))
