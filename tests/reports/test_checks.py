@@ -230,5 +230,5 @@ def test_rows_that_can_t_be_held_out_leave_the_section_out(fit, monkeypatch):
     def refuse(*_):
         raise treeselect.errors.OptionError("no")
 
-    monkeypatch.setattr("treeselect.reports.model.risk_groups_of", refuse)
+    monkeypatch.setattr("treeselect.reports.model.group_by_risk", refuse)
     assert 'id="risk-groups"' not in page_of(fit)

@@ -20,7 +20,7 @@ from treeselect.reports.pages import gather
 from treeselect.reports.parts import FitMaterial, Table
 from treeselect.reports.render import render
 from treeselect.reports.resamples import stability_path
-from treeselect.resampling.held_out import HeldOutScore
+from treeselect.resampling.fit import HeldOutScore
 from treeselect.resampling.resampled import StabilityPath
 from treeselect.results.calls import code_text
 from treeselect.results.citation import cite

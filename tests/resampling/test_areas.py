@@ -13,7 +13,7 @@ import treeselect
 from treeselect.engine.survival.curves import censoring_curve
 from treeselect.engine.survival.times import EVENT, STOP, as_times
 from treeselect.errors import OptionError
-from treeselect.resampling.areas import uno_areas
+from treeselect.resampling.held_out import uno_areas
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 

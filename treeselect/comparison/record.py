@@ -16,7 +16,6 @@ from treeselect.designs.survival import FollowUp
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import falling, first_largest, levels
 from treeselect.errors import OptionError, listing
-from treeselect.resampling.agreement import stability_index
 from treeselect.resampling.choosing import best_size, one_standard_error_size
 from treeselect.resampling.cross_validation import (
     FoldPath,
@@ -26,6 +25,7 @@ from treeselect.resampling.cross_validation import (
     test_share,
 )
 from treeselect.resampling.records import Scored, Stoppable
+from treeselect.resampling.resampled import stability_index
 
 # --- the Pareto front of a set of points -------------------------------------------------------
 

@@ -39,13 +39,13 @@ from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.rule import pooled_rule
 from treeselect.models.linear.tests import fit_terms
 from treeselect.printing import OfContent, SummaryContent, interval_text, number_text
-from treeselect.results.linear_notes import group_notes, weight_notes
 from treeselect.results.linear_predictor import (
     SELECTED_HERE,
     LinearPredictor,
     Predicting,
     linear_predictor,
 )
+from treeselect.results.refitting import group_notes, weight_notes
 from treeselect.running.machine import warn
 
 

@@ -37,8 +37,7 @@ from treeselect.models.linear.model import LinearPart
 from treeselect.models.model import TreeModel, WeightedForest
 from treeselect.resampling.choosing import Choice
 from treeselect.resampling.cross_validation import ScoreBySize
-from treeselect.resampling.fit import Asked, Call, EffectRecord, Fit, quick_index
-from treeselect.resampling.held_out import HeldOutScore
+from treeselect.resampling.fit import Asked, Call, EffectRecord, Fit, HeldOutScore, quick_index
 from treeselect.resampling.resampled import Scheme, StabilityPath
 
 Level = str | int | float | bool

@@ -15,11 +15,10 @@ from treeselect.printing import cells, enumeration, significant_text
 from treeselect.reports import parts
 from treeselect.resampling.fit import Fit, noun
 from treeselect.resampling.inference import Inference
-from treeselect.resampling.risk_groups import RiskGroups
+from treeselect.resampling.risk_groups import RiskGroups, group_by_risk
 from treeselect.results.curves import DOUBLED, MOST_LEVELS, CurveRow, of_all_classes
 from treeselect.results.effects import decimals
 from treeselect.results.linear_model import GlmFit, figure_of_coefficients, figures_of_splines
-from treeselect.results.refitting import risk_groups_of
 from treeselect.results.shapes import are_kept, interaction_table, interval_note, strength_texts
 from treeselect.results.trees import tree_table, units_without_trees
 
@@ -281,7 +280,7 @@ def risk_groups(material: parts.FitMaterial) -> parts.Section | None:
     if not (fit.design.response.family.has_times and fit.design.has_data and fit.selected):
         return None
     try:
-        found = risk_groups_of(fit)
+        found = group_by_risk(fit)
     except OptionError:  # too few rows or events for ten folds
         return None
     return risk_section(found)

@@ -26,9 +26,9 @@ from treeselect.printing import number_text
 from treeselect.reports import comparison, model, path
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, ContestMaterial
 from treeselect.resampling.fit import Fit, as_shown, noun
+from treeselect.resampling.risk_groups import group_by_risk
 from treeselect.results.curves import curves, has_curve, importance_lines, of_all_classes, shape_map
 from treeselect.results.describing import association_map
-from treeselect.results.refitting import risk_groups_of
 from treeselect.results.shapes import given_terms, interaction_table, selected_term
 from treeselect.results.tables import history_table, importances_of, path_table, selected_first
 
@@ -153,7 +153,7 @@ def _history(fit: Fit) -> _Drawn:
 
 
 def _risk_groups(fit: Fit) -> _Drawn:
-    figure, _ = model.risk_figure(risk_groups_of(fit))
+    figure, _ = model.risk_figure(group_by_risk(fit))
     return replace(figure, y=figure.y.named("event-free share")), 7.2, 5.0
 
 

@@ -29,7 +29,6 @@ from treeselect.printing import count_text
 from treeselect.resampling.choosing import Choice
 from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.folds import Folds, in_own_groups, with_groups
-from treeselect.resampling.held_out import HeldOutScore
 from treeselect.resampling.stability import Stability
 
 _MOST_CELLS = 5_000_000
@@ -119,6 +118,15 @@ def _values(series: pd.Series[Any], name: str) -> pd.Series[Any]:
 
 
 NO_SOURCE = Source(None, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOutScore:
+    """A score on the rows that were not drawn."""
+
+    score_name: str
+    score: float  # of the final model; NaN if it is not defined for these rows
+    n_rows: int  # how many of them are scored: all, or five million at equal distances
 
 
 @dataclass(frozen=True)  # no slots: its stability is kept once it is measured

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,24 +11,26 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from treeselect.arguments.checks import check_share, described, finite
+from treeselect.arguments.checks import check_share, described, finite, numbers_in
 from treeselect.designs.families import Family, area_under_curve
 from treeselect.designs.modeldata import ModelData
-from treeselect.designs.preparing import Request
 from treeselect.designs.problem import Problem
-from treeselect.designs.response import with_positive
-from treeselect.designs.row_sample import outcomes, read_all
-from treeselect.designs.weights import read_offset
 from treeselect.engine import rounding
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
-from treeselect.engine.survival.curves import SurvivalCurve, breslow, kaplan_meier, steps_at
+from treeselect.engine.rounding import at_least
+from treeselect.engine.survival.curves import (
+    SurvivalCurve,
+    breslow,
+    censoring_curve,
+    inverse_of_observation,
+    kaplan_meier,
+    steps_at,
+)
 from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM
 from treeselect.errors import OptionError, quoted
-from treeselect.frames.tables import Table
 from treeselect.models.linear.statistics import Recalibration
-from treeselect.models.model import TreeModel
-from treeselect.resampling.agreement import wilson_interval
-from treeselect.running.machine import memory_errors
+from treeselect.quiet import own_filters
+from treeselect.resampling.resampled import wilson_interval
 
 NO_STRATA = (
     "`folds` must leave training rows of the strata that they hold out.\n"
@@ -462,6 +465,54 @@ def _asked(what: str, held: HeldOut) -> list[tuple[int, Any]]:
     return positive_classes(held)
 
 
+# --- areas under ROC curves at given times, of times to an event ----------------------------------
+
+
+def auc_table(held: HeldOut, times: object, seed: int) -> pd.DataFrame:
+    """One row per time (see ``Performance.auc``)."""
+    if not held.family.has_times:
+        raise OptionError("`auc()` needs times to an event; for classes use `roc()`.")
+    known = held.with_risks
+    if (known.y[:, START] > 0).any():
+        raise OptionError(
+            "`auc()` needs rows that are under observation from 0 on.\n  Found: late entry, for"
+            " which the probability of being under observation is not known."
+        )
+    last = float(known.y[:, STOP].max())
+    at = numbers_in([held.horizon] if times is None else times, lambda time: 0 < time < last)
+    if not at:
+        raise OptionError(
+            "`times` must be numbers above 0 at which rows are still under observation.\n"
+            f"  Found: {described(times)}. Observation ends at {last:g}."
+        )
+    found = uno_areas(known.y, known.risk, known.mass, np.array(at))
+    drawn = [uno_areas(known.y, known.risk, mass, np.array(at)) for mass in known.drawn(200, seed)]
+    with own_filters():
+        warnings.simplefilter("ignore")  # a time at which samples have no case
+        low, high = np.nanquantile(drawn, [0.025, 0.975], axis=0)
+    later = np.less.outer(at, known.y[:, STOP])
+    cases, controls = ~later @ (known.mass * known.y[:, EVENT]), later @ known.mass
+    names = ("time", "cases", "controls", "auc", "ci_low", "ci_high")
+    return pd.DataFrame(dict(zip(names, (at, cases, controls, found, low, high), strict=True)))
+
+
+def uno_areas(
+    y: FloatArray, risk: FloatArray, weight: WeightArray, times: FloatArray
+) -> FloatArray:
+    """Area under the ROC curve between rows with the event by each time and rows that are under
+    observation after it; a case is divided by the probability of being still under observation at
+    its time, so that rows censored before are made up for (Uno et al. 2007; Hung and Chiang
+    2010)."""
+    stop, dies = y[:, STOP], y[:, EVENT] > 0
+    seen = inverse_of_observation(censoring_curve(y, weight), stop)
+    found = []
+    for time in times:
+        case = dies & at_least(time, stop)
+        mass = np.where(case, weight * seen, np.where(stop > time, weight, 0.0))
+        found.append(area_under_curve(case.astype(np.float64), risk, mass))
+    return np.array(found)
+
+
 # --- groups of rows by quantiles of a value ------------------------------------------------------
 
 
@@ -472,83 +523,3 @@ def quantile_groups(values: FloatArray, weight: WeightArray, n_groups: int) -> l
     middle = (np.cumsum(share) - share / 2) / share.sum()
     found = np.minimum((middle * n_groups).astype(np.int64), n_groups - 1)[place]
     return [np.flatnonzero(found == group) for group in np.unique(found)]
-
-
-# --- the score of a selection on the rows that were not drawn, which had no part in it -----------
-
-MOST_SCORED = 5_000_000
-"""Most rows that are scored: the standard error of an AUC is then about 0.0003 or less."""
-
-
-@dataclass(frozen=True, slots=True)
-class HeldOutScore:
-    """A score on the rows that were not drawn."""
-
-    score_name: str
-    score: float  # of the final model; NaN if it is not defined for these rows
-    n_rows: int  # how many of them are scored: all, or five million at equal distances
-
-
-@memory_errors()
-def confirm(
-    design: ModelData, model: TreeModel, table: Table, request: Request, n_threads: int
-) -> HeldOutScore | None:
-    """Score the final model on rows in use that were not drawn; None if all were drawn. The
-    response of all rows is in memory, but of their columns no more than a batch. Levels that are
-    not among those of the sample are none of the levels, whatever `new_levels` says."""
-    if design.sample is None or design.rows.not_drawn == 0:
-        return None
-    parsed, codes = design.spec.formula, design.spec.na
-    frame = outcomes(parsed, table, codes, request.hidden)
-    every, full = read_all(parsed, frame, request.weights, request.weights_kind, request.family)
-    full = with_positive(full, request.positive)
-    offset = read_offset(request.offset, frame)
-    del frame
-    drawn = np.zeros(len(full.rows), dtype=bool)
-    drawn[np.searchsorted(full.rows, design.response.rows)] = True
-    others = np.flatnonzero(~drawn)
-    n = min(len(others), MOST_SCORED)
-    # A score of the family may need the training rows, too.
-    spaced = others[np.arange(n) * len(others) // max(n, 1)]
-    place = np.sort(np.concatenate([np.flatnonzero(drawn), spaced]))
-    y, rows, drawn = full.y[place], full.rows[place], drawn[place]
-    weight = every.values[rows]
-    del full, others, every
-    known = None if offset is None else offset[rows]
-    predicted = _predictions(design, model, table, known, rows, n_threads)
-    family = design.response.family
-    score = family.held_out_score(
-        y, predicted, np.where(drawn, 0, weight), np.where(drawn, weight, 0)
-    )
-    return HeldOutScore(family.score_name, float(score), n)
-
-
-def _predictions(
-    design: ModelData,
-    model: TreeModel,
-    table: Table,
-    offset: FloatArray | None,
-    rows: IntArray,
-    n_threads: int,
-) -> FloatArray:
-    """Mean response of these rows, read in batches."""
-    n, width = len(rows), design.response.family.n_classes
-    if not model.groups.any():
-        return model.without_trees(n, offset)
-    names = design.arrays.groups.terms
-    terms = [term for g in np.flatnonzero(model.groups) for term in names[g]]
-    variables = list(dict.fromkeys(v for name in terms for v in design.spec[name].term.variables))
-    spec = dataclasses.replace(
-        design.spec, new_levels="missing" if design.spec.new_levels == "missing" else "other"
-    )
-    found = np.empty((n, width) if width > 2 else n)
-    for start, frame in table.batches(variables):
-        low, high = np.searchsorted(rows, [start, start + len(frame)])
-        if low == high:
-            continue
-        if high - low < len(frame):
-            frame = frame.iloc[rows[low:high] - start].reset_index(drop=True)
-        known = None if offset is None else offset[low:high]
-        columns = spec.encode(frame, terms)
-        found[low:high] = model.predict_columns(design.arrays, columns, known, n_threads)
-    return found

@@ -19,12 +19,12 @@ from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, quoted
 from treeselect.printing import Summarised, SummaryContent, decimal_text, interval_text
-from treeselect.resampling.agreement import stability_index
 from treeselect.resampling.cross_validation import differences, paired_difference, standard_error
 from treeselect.resampling.fit import Fit
 from treeselect.resampling.folds import Split, Splitter, mean_repeats, part_rows
 from treeselect.resampling.outer_folds import nested_selection, one_fold, outer_folds
 from treeselect.resampling.records import InLibrary, Scored
+from treeselect.resampling.resampled import stability_index
 from treeselect.running.parallel import Workers, run_all
 
 

@@ -25,21 +25,20 @@ from treeselect.engine.random import stream_seed
 from treeselect.figures.plotting import need_matplotlib, plotted
 from treeselect.printing import cells
 from treeselect.printing.numbers import span
-from treeselect.resampling.areas import auc_table
 from treeselect.resampling.choosing import Procedure
 from treeselect.resampling.cross_validation import n_cases, score_interval, standard_error
-from treeselect.resampling.decisions import DecisionCurve, decide
+from treeselect.resampling.decisions import DecisionCurve, decide, drawn
 from treeselect.resampling.fit import NO_SOURCE, Fit, Source
 from treeselect.resampling.folds import Splitter, mean_repeats
 from treeselect.resampling.held_out import (
     HeldOut,
+    auc_table,
     calibration_table,
     confusion_table,
     gather_held_out,
     horizon_of,
     roc_table,
 )
-from treeselect.resampling.held_out_figures import drawn
 from treeselect.resampling.outer_folds import Fold, nested_selection, one_fold, outer_folds
 from treeselect.resampling.records import Scored, Stoppable, stopped
 from treeselect.resampling.subgroups import Subgroups, by_subgroup

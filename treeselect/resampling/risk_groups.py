@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from treeselect.algorithms.method import named_model
-from treeselect.arguments.checks import check_count, described, numbers_in
+from treeselect.arguments.checks import check_count, described, numbers_in, read_seed
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
@@ -26,7 +26,7 @@ from treeselect.resampling.fit import Fit
 from treeselect.resampling.folds import Split, Splitter
 from treeselect.resampling.outer_folds import outer_folds
 from treeselect.resampling.records import OfFolds
-from treeselect.running.parallel import Workers, run_all
+from treeselect.running.parallel import run_all, workers_for
 
 
 @dataclass(frozen=True)
@@ -227,15 +227,15 @@ _NAMES = {2: ("low", "high"), 3: ("low", "middle", "high")}
 
 def group_by_risk(
     result: Fit,
-    n_groups: int,
-    horizon: float | None,
-    folds: int | Splitter | Sequence[int],
+    n_groups: int = 3,
+    horizon: float | None = None,
+    folds: int | Splitter | Sequence[int] = 10,
     *,
-    seed: int,
-    workers: Workers,
-    **given: Any,
+    fold_groups: str | Sequence[Any] | None = None,
+    seed: int | None = None,
 ) -> RiskGroups:
-    """See :meth:`SelectionResult.risk_groups`; the other arguments are those of `outer_folds`."""
+    """See :meth:`ModelView.risk_groups`; figures show what it gives by default."""
+    seed = result.seed if seed is None else read_seed(seed)
     known = result.design.response.follow_up
     if known is None:
         raise OptionError(
@@ -244,8 +244,9 @@ def group_by_risk(
         )
     n_groups = check_count("n_groups", n_groups, least=2, most=20)
     outer = outer_folds(
-        result, folds, repeats=1, scoring=None, seed=stream_seed(seed, "risk"), **given
-    )
+        result, folds, repeats=1, fold_groups=fold_groups, scoring=None,
+        seed=stream_seed(seed, "risk"),
+    )  # fmt: skip
     here, problem, weight = outer.here, outer.here.problem, outer.weights.values
     at = held_out.read_horizon(horizon, here, weight)
     calls = [
@@ -253,9 +254,8 @@ def group_by_risk(
         for split in outer.splits
     ]
     risk, survival = np.full((2, len(weight)), np.nan)
-    for rows, own_risk, own_survival in run_all(
-        _held_out, calls, workers, "Folds", result.progress
-    ):
+    found = run_all(_held_out, calls, workers_for(result.n_jobs), "Folds", result.progress)
+    for rows, own_risk, own_survival in found:
         risk[rows], survival[rows] = own_risk, own_survival
     told = ~np.isnan(risk)
     rows = np.flatnonzero((weight > 0) & ~np.isnan(survival))

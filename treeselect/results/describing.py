@@ -17,9 +17,8 @@ from treeselect.engine.survival.times import EVENT
 from treeselect.errors import OptionError, listing
 from treeselect.figures.axes import number_text
 from treeselect.frames.values import Labels, Numbers, read_column
-from treeselect.resampling.agreement import co_selection, pairs_of
 from treeselect.resampling.fit import Fit
-from treeselect.resampling.resampled import PAIR_LEVEL
+from treeselect.resampling.resampled import PAIR_LEVEL, co_selection, pairs_of
 from treeselect.resampling.stability import Stability
 from treeselect.results.curves import value_text
 

@@ -12,30 +12,18 @@ import numpy as np
 import pandas as pd
 
 from treeselect.arguments.checks import check_choice, check_flag, check_share, file_path, read_seed
-from treeselect.designs.linear import LinearCoding, knots_words, spline_texts, warn_of_gaps
-from treeselect.designs.modeldata import ModelData, data_fingerprint
-from treeselect.designs.preparing import shown_names
 from treeselect.errors import DataError, ModelFileError, OptionError
 from treeselect.figures.marks import Figure, Rows
 from treeselect.figures.plotting import need_matplotlib, plotted
 from treeselect.frames.tables import in_library
 from treeselect.modelfile.coding import LINEAR_FORMAT, write_record
 from treeselect.models.linear import coefficients, tests
-from treeselect.models.linear.regression_table import InPapers, OfTable, response_words
-from treeselect.models.linear.statistics import fit_facts, fit_statistics
+from treeselect.models.linear.regression_table import InPapers, OfTable
 from treeselect.printing import Summarised, Summary, SummaryContent, p_text, written
-from treeselect.resampling.fit import Fit
-from treeselect.results import linear_notes
 from treeselect.results.diagnostics import Diagnostics, diagnose
 from treeselect.results.linear_figures import coefficient_figure, spline_figures, term_figure
 from treeselect.results.linear_file import saved_linear
-from treeselect.results.linear_predictor import (
-    SELECTED_HERE,
-    LinearPredictor,
-    Predicting,
-    linear_predictor,
-)
-from treeselect.running.machine import warn
+from treeselect.results.linear_predictor import SELECTED_HERE, LinearPredictor, Predicting
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,12 +33,6 @@ FORCED_IN = (
     "All candidate terms were forced in, so these p-values and intervals are not affected by a"
     " selection."
 )
-
-NOT_VALID = (
-    f"{SELECTED_HERE} Use `inference()`, which selects on one part of the rows and fits on the"
-    " other."
-)
-
 
 _STATISTICS = {
     "df_resid": "df_resid", "deviance": "deviance", "null_deviance": "null_deviance",
@@ -514,77 +496,3 @@ def figures_of_splines(found: GlmFit) -> tuple[Figure, ...]:
     if found.fitted is None or found.predictor is None:
         return ()
     return spline_figures(found.fitted, found.predictor.design)
-
-
-def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> GlmFit:
-    """Fit the linear model of a selection to all complete cases, or to all rows."""
-    if coding.missing == "drop":
-        warn_of_gaps(data, result.selected, call)
-    full, left_out, fit = tests.fit_terms(data, result.selected, coding)
-    if fit.problems:
-        warn(" ".join(fit.problems))
-    n_used, family = full.row_weights.n_observations, fit.family
-    table, shown = coefficients.coefficient_table(fit), coefficients.readable(fit, full)
-    rows = coefficients.coefficient_table(shown)
-    printed = coefficients.in_print(data, rows)
-    splines = full.splines
-    references = coefficients.reference_levels(data, tuple(full.matrix.columns))
-    groups_name = result.choice.folds.groups_name
-    content = SummaryContent(
-        title=f"{'Additive' if splines else 'Linear'} model of the selected terms",
-        facts=(
-            ("Call", f"{result.call.text}.{call}"),
-            ("Formula", result.formula),
-            ("Model", fit.model),
-            ("Response", response_words(data, family)),
-            *linear_notes.ordinal_facts(data, fit),
-            *([("Knots", knots_words(splines, shown_names(data)))] if splines else []),
-            ("Rows used", f"{n_used:,}"),
-            ("Rows dropped", coefficients.dropped_words(full.n_dropped)),
-            *data.weights_facts,
-            *fit_facts(fit, family, are_copies=data.row_weights.are_copies),
-            *(
-                [("Std. errors", coefficients.error_words(groups_name, [fit]))]
-                if fit.n_groups
-                else []
-            ),
-            ("Seed", str(result.seed)),  # the selection can't be repeated from its call alone
-        ),
-        columns=coefficients.table_head(fit, 0.95),
-        rows=(),
-        notes=(
-            FORCED_IN if data.arrays.groups.keep.all() else NOT_VALID,
-            *linear_notes.group_notes(groups_name, data, [fit]),
-            *fit.problems,
-            *linear_notes.spline_notes(splines),
-            *coefficients.ratio_notes(shown, printed),
-            *coefficients.few_events_notes([fit]),
-            *(linear_notes.QUASI if fit.is_quasi else ()),
-            *linear_notes.separation_notes(fit, family),
-            *linear_notes.higher_class_note(family, has_aic=data.row_weights.are_copies),
-            *coefficients.left_out_note(left_out, fit),
-            *linear_notes.weight_notes(data, fit),
-            *linear_notes.coding_notes(data, full, result.selected, coding),
-            "`.predict(new, se=True)` predicts new data, with intervals.",
-        ),
-    )
-    return GlmFit(
-        result=fit.result,
-        n_used=n_used,
-        n_dropped=full.n_dropped,
-        left_out=left_out,
-        content=content,
-        table=table,
-        library=data.library,
-        ratio=fit.ratio,
-        response=data.response.name,
-        formula=data.spec.formula.text_of(result.selected, spline_texts(data, splines)),
-        statistics=fit_statistics(fit, family, are_copies=data.row_weights.are_copies),
-        labels=coefficients.changed_labels(rows, printed),
-        fitted=tests.fitted_terms(data, full, fit, content.facts[0][1], coding),
-        predictor=linear_predictor(data, full, fit),
-        fingerprint=data_fingerprint(data),
-        seed=result.seed,
-        references=references,
-        shown=rows,
-    )

@@ -4,28 +4,45 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, get_args
 
 import numpy as np
 
 from treeselect.algorithms.method import named_model
-from treeselect.arguments.checks import check_choice, read_seed
-from treeselect.designs.linear import read_coding, read_splines
-from treeselect.designs.modeldata import ModelData
+from treeselect.arguments.checks import check_choice
+from treeselect.designs.linear import (
+    WAYS_OUT,
+    LinearCoding,
+    coded_words,
+    gaps_of,
+    knots_words,
+    read_coding,
+    read_splines,
+    spline_texts,
+    warn_of_gaps,
+)
+from treeselect.designs.modeldata import ModelData, data_fingerprint
+from treeselect.designs.preparing import shown_names
 from treeselect.designs.problem import FinalModel
 from treeselect.designs.response import check_ordered
 from treeselect.engine.arrays import BoolArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, quoted
-from treeselect.models.linear.data import ORDINAL
-from treeselect.models.linear.fit import FIRTH, ONLY_FOR
+from treeselect.models.linear import coefficients, tests
+from treeselect.models.linear.coefficients import robust_note
+from treeselect.models.linear.data import ORDINAL, LinearData
+from treeselect.models.linear.fit import FIRTH, ONLY_FOR, LinearFit
+from treeselect.models.linear.ordinal import OrdinalFit
+from treeselect.models.linear.regression_table import response_words
+from treeselect.models.linear.statistics import fit_facts, fit_statistics
 from treeselect.models.model import baseline_of
+from treeselect.printing import SummaryContent
 from treeselect.resampling.fit import Fit
-from treeselect.resampling.folds import Splitter, in_own_groups
-from treeselect.resampling.risk_groups import RiskGroups, group_by_risk
-from treeselect.results.linear_model import refit_glm
-from treeselect.running.machine import memory_errors
+from treeselect.resampling.folds import in_own_groups
+from treeselect.results.linear_model import FORCED_IN, GlmFit
+from treeselect.results.linear_predictor import SELECTED_HERE, linear_predictor
+from treeselect.running.machine import memory_errors, warn
 from treeselect.running.parallel import workers_for
 
 # --- other models of the selected terms --------------------------------------------------------
@@ -159,25 +176,177 @@ def at_set(fit: Fit, selected: BoolArray) -> tuple[Fit, str]:
     return found, model.description.replace("the selected", "these") + of_rows
 
 
-# --- groups by predicted risk --------------------------------------------------------------------
+# --- the linear model, and what its summary says below the table ----------------------------------
+
+NOT_VALID = (
+    f"{SELECTED_HERE} Use `inference()`, which selects on one part of the rows and fits on the"
+    " other."
+)
+
+_SPLINES = (
+    "Numbers with knots have restricted cubic splines (Harrell 2015); their rows compare two"
+    " values, the quartiles unless these are equal. `.tidy()` has all coefficients, `.drop1()`"
+    " tests of non-linearity."
+)
 
 
-def risk_groups_of(
-    result: Fit,
-    n_groups: int = 3,
-    horizon: float | None = None,
-    folds: int | Splitter | Sequence[int] = 10,
-    *,
-    fold_groups: str | Sequence[Any] | None = None,
-    seed: int | None = None,
-) -> RiskGroups:
-    """See :meth:`SelectionResult.risk_groups`; figures show what it gives by default."""
-    return group_by_risk(
-        result,
-        n_groups,
-        horizon,
-        folds,
-        fold_groups=fold_groups,
-        seed=result.seed if seed is None else read_seed(seed),
-        workers=workers_for(result.n_jobs),
+def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> GlmFit:
+    """Fit the linear model of a selection to all complete cases, or to all rows."""
+    if coding.missing == "drop":
+        warn_of_gaps(data, result.selected, call)
+    full, left_out, fit = tests.fit_terms(data, result.selected, coding)
+    if fit.problems:
+        warn(" ".join(fit.problems))
+    n_used, family = full.row_weights.n_observations, fit.family
+    table, shown = coefficients.coefficient_table(fit), coefficients.readable(fit, full)
+    rows = coefficients.coefficient_table(shown)
+    printed = coefficients.in_print(data, rows)
+    splines = full.splines
+    references = coefficients.reference_levels(data, tuple(full.matrix.columns))
+    groups_name = result.choice.folds.groups_name
+    content = SummaryContent(
+        title=f"{'Additive' if splines else 'Linear'} model of the selected terms",
+        facts=(
+            ("Call", f"{result.call.text}.{call}"),
+            ("Formula", result.formula),
+            ("Model", fit.model),
+            ("Response", response_words(data, family)),
+            *_ordinal_facts(data, fit),
+            *([("Knots", knots_words(splines, shown_names(data)))] if splines else []),
+            ("Rows used", f"{n_used:,}"),
+            ("Rows dropped", coefficients.dropped_words(full.n_dropped)),
+            *data.weights_facts,
+            *fit_facts(fit, family, are_copies=data.row_weights.are_copies),
+            *(
+                [("Std. errors", coefficients.error_words(groups_name, [fit]))]
+                if fit.n_groups
+                else []
+            ),
+            ("Seed", str(result.seed)),  # the selection can't be repeated from its call alone
+        ),
+        columns=coefficients.table_head(fit, 0.95),
+        rows=(),
+        notes=(
+            FORCED_IN if data.arrays.groups.keep.all() else NOT_VALID,
+            *group_notes(groups_name, data, [fit]),
+            *fit.problems,
+            *([_SPLINES] if splines else []),
+            *coefficients.ratio_notes(shown, printed),
+            *coefficients.few_events_notes([fit]),
+            *_family_notes(fit, has_aic=data.row_weights.are_copies),
+            *coefficients.left_out_note(left_out, fit),
+            *weight_notes(data, fit),
+            *_coding_notes(data, full, result.selected, coding),
+            "`.predict(new, se=True)` predicts new data, with intervals.",
+        ),
     )
+    return GlmFit(
+        result=fit.result,
+        n_used=n_used,
+        n_dropped=full.n_dropped,
+        left_out=left_out,
+        content=content,
+        table=table,
+        library=data.library,
+        ratio=fit.ratio,
+        response=data.response.name,
+        formula=data.spec.formula.text_of(result.selected, spline_texts(data, splines)),
+        statistics=fit_statistics(fit, family, are_copies=data.row_weights.are_copies),
+        labels=coefficients.changed_labels(rows, printed),
+        fitted=tests.fitted_terms(data, full, fit, content.facts[0][1], coding),
+        predictor=linear_predictor(data, full, fit),
+        fingerprint=data_fingerprint(data),
+        seed=result.seed,
+        references=references,
+        shown=rows,
+    )
+
+
+def group_notes(name: str | bool, data: ModelData, fits: Sequence[LinearFit]) -> tuple[str, ...]:
+    """What is assumed of rows of the same cluster."""
+    if not name or data.row_weights.is_sample:
+        return ()
+    if all(fit.n_groups is not None for fit in fits):
+        return (robust_note(fits),)
+    of = f"the same {quoted(name)}" if isinstance(name, str) else "one cluster"
+    return (
+        f"Standard errors treat rows of {of} as independent and are too small if they are not.",
+    )
+
+
+def _family_notes(fit: LinearFit, *, has_aic: bool) -> Iterator[str]:
+    """What must be known of a family."""
+    if fit.is_quasi:
+        yield (
+            "Counts vary more than chance allows: standard errors are multiplied by the root of the"
+            ' dispersion. `refit("negative-binomial")` lets the variance grow with the squared'
+            " mean."
+        )
+    if fit.family == FIRTH:
+        yield (
+            "Firth's penalty keeps estimates finite where terms separate the classes. Tests and"
+            " intervals are best those of the penalised likelihood, `.drop1()` and `.confint()`"
+            " (Heinze and Schemper 2002); those of the table are Wald's."
+        )
+    if fit.family == "binomial" and fit.problems and fit.n_groups is None:
+        yield '`refit("firth")` keeps the estimates finite, by a penalised likelihood.'
+    if fit.family == ORDINAL:
+        yield (
+            "Odds ratios are of a higher class, at each threshold alike. A multinomial model has"
+            f" coefficients of its own for each class{': compare AIC' if has_aic else ''}."
+        )
+
+
+def _ordinal_facts(data: ModelData, fit: LinearFit) -> list[tuple[str, str]]:
+    """The order of the classes, and the thresholds between them."""
+    if not isinstance(fit.result, OrdinalFit):
+        return []
+    names = [str(c) for c in data.response.classes]
+    cuts = zip(names, names[1:], fit.result.thresholds, strict=False)
+    return [
+        ("Classes", " < ".join(names)),
+        ("Thresholds", ", ".join(f"{a}|{b} {at:.4g}" for a, b, at in cuts)),
+    ]
+
+
+def weight_notes(data: ModelData, fit: LinearFit) -> Iterator[str]:
+    """How case weights and an offset are used."""
+    weights = data.row_weights
+    if fit.n_events is not None and not weights.are_equal:
+        yield (
+            "Case weights multiply rows at risk and events, as in R's `coxph`; an event of weight 2"
+            " is one event, not two tied ones."
+            + ("" if weights.are_copies else " They are divided by their mean.")
+        )
+    elif weights.is_sample:
+        yield "Case weights are relative: divided by their mean."
+    elif not weights.are_copies:
+        yield "Case weights are relative: divided by their mean (statsmodels: var_weights)."
+    elif (data.weight > 1).any():
+        yield "Case weights are frequencies: each row counts as so many rows."
+    if weights.is_sample:
+        units = "rows" if fit.n_groups is None else f"{fit.n_groups:,} clusters"
+        yield (
+            f"Standard errors are robust (linearised, over {units}), as in R's `survey`; strata and"
+            " finite populations are not taken into account."
+        )
+    if data.offset is not None:
+        squares = fit.model.startswith(("OLS", "WLS"))
+        part = "subtracted from the response" if squares else "part of the linear predictor"
+        yield f"The offset is {part}."
+
+
+def _coding_notes(
+    data: ModelData, full: LinearData, terms: Sequence[str], coding: LinearCoding
+) -> tuple[str, ...]:
+    """Notes on missing values and ordered factors, if there are any."""
+    gaps, notes = gaps_of(data, terms), []
+    if gaps.counts:
+        labels = shown_names(data)
+        counts = ", ".join(f"{labels.get(name, name)} {n:,}" for name, n in gaps.counts)
+        how = WAYS_OUT
+        if coding.missing == "indicator":
+            assert full.columns is not None
+            how = full.columns.words
+        notes.append(f"Missing values: {counts}. {how}".strip())
+    return (*notes, *coded_words(data.sources, data.spec.terms, terms, coding))

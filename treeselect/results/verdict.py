@@ -9,8 +9,8 @@ import numpy as np
 
 from treeselect.engine.rounding import at_least
 from treeselect.printing import decimal_text, enumeration, percent_text
-from treeselect.resampling.agreement import LEAST_SHARE
 from treeselect.resampling.fit import Fit, noun, quick_index
+from treeselect.resampling.resampled import LEAST_SHARE
 from treeselect.resampling.stability import Stability
 
 FEWEST = 10
@@ -50,7 +50,7 @@ class Standing:
     forced: tuple[str, ...]  # selected units that were forced in, which are in neither
     count: dict[str, int]  # number of resamples that selected each unit, and their share
     frequency: dict[str, float]
-    interchangeable: frozenset[str]  # with others: see ``resampling.agreement``
+    interchangeable: frozenset[str]  # with others: see ``Stability.places``
 
     @property
     def consistent(self) -> list[str]:

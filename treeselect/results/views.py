@@ -23,18 +23,16 @@ from treeselect.models.model import TreeModel, WeightedForest
 from treeselect.resampling.coefficient_stability import CoefficientStability, coefficient_stability
 from treeselect.resampling.conditional import ConditionalImportance, leave_out
 from treeselect.resampling.cross_validation import ScoreBySize
-from treeselect.resampling.fit import Fit
+from treeselect.resampling.fit import Fit, HeldOutScore
 from treeselect.resampling.folds import Splitter
-from treeselect.resampling.held_out import HeldOutScore
 from treeselect.resampling.learning import LearningCurve, learn
 from treeselect.resampling.performance import Performance
-from treeselect.resampling.risk_groups import RiskGroups
+from treeselect.resampling.risk_groups import RiskGroups, group_by_risk
 from treeselect.results.calls import check_found, step_text, with_step
 from treeselect.results.checklist import Checklist, checklist
 from treeselect.results.citation import Citation, cite
 from treeselect.results.describing import describe_table, neighbour_table
 from treeselect.results.effects import effect_table, warn_of_few
-from treeselect.results.refitting import risk_groups_of
 from treeselect.results.shapes import interaction_table, shape_table
 from treeselect.results.tables import alternative_table, exchange_table, history_table, member_table
 from treeselect.results.trees import importance_path_table, node_table, rules, tree_table
@@ -558,7 +556,7 @@ class ModelView:
         ['low', 'middle', 'high']
         """
         fit = self._fit
-        found = risk_groups_of(fit, n_groups, horizon, folds, fold_groups=fold_groups, seed=seed)
+        found = group_by_risk(fit, n_groups, horizon, folds, fold_groups=fold_groups, seed=seed)
         given: dict[str, Any] = {
             "n_groups": n_groups, "horizon": horizon, "folds": folds, "fold_groups": fold_groups,
             "seed": found.seed,
