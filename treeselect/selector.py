@@ -57,6 +57,9 @@ Column = str | int
 
 _METHOD = "method" + JOINT
 
+_COLUMNS = ("weights", "offset", "fold_groups")
+"""Arguments that name columns of the frame of a formula."""
+
 
 class TreeSelector(SelectorMixin, BaseEstimator):
     """Scikit-learn transformer that selects columns or terms with :func:`treeselect.select`.
@@ -307,7 +310,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
     ) -> tuple[str, pd.DataFrame, dict[str, Any]]:
         """Formula, frame and arguments of the call if each column is a term."""
         arguments = self._arguments()
-        for name in ("weights", "offset", "fold_groups", "labels"):
+        for name in (*_COLUMNS, "labels"):
             if getattr(self, name) is not None:
                 raise OptionError(
                     f"`{name}` needs a `formula`, whose frame has the column.\n"
@@ -357,10 +360,13 @@ class TreeSelector(SelectorMixin, BaseEstimator):
                     f"`{name}` must be a column of the frame if there is a formula.\n"
                     f"  Found: {described(given)}. Use `TreeSelector({own}=...)` with its name."
                 )
-        for name in ("weights", "offset", "fold_groups"):
-            _check_column(name, getattr(self, name))
-            arguments[name] = getattr(self, name)
-        for name in ("groups", "costs", "keep", "monotone", "labels"):
+        for name in _COLUMNS:
+            if not isinstance(given := getattr(self, name), str | None):
+                raise OptionError(
+                    f"`{name}` must be the name of a column of X, so that cross-validation divides"
+                    f" it with the rows.\n  Found: {described(given)}."
+                )
+        for name in (*_COLUMNS, "groups", "costs", "keep", "monotone", "labels"):
             arguments[name] = getattr(self, name)
         assert self.formula is not None
         return self.formula, _with_response(_frame(X), y, self.formula), arguments
@@ -560,14 +566,6 @@ def _frame(X: Any) -> pd.DataFrame:
             "  For arrays leave the formula out."
         )
     return read_data(X).copy(deep=False)
-
-
-def _check_column(name: str, given: Any) -> None:
-    if given is not None and not isinstance(given, str):
-        raise OptionError(
-            f"`{name}` must be the name of a column of X, so that cross-validation divides it with"
-            f" the rows.\n  Found: {described(given)}."
-        )
 
 
 def _with_response(frame: pd.DataFrame, y: Any, formula: Any) -> pd.DataFrame:

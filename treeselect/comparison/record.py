@@ -166,7 +166,8 @@ class Contest(Scored, Stoppable):
     @property
     def best(self) -> str:
         """The method with the best mean score where compared; the first of several equal ones."""
-        return self.methods[first_largest([self._scores(run).mean() for run in self.runs])]
+        means = [run.scores[:, self._place(run)].mean() for run in self.runs]
+        return self.methods[first_largest(means)]
 
     # --- tables --------------------------------------------------------------------------------
 
@@ -380,9 +381,6 @@ class Contest(Scored, Stoppable):
                 f"  Found: {checks.described(rule)}."
             )
         return run.sizes.index(size)
-
-    def _scores(self, run: Run) -> FloatArray:
-        return np.asarray(run.scores[:, self._place(run)])
 
     def _row(self, run: Run, place: int) -> dict[str, Any]:
         scores = ScoreBySize(run.scores, repeats=self.repeats)

@@ -67,14 +67,6 @@ class Resample(NamedTuple):
     readings: ResampledReadings | None = None
 
 
-class Assessed(NamedTuple):
-    """The stability of a selection, scores by size if they were requested, and readings."""
-
-    stability: Stability
-    scores: ScoreBySize | None
-    readings: tuple[ResampledReadings, ...]
-
-
 def assess(
     asked: Procedure,
     fitted: BoolArray,
@@ -87,10 +79,10 @@ def assess(
     groups_name: str | bool = False,
     probes: Probes | None = None,
     course: Course = HERE,
-) -> Assessed:
+) -> tuple[Stability, ScoreBySize | None, tuple[ResampledReadings, ...]]:
     """Repeat the selection on resamples; sets of fewer than `n_scored` units are scored on rows
     that were not drawn, and models evaluated at the probes. If stopped, the finished resamples are
-    the result."""
+    the result: the stability, scores by size if they were requested, and readings."""
     problem, method, weights, choice = asked
     check_choice("scheme", scheme, SCHEMES)
     n_resamples = check_count("n", n_resamples, least=2, most=MOST_RESAMPLES)
@@ -112,10 +104,8 @@ def assess(
     followed = n_kept + n_sizes if n_sizes else 0
     given = _Given(asked, scheme, seed, followed, n_scored, probes)
     calls = [(given, number) for number in range(n_resamples)]
-    most = k if method.tuning_value is None and not chooses else None
-    sizes = [n_kept + 1 + i for i in range(n_sizes)]
-    shapes = None if probes is None else probes.shapes(problem.family)
-    kind = _kind_of(problem.groups.names, scheme, most, sizes, n_scored, shapes)
+    fixed_size = method.tuning_value is None and not chooses
+    kind = _kind_of(given, k if fixed_size else None, range(n_kept + 1, n_kept + 1 + n_sizes))
     found = run_pieces(_one_resample, calls, kind, course)
     counts = np.zeros((n_sizes, len(fitted)), dtype=np.int64)
     for resample in found.values():
@@ -131,19 +121,18 @@ def assess(
         k=k,
         seed=seed,
         groups_name=groups_name,
-        fixed_size=method.tuning_value is None and not chooses,
+        fixed_size=fixed_size,
         asked=n_resamples if len(found) < n_resamples else None,
         along=StabilityPath(counts, len(found), n_kept) if n_sizes else None,
     )
-    readings = [resample.readings for resample in found.values()]
-    scores = [resample.scores for resample in found.values()]
+    readings = tuple(own.readings for own in found.values() if own.readings is not None)
     by_size = None
     if n_scored:
-        *of_sizes, full, ends = np.array(scores).T
-        of_sets = np.array(of_sizes).T
-        known = known_scores(of_sets, ends.astype(np.int64).tolist(), full, able | keep, method)
+        scores = np.array([resample.scores for resample in found.values()])
+        full, ends = scores[:, -2], scores[:, -1].astype(np.int64).tolist()
+        known = known_scores(scores[:, :-2], ends, full, able | keep, method)
         by_size = ScoreBySize(known, full, repeats=len(scores) / 2, of_halves=True)
-    return Assessed(stability, by_size, tuple(own for own in readings if own is not None))
+    return stability, by_size, readings
 
 
 def sizes_to_follow(
@@ -171,16 +160,11 @@ def sizes_to_follow(
     return check_count("path", path, least=n_kept + 1, most=n_kept + p) - n_kept
 
 
-def _kind_of(
-    names: tuple[str, ...],
-    scheme: Scheme,
-    most: int | None,
-    sizes: Sequence[int],
-    n_scored: int,
-    shapes: Sequence[tuple[int, int]] | None,
-) -> Kind:
+def _kind_of(given: _Given, most: int | None, sizes: range) -> Kind:
     """How resamples are written to and read from files: the selected units (at most `most`), the
-    sets of the given sizes along the path, scores of sets, and readings of the given shapes."""
+    sets of the given sizes along the path, scores of sets, and readings."""
+    problem, probes = given.asked.problem, given.probes
+    names, n = problem.groups.names, len(problem.groups.names)
 
     def readings(*tables: FloatArray) -> ResampledReadings:
         found = ResampledReadings(*tables)
@@ -191,23 +175,21 @@ def _kind_of(
     def told(_: int, found: Resample) -> dict[str, Any]:
         return {"selected": tuple(compress(names, found.selected))}
 
-    n = len(names)
     form = coded.record(
         Resample,
         coded.members(n, most),
         coded.record(lambda *sets: sets, *(coded.units(n, size) for size in sizes)),
-        coded.array(n_scored + 2) if n_scored else coded.NOTHING,
+        coded.array(given.n_scored + 2) if given.n_scored else coded.NOTHING,
         coded.NOTHING
-        if shapes is None
-        else coded.record(readings, *(coded.array(*shape) for shape in shapes)),
+        if probes is None
+        else coded.record(readings, *(coded.array(*own) for own in probes.shapes(problem.family))),
     )
 
     def whole_pairs(found: Found) -> Found:
         return {number: own for number, own in found.items() if number ^ 1 in found}
 
-    return Kind(
-        "resample", lambda _: form, told, whole_pairs if scheme == "complementary" else some
-    )
+    kept = whole_pairs if given.scheme == "complementary" else some
+    return Kind("resample", lambda _: form, told, kept)
 
 
 class _Given(NamedTuple):

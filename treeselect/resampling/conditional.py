@@ -33,6 +33,7 @@ from treeselect.engine.rounding import falling
 from treeselect.errors import OptionError, listing
 from treeselect.models.forest import Grower, best_forest, n_trees_for
 from treeselect.models.stacked import stack_outside
+from treeselect.printing import cells
 from treeselect.resampling.cross_validation import (
     PairedDifference,
     differences,
@@ -134,13 +135,21 @@ class ConditionalImportance(printing.Summarised, Scored):
 
     def _content(self) -> printing.SummaryContent:
         is_all, is_mixed = self.given == "all", not self.selected.all()
-        columns = ["Term", "p", "e", "Level"]
-        rows = [
-            [self.labels.get(name, name), printing.p_text(p), f"{e:.3g}", printing.p_text(level)]
-            for name, p, e, level in zip(
-                self.units, self.p_value, self.e_value, self.level, strict=True
-            )
+        losses = [
+            ("Loss", cells.decimal("importance", 3)),
+            ("95% interval", cells.interval("ci_low", "ci_high", "", "unknown", places=3)),
         ]
+        columns, rows = cells.table(
+            self.in_pandas.tidy(),
+            [
+                ("Term", lambda row: self.labels.get(row["term"], row["term"])),
+                *([("Selected", cells.yes("selected"))] if is_mixed else []),
+                ("p", lambda row: printing.p_text(row["p_value"])),
+                ("e", cells.number("e_value", ".3g")),
+                ("Level", lambda row: printing.p_text(row["level"])),
+                *(losses if len(self.score) else []),
+            ],
+        )
         added = "A term that is not selected is added to the selected ones."
         notes = [
             "Test that the response and the term are independent given the others, on all rows, by"
@@ -152,24 +161,10 @@ class ConditionalImportance(printing.Summarised, Scored):
             " all terms of the table, and may be chosen after seeing it.",
         ]
         facts = [("Call", self.call)]
-        if is_mixed:
-            columns.insert(1, "Selected")
-            for row, selected in zip(rows, self.selected, strict=True):
-                row.insert(1, "yes" if selected else "no")
         if len(self.score):
-            columns += ["Loss", "95% interval"]
-            of_loss = self.in_pandas.tidy()[["importance", "ci_low", "ci_high"]].to_numpy()
-            for row, (loss, low, high) in zip(rows, of_loss, strict=True):
-                row += [
-                    printing.decimal_text(loss, 3),
-                    printing.interval_text(low, high, printing.decimal_form(3), "unknown"),
-                ]
-            mean, terms = (
-                printing.decimal_text(self.score.mean(), 3),
-                "all" if is_all else "the selected",
-            )
-            scored = self.score_name, f"{mean} with {terms} terms, on held-out rows"
-            facts += [("Folds", self.scheme), scored]
+            mean, terms = self.score.mean(), "all" if is_all else "the selected"
+            scored = f"{printing.decimal_text(mean, 3)} with {terms} terms, on held-out rows"
+            facts += [("Folds", self.scheme), (self.score_name, scored)]
             notes += [
                 *([self.score_words] if self.score_words else []),
                 "Loss: difference in score of forests with and without the term, grown on the"
@@ -186,8 +181,8 @@ class ConditionalImportance(printing.Summarised, Scored):
         return printing.SummaryContent(
             title=f"Conditional importance: what a term adds to {others}",
             facts=(*facts, ("Seed", str(self.seed))),
-            columns=tuple(columns),
-            rows=tuple(map(tuple, rows)),
+            columns=columns,
+            rows=rows,
             notes=tuple(notes),
         )
 
@@ -272,17 +267,15 @@ def _units(result: Fit, terms: str | Sequence[str] | None, *, is_all: bool) -> l
             )
         return np.flatnonzero(result.step.selected).tolist()
     unit_of = known.unit_of | {name: unit for unit, name in enumerate(known.names)}
-    found = []
-    for term in read_names("terms", terms):
-        if term not in unit_of:
-            raise OptionError(
-                "`terms` must be terms of the formula, or groups of them.\n"
-                f"{found_near(term, list(unit_of), f'Known: {listing(known.names)}.')}"
-            )
-        found.append(unit_of[term])
-    if not found:
+    asked = read_names("terms", terms)
+    if not asked:
         raise OptionError("`terms` must name at least one term, or be omitted.\n  Found: none.")
-    return list(dict.fromkeys(found))
+    if unknown := [term for term in asked if term not in unit_of]:
+        raise OptionError(
+            "`terms` must be terms of the formula, or groups of them.\n"
+            f"{found_near(unknown[0], list(unit_of), f'Known: {listing(known.names)}.')}"
+        )
+    return list(dict.fromkeys(unit_of[term] for term in asked))
 
 
 def _scores(
@@ -296,10 +289,11 @@ def _scores(
 ) -> FloatArray:
     """Held-out score of a forest on each set, grown on the training rows."""
     train, test = split.weights(weights)
-    models = (
-        named_model("forest", problem, train, s, seed=seed, n_threads=n_threads) for s in sets
-    )
-    return np.array([held_out_score(problem, model, train, test, n_threads) for model in models])
+    found = []
+    for own in sets:
+        model = named_model("forest", problem, train, own, seed=seed, n_threads=n_threads)
+        found.append(held_out_score(problem, model, train, test, n_threads))
+    return np.array(found)
 
 
 # --- tests of independence, and the level of a table of them --------------------------------------
@@ -342,7 +336,13 @@ def dependence_given(
     out-of-sample residuals of both (Shah and Peters 2020): of levels and slopes, bends, and
     products with others (Scheidegger et al. 2022). P-values are combined by Cauchy's distribution,
     e-values by their mean."""
-    problem, weights = _some_rows(problem, weights, seed)
+    rows = weights.rows
+    if len(rows) > _MOST_ROWS:
+        rng = np.random.default_rng(stream_seed(seed, "tests"))
+        rows = np.sort(rng.choice(rows, _MOST_ROWS, replace=False))
+    free = problem.data._replace(monotone=FREE)  # no effect is constrained
+    problem = dataclasses.replace(problem, data=free, exact=None, columns=None).only(rows)
+    weights = weights.of(rows)
     part = select_groups(problem.data, given) if given.any() else None
     others = np.flatnonzero(given).tolist()
     columns = AdditiveColumns(problem.data, weights.values)
@@ -378,17 +378,6 @@ def dependence_given(
     share /= share.sum()
     cauchy = share @ (1 / np.tan(np.pi * np.clip(p_values, 1e-15, 0.99)))
     return Tested(float(scipy.stats.cauchy.sf(cauchy)), float(share @ e_values))
-
-
-def _some_rows(problem: Problem, weights: RowWeights, seed: int) -> tuple[Problem, RowWeights]:
-    """The rows with a weight, at most so many of them; no effect is constrained."""
-    rows = weights.rows
-    if len(rows) > _MOST_ROWS:
-        rng = np.random.default_rng(stream_seed(seed, "tests"))
-        rows = np.sort(rng.choice(rows, _MOST_ROWS, replace=False))
-    free = problem.data._replace(monotone=FREE)
-    problem = dataclasses.replace(problem, data=free, exact=None, columns=None)
-    return problem.only(rows), weights.of(rows)
 
 
 def _test(y_left: FloatArray, x: FloatArray, weights: RowWeights) -> Tested | None:

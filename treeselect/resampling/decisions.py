@@ -236,7 +236,6 @@ _TIMES = (
     " among the rows above and among those below the threshold."
 )
 
-
 _ENDED = (
     "What is unknown, or –: no row on one side of the threshold is followed up until the horizon."
 )
@@ -353,7 +352,13 @@ def decide(
             f"  Found: family {quoted(held.family.name)}."
         )
     paid = _read_costs(costs)
-    at = sorted({*_read_thresholds(thresholds), *(() if paid is None else (_optimal(paid),))})
+    asked = numbers_in(_USUAL if thresholds is None else thresholds, lambda own: 0 < own < 1)
+    if not asked:
+        raise OptionError(
+            "`thresholds` must be one or more numbers above 0 and below 1.\n"
+            f"  Found: {described(thresholds)}."
+        )
+    at = sorted({*asked, *(() if paid is None else (_optimal(paid),))})
     odds = np.array(at) / (1 - np.array(at))
     rows = _Rows(held, np.array(at))
     rates = rows.rates(rows.mass, _above, check=True)
@@ -382,19 +387,6 @@ def decide(
         seed=seed,
         library=library,
     )
-
-
-def _read_thresholds(given: object) -> Sequence[float]:
-    """The thresholds; an OptionError unless they are between 0 and 1."""
-    if given is None:
-        return _USUAL
-    known = numbers_in(given, lambda threshold: 0 < threshold < 1)
-    if not known:
-        raise OptionError(
-            "`thresholds` must be one or more numbers above 0 and below 1.\n"
-            f"  Found: {described(given)}."
-        )
-    return known
 
 
 def _read_costs(given: object) -> tuple[float, float] | None:
@@ -438,22 +430,15 @@ def calibration_figure(held: HeldOut, label: Any = None) -> Plane:
     found, name = calibration_table(held, N_GROUPS), held.name
     if len(held.classes) > 2:
         found = found[found["class"] == label]
+    ends = ("observed", "ci_low", "ci_high")
+    if not (held.classes or held.family.has_times):
+        dots = group_dots(found, "predicted {:,.4g}: observed {:,.4g}{}", *ends)
+        return agreement_figure(dots, ("mean prediction", f"mean observed {shorten(name, 15.0)}"))
     if held.classes or held.event is not None:
         name = held.event_words if label is None else f"{name} = {label}"
-    if not (held.classes or held.family.has_times):
-        text = "predicted {:,.4g}: observed {:,.4g}{}"
-        dots = group_dots(found, text, "observed", "ci_low", "ci_high")
-        return agreement_figure(dots, ("mean prediction", f"mean observed {shorten(name, 15.0)}"))
-    return shares_figure(found, shorten(name, 18.0))
-
-
-def shares_figure(found: pd.DataFrame, label: str) -> Plane:
-    """Predicted probabilities of groups of rows, and observed shares."""
-    text = "probability {:.2f}: observed {:.2f}{} in {:,.6g} rows"
-    return share_figure(
-        group_dots(found, text, "observed", "ci_low", "ci_high"),
-        ("mean predicted probability", f"observed share of {label}"),
-    )
+    dots = group_dots(found, "probability {:.2f}: observed {:.2f}{} in {:,.6g} rows", *ends)
+    of = shorten(name, 18.0)
+    return share_figure(dots, ("mean predicted probability", f"observed share of {of}"))
 
 
 def group_dots(found: pd.DataFrame, text: str, *names: str) -> Series:

@@ -223,8 +223,12 @@ def split_rows(problem: Problem, weights: RowWeights, folds: Folds, seed: int) -
         )
     else:
         found = _splits_by(_seeded(folds.folds, seed), problem, rows, groups)
-        if weights.groups is not None and all(map(_looks_forward, found)):
-            found = [_without_groups_of_both(split, weights.groups) for split in found]
+        if (known := weights.groups) is not None and all(map(_looks_forward, found)):
+            # Of a time series, without the training rows of a block that a split divides.
+            found = [
+                Split(own.train[~np.isin(known[own.train], known[own.test])], own.test)
+                for own in found
+            ]
     if len(found) < 2:
         raise OptionError(f"`folds` must give at least two folds.\n  Found: {len(found)}.")
     for number, split in enumerate(found):
@@ -246,7 +250,6 @@ def assign_folds(
     """Fold of each row, -1 for rows without weight; classes or events are balanced."""
     rows = weights.rows
     y = labels_of(problem, rows)
-    stratify = y is not None
     fewest, kind = len(rows), "rows"
     if y is not None:
         # Every fold must contain an event; it is no problem if all rows end in one.
@@ -263,8 +266,7 @@ def assign_folds(
             f"`fold_groups` must have at least as many clusters as there are folds, {folds}.\n"
             f"  Found: {n_groups}. {_way_out('other `folds`', choose=choose)}"
         )
-    parts = ("folds",) if repeat == 0 else ("folds", repeat)
-    state = stream_seed(seed, *parts) % 2**32
+    state = stream_seed(seed, "folds", *([repeat] if repeat else [])) % 2**32
     fold = np.full(len(weights), -1, dtype=np.int64)
     if groups is None:
         random = np.random.RandomState(state)
@@ -273,7 +275,7 @@ def assign_folds(
         return fold
     from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 
-    kind_of = StratifiedGroupKFold if stratify else GroupKFold
+    kind_of = GroupKFold if y is None else StratifiedGroupKFold
     splitter = kind_of(folds, shuffle=True, random_state=state)
     with own_filters():
         # scikit-learn warns of a class with fewer rows than folds. Too few rows of a class and too
@@ -353,11 +355,6 @@ def _looks_forward(split: Split) -> bool:
     """Whether all held-out rows come after the training rows."""
     some = len(split.train) > 0 and len(split.test) > 0
     return some and bool(split.train.max() < split.test.min())
-
-
-def _without_groups_of_both(split: Split, groups: IntArray) -> Split:
-    """A split of a time series, without the training rows of a block that it divides."""
-    return Split(split.train[~np.isin(groups[split.train], groups[split.test])], split.test)
 
 
 def _way_out(first: str, *more: str, choose: bool) -> str:

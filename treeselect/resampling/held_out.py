@@ -28,7 +28,7 @@ from treeselect.engine.survival.curves import (
 )
 from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM
 from treeselect.errors import OptionError, quoted
-from treeselect.models.linear.statistics import Recalibration
+from treeselect.models.linear.statistics import Recalibration, recalibrate
 from treeselect.quiet import own_filters
 from treeselect.resampling.resampled import wilson_interval
 
@@ -299,10 +299,7 @@ def recalibration(held: HeldOut) -> Recalibration | None:
     if held.predicted.ndim == 2:
         return None
     known = linear_predictor(held.family, held.predicted)
-    mass = held.mass * held.like_rows() / held.mass.sum()
-    from treeselect.models.linear.statistics import recalibrate
-
-    y = held.y
+    mass, y = held.mass * held.like_rows() / held.mass.sum(), held.y
     if held.family.has_times:  # each fold has its own baseline hazards
         pairs = np.column_stack([held.fold, y[:, STRATUM]])
         y = y.copy()
@@ -377,17 +374,14 @@ def roc_table(held: HeldOut) -> pd.DataFrame:
 
     parts = []
     for number, label in _asked("roc", held):
-        happened, probability = (
-            held.y == number,
-            rounding.least_of_equals(probability_of(held, number)),
-        )
+        happened = held.y == number
+        probability = rounding.least_of_equals(probability_of(held, number))
         if not 0 < happened.sum() < len(happened):  # a stopped call may have one class only
             continue
         false, true, cutoff = roc_curve(happened, probability, sample_weight=held.mass)
-        rows = {"cutoff": cutoff, "false_positive_rate": false, "true_positive_rate": true}
-        frame = pd.DataFrame(rows)
-        frame.insert(0, "class", pd.Series([label] * len(frame)))
-        parts.append(frame)
+        rows = {"class": pd.Series([label] * len(cutoff)), "cutoff": cutoff}
+        rows |= {"false_positive_rate": false, "true_positive_rate": true}
+        parts.append(pd.DataFrame(rows))
     if not parts:
         raise OptionError("`roc()` needs two classes among the held-out rows.\n  Found: one.")
     return pd.concat(parts, ignore_index=True)
@@ -423,9 +417,8 @@ def confusion_table(held: HeldOut, threshold: object = None) -> pd.DataFrame:
     counts = np.bincount(observed * n + probable, held.mass, n * n).reshape(n, n)
     labels = pd.Series(list(held.classes))
     true, taken = np.divmod(np.arange(n * n), n)
-    total = counts.sum(axis=1)
     with np.errstate(invalid="ignore"):
-        share = counts / total[:, None]
+        share = counts / counts.sum(axis=1)[:, None]
     return pd.DataFrame(
         {
             "observed": labels.iloc[true].array,

@@ -99,7 +99,60 @@ class Inference(Summarised, coefs.Tabled, Stoppable, InPapers):
     tested: tuple[ModelData, LinearCoding] | None = field(default=None, repr=False)
 
     def _content(self) -> SummaryContent:
-        return _content(self)
+        one, n, design = self.n_splits == 1, self.n_splits, self.design
+        fits = [split.fit for split in self.splits if split.fit is not None]
+        labels = shown_names(design)
+        model = ", or ".join(dict.fromkeys(f.model for f in fits)) or "none could be fitted"
+        facts = (
+            ("Call", self.call),
+            *self.facts,
+            ("Model", model),
+            *design.weights_facts,
+            *dispersion_fact(fits),
+        )
+        if self.groups_name and fits:
+            facts += (("Std. errors", coefs.error_words(self.groups_name, fits)),)
+        columns: tuple[str, ...] = ()
+        rows: tuple[tuple[str, ...], ...] = ()
+        dropped = sum(split.n_dropped for split in self.splits)
+        if one:
+            (split,) = self.splits
+            notes = [_ONE_SPLIT] if fits else []
+            if split.fit is not None:
+                table = coefs.in_print(design, coefs.coefficient_table(split.fit, self.level))
+                columns = coefs.table_head(split.fit, self.level)
+                rows = coefs.rows_with_references(
+                    coefs.coefficient_table(split.fit),
+                    coefs.reference_levels(design, split.fit.names),
+                    coefs.table_rows(table, with_ratios=coefs.leads_with_ratios(split.fit)),
+                )
+                notes += coefs.ratio_notes(split.fit, table)
+            notes += coefs.few_events_notes(fits)
+            selected = ", ".join(labels.get(name, name) for name in split.selected) or "nothing"
+            facts += (("Selected", selected), ("Rows dropped", coefs.dropped_words(dropped)))
+        else:
+            facts += (
+                ("Splits", f"{n}, of which {self.n_failed} failed"),
+                ("Rows dropped", coefs.dropped_words(round(dropped / n, 1), " per split")),
+            )
+            columns, rows = _term_rows(self, labels)
+            notes = [_SEVERAL_SPLITS] if fits else [_NONE_FITTED]
+            notes += [_RARE] if any(row[-1].endswith("*") for row in rows) else []
+            notes += coefs.few_events_notes(fits, "split")
+            if len(self.terms) > MOST_ROWS:
+                notes.append(f"{len(self.terms) - MOST_ROWS:,} more terms in `.tidy()`.")
+        notes = [*stopped(self, n, "splits"), *notes]
+        reasons = Counter(split.failure for split in self.splits if split.failure)
+        for why, count in reasons.most_common():
+            none = "No linear model" if one else f"No linear model in {count} of {n} splits"
+            notes.append(f"{none}, so p = 1 for the terms: {why}")
+        if self.groups_name:
+            name = f"{quoted(self.groups_name)} " if isinstance(self.groups_name, str) else ""
+            notes.append(f"All rows of each {name}cluster are in the same part.")
+            if robust := [fit for fit in fits if fit.n_groups is not None]:
+                notes[-1] += f" {coefs.robust_note(robust, ' for testing')}"
+        title = "P-values after selection: " + ("one split" if one else f"{n} splits")
+        return SummaryContent(title, facts, columns, rows, (*notes, *self.notes))
 
     @property
     def n_splits(self) -> int:
@@ -338,63 +391,6 @@ def _part_words(parts: Sequence[Split], groups: IntArray | None, name: str | boo
         f"{n[0]:,} {coefs.clusters(name)} ({about}{rows[0]:,} rows) for selection,"
         f" {n[1]:,} ({rows[1]:,}) for testing"
     )
-
-
-def _content(found: Inference) -> SummaryContent:
-    one, n, design = found.n_splits == 1, found.n_splits, found.design
-    fits = [split.fit for split in found.splits if split.fit is not None]
-    labels = shown_names(design)
-    model = ", or ".join(dict.fromkeys(f.model for f in fits)) or "none could be fitted"
-    facts = (
-        ("Call", found.call),
-        *found.facts,
-        ("Model", model),
-        *design.weights_facts,
-        *dispersion_fact(fits),
-    )
-    if found.groups_name and fits:
-        facts += (("Std. errors", coefs.error_words(found.groups_name, fits)),)
-    columns: tuple[str, ...] = ()
-    rows: tuple[tuple[str, ...], ...] = ()
-    dropped = sum(split.n_dropped for split in found.splits)
-    if one:
-        (split,) = found.splits
-        notes = [_ONE_SPLIT] if fits else []
-        if split.fit is not None:
-            table = coefs.in_print(design, coefs.coefficient_table(split.fit, found.level))
-            columns = coefs.table_head(split.fit, found.level)
-            rows = coefs.rows_with_references(
-                coefs.coefficient_table(split.fit),
-                coefs.reference_levels(design, split.fit.names),
-                coefs.table_rows(table, with_ratios=coefs.leads_with_ratios(split.fit)),
-            )
-            notes += coefs.ratio_notes(split.fit, table)
-        notes += coefs.few_events_notes(fits)
-        selected = ", ".join(labels.get(name, name) for name in split.selected) or "nothing"
-        facts += (("Selected", selected), ("Rows dropped", coefs.dropped_words(dropped)))
-    else:
-        facts += (
-            ("Splits", f"{n}, of which {found.n_failed} failed"),
-            ("Rows dropped", coefs.dropped_words(round(dropped / n, 1), " per split")),
-        )
-        columns, rows = _term_rows(found, labels)
-        notes = [_SEVERAL_SPLITS] if fits else [_NONE_FITTED]
-        notes += [_RARE] if any(row[-1].endswith("*") for row in rows) else []
-        notes += coefs.few_events_notes(fits, "split")
-        if len(found.terms) > MOST_ROWS:
-            notes.append(f"{len(found.terms) - MOST_ROWS:,} more terms in `.tidy()`.")
-    notes = [*stopped(found, n, "splits"), *notes]
-    reasons = Counter(split.failure for split in found.splits if split.failure)
-    for why, count in reasons.most_common():
-        none = "No linear model" if one else f"No linear model in {count} of {n} splits"
-        notes.append(f"{none}, so p = 1 for the terms: {why}")
-    if found.groups_name:
-        name = f"{quoted(found.groups_name)} " if isinstance(found.groups_name, str) else ""
-        notes.append(f"All rows of each {name}cluster are in the same part.")
-        if robust := [fit for fit in fits if fit.n_groups is not None]:
-            notes[-1] += f" {coefs.robust_note(robust, ' for testing')}"
-    title = "P-values after selection: " + ("one split" if one else f"{n} splits")
-    return SummaryContent(title, facts, columns, rows, (*notes, *found.notes))
 
 
 def _term_rows(

@@ -528,10 +528,39 @@ class Performance(printing.Summarised, Scored, Stoppable):
         return plotted(drawn(self.held_out, kind, of_class), ax, (5.0, 4.4))
 
     def _content(self) -> printing.SummaryContent:
-        named = tuple(
-            tuple(self.labels.get(name, name) for name in terms) for terms in self.selected
+        names = (tuple(self.labels.get(own, own) for own in terms) for terms in self.selected)
+        found = dataclasses.replace(self, selected=tuple(names))
+        score = printing.score_text(found.mean, found.standard_error)
+        columns, rows = cells.table(
+            found.in_pandas.tidy(),
+            [
+                ("Fold", "fold"),
+                ("k", "k"),
+                (found.score_name, cells.decimal("score", 3)),
+                ("Training", cells.count("n_train")),
+                ("Held out", cells.count("n_test")),
+                ("Terms", lambda row: terms_text(row["selected"])),
+            ],
         )
-        return _content(dataclasses.replace(self, selected=named))
+        return printing.SummaryContent(
+            title="Performance: nested cross-validation",
+            facts=(
+                ("Call", found.call),
+                ("Folds", found.scheme),
+                ("Choice of k", found.rule),
+                ("Final model", found.model),
+                (
+                    "Selected (k)",
+                    f"{span(found.k)} in the folds; {found.k_of_fit} in the fit on all rows",
+                ),
+                (found.score_name, f"{score}, on held-out rows"),
+                *((("95% interval", found.ci_words),) if found.ci_words else ()),
+                ("Seed", str(found.seed)),
+            ),
+            columns=columns,
+            rows=rows,
+            notes=_notes(found),
+        )
 
     def __repr__(self) -> str:
         return (
@@ -539,40 +568,6 @@ class Performance(printing.Summarised, Scored, Stoppable):
             f" {printing.score_text(self.mean, self.standard_error)},"
             f" nested cross-validation{', partial' if self.partial else ''}>"
         )
-
-
-def _content(found: Performance) -> printing.SummaryContent:
-    score = printing.score_text(found.mean, found.standard_error)
-    columns, rows = cells.table(
-        found.in_pandas.tidy(),
-        [
-            ("Fold", "fold"),
-            ("k", "k"),
-            (found.score_name, cells.decimal("score", 3)),
-            ("Training", cells.count("n_train")),
-            ("Held out", cells.count("n_test")),
-            ("Terms", lambda row: terms_text(row["selected"])),
-        ],
-    )
-    return printing.SummaryContent(
-        title="Performance: nested cross-validation",
-        facts=(
-            ("Call", found.call),
-            ("Folds", found.scheme),
-            ("Choice of k", found.rule),
-            ("Final model", found.model),
-            (
-                "Selected (k)",
-                f"{span(found.k)} in the folds; {found.k_of_fit} in the fit on all rows",
-            ),
-            (found.score_name, f"{score}, on held-out rows"),
-            *((("95% interval", found.ci_words),) if found.ci_words else ()),
-            ("Seed", str(found.seed)),
-        ),
-        columns=columns,
-        rows=rows,
-        notes=_notes(found),
-    )
 
 
 def _notes(found: Performance) -> tuple[str, ...]:

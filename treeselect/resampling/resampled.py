@@ -229,12 +229,11 @@ class Resampled(Stoppable):
         >>> int(fit.resample(20).stability.models()["count"].sum())
         20
         """
-        most = None if n is None else check_count("n", n, least=1, most=MOST_RESAMPLES)
+        most = np.inf if n is None else check_count("n", n, least=1, most=MOST_RESAMPLES)
         sets, counts = distinct_sets(self.selected)
         names, order = np.array(self.units, dtype=object), self._by_frequency()
         own = (sets == self.fitted).all(axis=1)
-        shown = np.ones(len(sets), dtype=bool) if most is None else np.arange(len(sets)) < most
-        shown |= own
+        shown = own | (np.arange(len(sets)) < most)
         share = counts / self.n_resamples
         frame = pd.DataFrame(
             {
@@ -380,8 +379,6 @@ def correlated_index(selected: BoolArray, similarity: FloatArray) -> float:
        of Feature Selection in the Presence of Feature Correlations. ECML PKDD 2019, 327-342.
     """
     n, d = selected.shape
-    if n < 2:
-        raise StabilityError(f"The stability index needs at least two resamples.\n  Found: {n}.")
     z = selected.astype(np.float64)
     size = z.sum(axis=1)
     mean, square = float(size.mean()), float((size**2).mean())

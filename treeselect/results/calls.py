@@ -159,28 +159,18 @@ def _shown(name: str, value: object) -> str | None:
         return None
     if name in ("method", "model"):
         value = method_text(value)
+    elif name == "methods" and isinstance(value, Mapping):
+        value = {label: method_text(method) for label, method in value.items()}
     elif name == "methods":
-        value = _method_texts(value)
-    plain = (
-        isinstance(value, _SHORT)
-        or is_method(value)
-        or isinstance(value, set | frozenset)
-        or (name == "folds" and isinstance(value, Splitter))
-    )
-    if not plain:
+        value = [method_text(method) for method in cast(Any, value)]
+    is_splitter = name == "folds" and isinstance(value, Splitter)
+    if not (isinstance(value, (*_SHORT, set, frozenset)) or is_method(value) or is_splitter):
         return None
     try:
         text = code_text(_text(value), _own_names(value))
     except (SyntaxError, ValueError, RecursionError):
         return None  # "<object at ...>"
     return text if len(text) <= _LONG.get(name, _LONGEST) else None
-
-
-def _method_texts(methods: Any) -> Any:
-    """The methods as they could be typed."""
-    if isinstance(methods, Mapping):
-        return {label: method_text(method) for label, method in methods.items()}
-    return [method_text(method) for method in methods]
 
 
 def _own_names(value: object) -> set[str]:
@@ -207,20 +197,16 @@ def _text(value: object) -> str:
         return _text(sorted(value, key=str))
     if isinstance(value, np.ndarray | np.generic):
         return _text(value.tolist())
-    if isinstance(value, dict):
-        return f"{{{', '.join(f'{_text(k)}: {_text(_listed(v))}' for k, v in value.items())}}}"
+    if isinstance(value, dict):  # the terms of a group may be given as any collection
+        listed = [(_text(k), v, members(v)) for k, v in value.items()]
+        inside = (f"{k}: {_text(v if own is None else own)}" for k, v, own in listed)
+        return f"{{{', '.join(inside)}}}"
     if isinstance(value, float) and not np.isfinite(value):
         return f"float('{value}')"
     try:
         return repr(value)
     except Exception:  # of an object inside a list that nobody reads, of somebody else's code
         return f"<{type(value).__name__}>"
-
-
-def _listed(value: object) -> object:
-    """What is in a group, whose terms may be given as any collection."""
-    listed = members(value)
-    return value if listed is None else listed
 
 
 def unshown_note(unshown: Iterable[str]) -> tuple[str, ...]:

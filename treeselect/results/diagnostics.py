@@ -117,7 +117,45 @@ class Diagnostics(Summarised):
     library: str = "pandas"
 
     def _content(self) -> SummaryContent:
-        return _content(self)
+        calibration, score = self.calibration, self.held_out.family.score_name
+        folds = "" if len(self.scores) == _FOLDS else f"folds={len(self.scores)}"
+        facts = [
+            ("Call", f"{self.fitted.call}.diagnostics({folds})"),
+            ("Model", self.fitted.fit.model),
+            ("Rows used", f"{self.fitted.data.row_weights.n_observations:,}"),
+            (score, f"{decimal_text(self.scores.mean(), 3)}; a forest of the same terms"
+             f" {decimal_text(self.forest_scores.mean(), 3)}; on held-out rows of"
+             f" {len(self.scores)} folds"),
+        ]  # fmt: skip
+        two = decimal_form(2)
+        for name, form in (("slope", two), ("intercept", decimal_form(3))):
+            value = getattr(calibration, name, np.nan)
+            if np.isfinite(value):
+                low, high = (getattr(calibration, f"{name}_{end}") for end in ("low", "high"))
+                said = f"{value:{form}} (95% interval {interval_text(low, high, form)})"
+                facts.append((f"Calibration {name}", said))
+        facts.append(("Seed", str(self.seed)))
+        columns = ["Term", "Df", "GVIF", "Wider by"]
+        table = self.terms
+        if self.hazards is not None:
+            columns += ["Chi-squared", "P"]
+            last = self.hazards.tail(1).rename(
+                columns={"statistic": "ph_statistic", "p_value": "ph_p_value"}
+            )
+            table = pd.concat([table, last], ignore_index=True)
+        forms = {"df": ".0f", "gvif": two, "inflation": two, "ph_statistic": two}
+        rows = tuple(
+            (
+                self.labels.get(row["term"], row["term"]),
+                *(number_text(row[name], form, "") for name, form in forms.items() if name in row),
+                *((p_text(row["ph_p_value"]),) if self.hazards is not None else ()),
+            )
+            for row in table.to_dict("records")
+        )
+        return SummaryContent(
+            title="Diagnostics of the linear model", facts=tuple(facts), columns=tuple(columns),
+            rows=rows, notes=tuple(_notes(self)),
+        )  # fmt: skip
 
     def tidy(self) -> Any:
         """One row per row of the fit.
@@ -344,48 +382,6 @@ def diagnose(
         table, terms, diagnostics.interaction_tests(found), hazards, scores, forest, gap,
         recalibration(held), held, found, shown_names(data), seed,
         not data.arrays.groups.keep.all(), library,
-    )  # fmt: skip
-
-
-def _content(own: Diagnostics) -> SummaryContent:
-    calibration, score = own.calibration, own.held_out.family.score_name
-    folds = "" if len(own.scores) == _FOLDS else f"folds={len(own.scores)}"
-    facts = [
-        ("Call", f"{own.fitted.call}.diagnostics({folds})"),
-        ("Model", own.fitted.fit.model),
-        ("Rows used", f"{own.fitted.data.row_weights.n_observations:,}"),
-        (score, f"{decimal_text(own.scores.mean(), 3)}; a forest of the same terms"
-         f" {decimal_text(own.forest_scores.mean(), 3)}; on held-out rows of"
-         f" {len(own.scores)} folds"),
-    ]  # fmt: skip
-    two = decimal_form(2)
-    for name, form in (("slope", two), ("intercept", decimal_form(3))):
-        value = getattr(calibration, name, np.nan)
-        if np.isfinite(value):
-            low, high = (getattr(calibration, f"{name}_{end}") for end in ("low", "high"))
-            said = f"{value:{form}} (95% interval {interval_text(low, high, form)})"
-            facts.append((f"Calibration {name}", said))
-    facts.append(("Seed", str(own.seed)))
-    columns = ["Term", "Df", "GVIF", "Wider by"]
-    table = own.terms
-    if own.hazards is not None:
-        columns += ["Chi-squared", "P"]
-        last = own.hazards.tail(1).rename(
-            columns={"statistic": "ph_statistic", "p_value": "ph_p_value"}
-        )
-        table = pd.concat([table, last], ignore_index=True)
-    forms = {"df": ".0f", "gvif": two, "inflation": two, "ph_statistic": two}
-    rows = tuple(
-        (
-            own.labels.get(row["term"], row["term"]),
-            *(number_text(row[name], form, "") for name, form in forms.items() if name in row),
-            *((p_text(row["ph_p_value"]),) if own.hazards is not None else ()),
-        )
-        for row in table.to_dict("records")
-    )
-    return SummaryContent(
-        title="Diagnostics of the linear model", facts=tuple(facts), columns=tuple(columns),
-        rows=rows, notes=tuple(_notes(own)),
     )  # fmt: skip
 
 

@@ -101,7 +101,12 @@ def fit_selection(data: Any, formula: str, options: Mapping[str, Any]) -> Fit:
     design = dataclasses.replace(design, library=library_of(data))
     problem, workers = design.problem_for(method), workers_for(n_jobs)
     choice = Choice(_check_k(k, method, problem), asked_folds.for_rows(design.response.rows))
-    _check_folds(choice.k, folds=folds, repeats=repeats)
+    for name, value in (("folds", folds), ("repeats", repeats)):
+        if value is not None and choice.k == AUTO:
+            raise OptionError(
+                f'`{name}` needs `k="1se"` or `k="best"`, which choose the number of terms by'
+                f' cross-validated scores.\n  Found: k="auto". Omit `{name}`, or `k`.'
+            )
     announce_compilation(progress)
     procedure = Procedure(problem, method, design.row_weights, choice)
     found, model = run_selection(procedure, seed, workers, progress)
@@ -241,16 +246,6 @@ def _check_k(k: object, method: Method, problem: Problem) -> int | str | None:
         check_rule(k)
         return str(k)
     return check_size(k, problem.groups)
-
-
-def _check_folds(k: int | str | None, **given: object) -> None:
-    """Raise an OptionError for folds that would choose nothing."""
-    for name, value in given.items():
-        if value is not None and k == AUTO:
-            raise OptionError(
-                f'`{name}` needs `k="1se"` or `k="best"`, which choose the number of terms by'
-                f' cross-validated scores.\n  Found: k="auto". Omit `{name}`, or `k`.'
-            )
 
 
 # --- the score on the rows that were not drawn, which had no part in the selection ---------------

@@ -164,20 +164,6 @@ def read_quantiles(type: str, quantiles: object) -> FloatArray:
     return np.array(known)
 
 
-def read_level(type: str, interval: object, level: object) -> float | None:
-    """Level of a prediction interval; None without one."""
-    found = check_share("level", level)
-    if interval is None:
-        return None
-    check_choice("interval", interval, ("prediction",))
-    if type != "response":
-        raise OptionError(
-            f"`interval` must be left out for `type={type!r}`.\n"
-            "  Prediction intervals are on the scale of the response."
-        )
-    return found
-
-
 def quantile_columns(
     fit: Fit, columns: tuple[AnyArray, ...], offset: FloatArray | None, shares: FloatArray
 ) -> dict[str, list[float]]:
@@ -276,7 +262,16 @@ def read_asked(asked: Wanted) -> tuple[FloatArray | None, float | None]:
     shares, quantiles = None, asked.quantiles
     if quantiles is not None or asked.type == QUANTILE:
         shares = read_quantiles(asked.type, (0.05, 0.5, 0.95) if quantiles is None else quantiles)
-    return shares, read_level(asked.type, asked.interval, asked.level)
+    level = check_share("level", asked.level)
+    if asked.interval is None:
+        return shares, None
+    check_choice("interval", asked.interval, ("prediction",))
+    if asked.type != "response":
+        raise OptionError(
+            f"`interval` must be left out for `type={asked.type!r}`.\n"
+            "  Prediction intervals are on the scale of the response."
+        )
+    return shares, level
 
 
 # --- survival and cumulative hazard --------------------------------------------------------------

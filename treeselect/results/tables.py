@@ -20,8 +20,7 @@ from treeselect.results.effects import effect_columns
 def path_table(result: Fit) -> pd.DataFrame:
     """One row per step (see ``SelectionResult.path``)."""
     names = np.array(result.design.arrays.groups.names, dtype=object)
-    gaps = [s.gap for s in result.steps]
-    sizes = [s.size for s in result.steps]
+    gaps, sizes = [s.gap for s in result.steps], [s.size for s in result.steps]
     missing = [float("nan")] * len(sizes)
     frame = pd.DataFrame(
         {
@@ -62,6 +61,7 @@ def tidy_table(result: Fit) -> pd.DataFrame:
     ]
     found = result.step.decisions  # methods that make none have missing text
     words = [None] * len(entry) if found is None else list(found.words)
+    n_missing = [spec.n_missing for spec in result.design.spec.terms]  # None in old model files
     frame = pd.DataFrame(
         {
             "term": terms,
@@ -71,7 +71,7 @@ def tidy_table(result: Fit) -> pd.DataFrame:
             "step": np.array(entry)[at],
             "importance": result.importance[at],
             "cost": groups.costs[at],
-            "n_missing": _numbers_missing(result),
+            "n_missing": [float("nan") if n is None else n for n in n_missing],
         }
     )
     if result.resampled is not None:
@@ -86,13 +86,6 @@ def tidy_table(result: Fit) -> pd.DataFrame:
         kind="stable",
         ignore_index=True,
     )
-
-
-def _numbers_missing(result: Fit) -> list[int] | list[float]:
-    """Rows in which each term is missing; NaN if the file of the model does not say."""
-    found = [spec.n_missing for spec in result.design.spec.terms]
-    known = [n for n in found if n is not None]
-    return known if len(known) == len(found) else [float("nan") if n is None else n for n in found]
 
 
 def history_table(result: Fit) -> pd.DataFrame:
