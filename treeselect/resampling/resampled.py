@@ -379,6 +379,8 @@ def correlated_index(selected: BoolArray, similarity: FloatArray) -> float:
        of Feature Selection in the Presence of Feature Correlations. ECML PKDD 2019, 327-342.
     """
     n, d = selected.shape
+    if n < 2:
+        raise StabilityError(f"The stability index needs at least two resamples.\n  Found: {n}.")
     z = selected.astype(np.float64)
     size = z.sum(axis=1)
     mean, square = float(size.mean()), float((size**2).mean())

@@ -45,24 +45,20 @@ def limitations(fit: Fit, performance: Performance | None) -> tuple[str, ...]:
     if n_selected == 0:
         said.append("The absence of selected terms is not evidence that no term matters.")
     elif fit.k < len(fit.step.selected) and n_kept < fit.k:
-        said += [_score(fit, performance), _others(fit)]
-        said.append(
-            "Tests and intervals from a model fitted to the selected terms on the same rows ignore"
-            " the selection and are not valid; they are usually anti-conservative."
-        )
-    elif fit.k < len(fit.step.selected):
         said += [
             _score(fit, performance),
-            f"All selected {noun(fit)} were forced in; none was chosen by the data.",
+            _others(fit),
+            "Tests and intervals from a model fitted to the selected terms on the same rows ignore"
+            " the selection and are not valid; they are usually anti-conservative.",
         ]
+    elif fit.k < len(fit.step.selected):
+        forced = f"All selected {noun(fit)} were forced in; none was chosen by the data."
+        said += [_score(fit, performance), forced]
     elif n_terms > 1:
         said.append("All candidate terms were selected, so the data left none of them out.")
     said.append(_stability(fit))
-    if n_selected:
-        said.append(
-            "Selected terms predict the response; selection is not evidence of a causal effect."
-        )
-    return tuple(text for text in said if text)
+    causal = "Selected terms predict the response; selection is not evidence of a causal effect."
+    return tuple(text for text in (*said, causal if n_selected else "") if text)
 
 
 def few_events(fit: Fit) -> str:
@@ -99,12 +95,12 @@ def _score(fit: Fit, performance: Performance | None) -> str:
             f"The {performance.score_name} of the outer folds assesses the whole procedure, which"
             " may select other terms in each fold, not this particular set of terms."
         )
+    if fit.scores is not None and fit.scores.of_halves:
+        return (
+            f"The {name} on held-out halves is that of models fitted to half of the rows; the"
+            f" number of {noun(fit)} was chosen on all rows."
+        )
     if fit.scores is not None:
-        if fit.scores.of_halves:
-            return (
-                f"The {name} on held-out halves is that of models fitted to half of the rows; the"
-                f" number of {noun(fit)} was chosen on all rows."
-            )
         which = "folds" if fit.scores.spared is None else "held-out rows"
         return f"The same {which} chose the number of {noun(fit)}, so their {name} is optimistic."
     return (
@@ -197,22 +193,15 @@ class Citation:
             "Versions": versions_text(self.versions),
             "Data": self.fingerprint or self.fingerprint_words,
         }
-        lines = [*_wrapped(self.methods), "", "Limitations"]
-        for sentence in self.limitations:
-            lines += _wrapped(sentence, "- ")
-        lines += ["", "References"]
-        for reference in self.references:
-            lines += _wrapped(reference, "- ")
+        lines = _wrapped(self.methods)
+        for head, said in (("Limitations", self.limitations), ("References", self.references)):
+            lines += ["", head, *(line for one in said for line in _wrapped(one, "- "))]
         lines += [""]
         for name, value in facts.items():
             lines += _wrapped(value, f"{name}: ".ljust(10))
         return "\n".join([*lines, "", *map(shown, self.bibtex.splitlines())])
 
-    def __str__(self) -> str:
-        return self.as_text()
-
-    def __repr__(self) -> str:
-        return self.as_text()
+    __repr__ = __str__ = as_text
 
 
 def cite(fit: Fit, versions: Mapping[str, str], performance: Performance | None = None) -> Citation:
@@ -224,40 +213,23 @@ def cite(fit: Fit, versions: Mapping[str, str], performance: Performance | None 
     own = versions.get("treeselect", __version__)
     python = f", Python {versions['Python']}" if "Python" in versions else ""
     methods = methods_text(fit, performance)
+    ours = {"author": "{treeselect developers}", "title": f"{{{_TITLE}}}"}
+    ours["note"] = f"Python package, version {own}"
     return Citation(
         methods=f"{methods} Software: treeselect {own}{python}; seed {fit.seed}.",
         limitations=limitations(fit, performance),
         references=(paper, *others, f"{_TITLE}. Python package, version {own}."),
-        bibtex="\n\n".join([_own_entry(own), *(one.bibtex for one in cited)]),
-        call=_with_seed(fit),
+        bibtex="\n\n".join([entry("manual", "treeselect", ours), *(one.bibtex for one in cited)]),
+        call=fit.call.whole,
         seed=fit.seed,
         versions=dict(versions),
         fingerprint=fingerprint,
     )
 
 
-def _with_seed(fit: Fit) -> str:
-    """The call; those in older model files lack the seed."""
-    if f"seed={fit.seed}" in fit.call.text:
-        return fit.call.whole
-    return f"{fit.call.text.removesuffix(')')}, seed={fit.seed})"
-
-
 def versions_text(versions: Mapping[str, str]) -> str:
     """Versions in a line."""
     return ", ".join(f"{name} {version}" for name, version in versions.items())
-
-
-def _own_entry(version: str) -> str:
-    return entry(
-        "manual",
-        "treeselect",
-        {
-            "author": "{treeselect developers}",
-            "title": f"{{{_TITLE}}}",
-            "note": f"Python package, version {version}",
-        },
-    )
 
 
 def _wrapped(text: str, lead: str = "") -> list[str]:
@@ -305,17 +277,10 @@ INDEX = Reference(
 
 def methods_text(fit: Fit, performance: Performance | None) -> str:
     """The paragraph, without versions."""
-    return " ".join(
-        [
-            _what(fit),
-            *_which_rows(fit),
-            _how_many(fit),
-            _result(fit),
-            *_scores(fit, performance),
-            *_stability_sentences(fit),
-            *([f"The final model was {fit.model.description}."] if fit.selected else []),
-        ]
-    )
+    said = [_what(fit), *_which_rows(fit), _how_many(fit), _result(fit)]
+    said += [*_scores(fit, performance), *_stability_sentences(fit)]
+    said += [f"The final model was {fit.model.description}."] if fit.selected else []
+    return " ".join(said)
 
 
 def papers(fit: Fit) -> tuple[Reference, ...]:

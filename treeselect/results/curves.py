@@ -3,7 +3,7 @@ the path as lines."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from treeselect.figures.axes import number_text
 from treeselect.figures.charts import MOST_LINES, UnitLines
 from treeselect.figures.shapes import MISSING, Curve, CurvePoint
 from treeselect.resampling.fit import Fit
+from treeselect.resampling.held_out import quantile_groups
 from treeselect.resampling.stability import Stability
 from treeselect.results.shapes import shape_table, value_column
 from treeselect.results.trees import importance_path_table
@@ -50,6 +51,7 @@ def curves(result: Fit, term: str) -> tuple[Curve, ...]:
     values = shape[value_column(result, variable)]
     labels.sort(key=lambda c: -float(share @ effects[c] ** 2))
     found: list[Curve] = []
+    word = result.design.word_for(variable)
     for label in labels:
         band = _band(shape, f"_{label}" if label else "")
         points = _points(values, share, effects[label], band, is_number)
@@ -57,17 +59,9 @@ def curves(result: Fit, term: str) -> tuple[Curve, ...]:
             points = _averaged(points)
         if not found:
             order = _in_order(points, is_number)
-        shown = tuple(points[i] for i in order)
-        curve = Curve(
-            term,
-            result.design.word_for(variable),
-            is_number,
-            scale_of(result, label),
-            shown,
-            len(points) - len(shown),
-            label,
-        )
-        found.append(curve)
+        shown, scale = tuple(points[i] for i in order), scale_of(result, label)
+        n_more = len(points) - len(shown)
+        found.append(Curve(term, word, is_number, scale, shown, n_more, label))
     return tuple(found)
 
 
@@ -149,27 +143,18 @@ def _points(
 def _averaged(points: Sequence[CurvePoint]) -> tuple[CurvePoint, ...]:
     """Means over neighbouring values of a number with many, each over a twentieth of the rows or
     one value: trees jump from value to value by chance."""
-    known = sorted((p for p in points if p.value is not None), key=lambda p: p.value or 0.0)
+    known = [p for p in points if p.value is not None]
     if len(known) <= _MOST_STEPS:
         return tuple(points)
-    share = np.array([p.share for p in known])
-    middle = (np.cumsum(share) - share / 2) / share.sum()
-    step = (middle * _MOST_STEPS).astype(np.int64)
+    parts = [(p.share, p.value, p.effect, p.low, p.high) for p in known]
+    share, *values = np.array(parts, dtype=np.float64).T  # None is not a number
     found = []
-    for own in (np.flatnonzero(step == s) for s in np.unique(step)):
-        part = [known[i] for i in own]
-
-        def mean(of: Callable[[CurvePoint], Any], part: list[CurvePoint] = part) -> float:
-            return float(np.average([of(p) for p in part], weights=[p.share for p in part]))
-
-        value = mean(lambda p: p.value)
-        ends: tuple[float, float] | tuple[None, None] = (None, None)
-        if part[0].low is not None:
-            ends = mean(lambda p: p.low), mean(lambda p: p.high)
-        total = sum(p.share for p in part)
-        found.append(
-            CurvePoint(value, value_text(value), total, mean(lambda p: p.effect), False, *ends)
-        )
+    for own in quantile_groups(values[0], share, _MOST_STEPS):
+        means = (float(np.average(one[own], weights=share[own])) for one in values)
+        value, effect, low, high = means
+        ends = (low, high) if low == low else ()
+        total = float(share[own].sum())
+        found.append(CurvePoint(value, value_text(value), total, effect, False, *ends))
     return (*found, *(p for p in points if p.value is None))
 
 

@@ -31,8 +31,7 @@ _ENDS = (number_text, "{:.9g}".format, repr)
 """How the ends of thirds are written: as short as tells them apart."""
 
 
-@dataclass(frozen=True, slots=True)
-class ResponseGroup:
+class ResponseGroup(NamedTuple):
     """Rows that go together: of a class, of "6 other classes", of a third, called by its least and
     largest number, or "event" and "censored"."""
 
@@ -101,8 +100,6 @@ FEW_ROWS = 5
 NUMBERS, LEVEL, OTHERS, MISSING = "numbers", "level", "others", "missing"
 """Kinds of rows."""
 
-_QUARTILES = (0.25, 0.5, 0.75)
-
 
 class _Row(NamedTuple):
     """Of the table, but for the columns that all rows of a variable share."""
@@ -141,7 +138,7 @@ def describe_table(
     design.check_data()
     copies = counted(design)
     every = np.ones(len(copies), dtype=bool)
-    groups = [(None, every), *((g.name, g.rows) for g in response_groups(design, copies))]
+    groups = [(None, every), *response_groups(design, copies)]
     sizes = [int(copies[rows].sum()) for _, rows in groups]
     selected = set(result.variables)
     rows: list[tuple[Any, ...]] = []
@@ -185,20 +182,19 @@ def _described(
         known = column.codes >= 0
     else:
         known = ~np.isnan(column.values)
-        yield [_number_row(column.values, known, rows, copies) for rows in groups]
-    yield [_missing_row(known, rows, copies) for rows in groups]
+        here = [known & rows for rows in groups]
+        ends = [quantiles(column.values[own], copies[own], (0.5, 0.25, 0.75)) for own in here]
+        yield [
+            _Row(NUMBERS, None, *_share(copies, own, rows), *quartiles)
+            for own, rows, quartiles in zip(here, groups, ends, strict=True)
+        ]
+    yield [_Row(MISSING, None, *_share(copies, rows & ~known, rows)) for rows in groups]
 
 
-def _number_row(values: FloatArray, known: BoolArray, rows: BoolArray, copies: IntArray) -> _Row:
-    here = known & rows
-    low, middle, high = quantiles(values[here], copies[here], _QUARTILES)
-    n = int(copies[here].sum())
-    return _Row(NUMBERS, None, n, n / int(copies[rows].sum()), middle, low, high)
-
-
-def _missing_row(known: BoolArray, rows: BoolArray, copies: IntArray) -> _Row:
-    n = int(copies[rows & ~known].sum())
-    return _Row(MISSING, None, n, n / int(copies[rows].sum()))
+def _share(copies: IntArray, some: BoolArray, rows: BoolArray) -> tuple[int, float]:
+    """The number of some rows, and their share of others."""
+    n = int(copies[some].sum())
+    return n, n / int(copies[rows].sum())
 
 
 def _level_rows(
@@ -292,11 +288,11 @@ def near_units(fit: Fit, most: int = MOST_UNITS) -> tuple[str, ...]:
 
 
 def _frequent(stability: Stability) -> list[str]:
-    count, n = stability.selected.sum(axis=0), stability.n_resamples
-    found = np.flatnonzero(at_least(count / n, LEAST_FREQUENCY))
-    return [
-        stability.units[g] for g in sorted(found, key=lambda g: (-count[g], stability.units[g]))
-    ]
+    table = stability.in_pandas.tidy()
+    found: list[str] = table["term"][
+        at_least(table["frequency"].to_numpy(), LEAST_FREQUENCY)
+    ].to_list()
+    return found
 
 
 def _next_on_path(fit: Fit) -> list[str]:

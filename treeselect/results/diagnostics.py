@@ -317,12 +317,9 @@ def _held_out(
     """Held-out predictions of the linear model, scores of both models in each fold, and the ratio
     of held-out to training rows. Knots and reference levels are those of all rows."""
     full, problem = found.data, data.problem
-    weights = data.row_weights.only(full.rows)
-    splits = split_rows(
-        problem, weights, Folds(folds, choose=False), stream_seed(seed, "diagnostics")
-    )
-    groups = problem.groups
-    selected = np.array([set(names) <= set(found.terms) for names in groups.terms])
+    weights, own_seed = data.row_weights.only(full.rows), stream_seed(seed, "diagnostics")
+    splits = split_rows(problem, weights, Folds(folds, choose=False), own_seed)
+    selected = np.array([set(names) <= set(found.terms) for names in problem.groups.terms])
     place = np.full(len(data.weight), -1)
     place[full.rows] = np.arange(len(full.rows))
     matrix = full.matrix.to_numpy(dtype=np.float64)
@@ -336,8 +333,7 @@ def _held_out(
         own = place[split.test]
         offset = 0.0 if full.offset is None else full.offset[own]
         predicted.append(diagnostics.fitted_means(fit, matrix[own][:, free], offset))
-        shape = (len(data.weight), *predicted[-1].shape[1:])
-        here = np.zeros(shape)
+        here = np.zeros((len(data.weight), *predicted[-1].shape[1:]))
         here[split.test] = predicted[-1]
         forest = named_model(
             "forest", problem, train, selected, seed=stream_seed(seed, "diagnostics", number),
@@ -351,10 +347,9 @@ def _held_out(
     held = gather_held_out(
         data, tests, predicted, range(len(tests)), data.response.family, blocks=weights.blocks
     )
-    counts = [np.array([len(own) for own in side])
-              for side in ([split.train for split in splits], tests)]  # fmt: skip
+    n_train, n_test = np.array([(len(own.train), len(own.test)) for own in splits]).T
     linear, forest_scores = np.array(scores).T
-    return held, linear, forest_scores, cross_validation.test_share(*counts)
+    return held, linear, forest_scores, cross_validation.test_share(n_train, n_test)
 
 
 # --- the record ----------------------------------------------------------------------------------

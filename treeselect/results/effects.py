@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -95,20 +95,11 @@ def effect_table(result: Fit, most: int | None = None) -> pd.DataFrame:
     """One row per step, and per class if there are several (see ``SelectionResult.effects``)."""
     record, classes = record_of(result, most), _classes(result)
     rows = [
-        (
-            record.terms[own.term],
-            label,
-            record.directions[own.term][k],
-            own.step,
-            None if own.step == NONE else own.start,
-            None if own.step == NONE else own.end,
-            record.effect[i, k],
-            record.low[i, k],
-            record.high[i, k],
-            int(record.count[i]),
-        )
+        (record.terms[own.term], label, record.directions[own.term][k], own.step, *ends, *numbers)
         for i, own in enumerate(record.contrasts)
+        for ends in [(None, None) if own.step == NONE else (own.start, own.end)]
         for k, label in enumerate(classes)
+        for numbers in [(record.effect[i, k], record.low[i, k], record.high[i, k], record.count[i])]
     ]
     columns = [
         "term", "class", "direction", "step", "from", "to", "effect", "low", "high", "n_resamples",
@@ -197,12 +188,9 @@ def effect_cells(table: pd.DataFrame) -> tuple[EffectCells, ...]:
     for term, own in table.groupby("term", sort=False):
         first = own.iloc[_by_size(own)[:_MOST_OF_TERM]]
         for row in first.to_dict("records"):
-            cells = EffectCells(
-                str(term), _step_words(row) or "", row["direction"], *_numbers(row, digits)
-            )
-            found.append(cells)
-        if len(own) > len(first):
-            n_more = len(own) - len(first)
+            numbers = _numbers(row, digits)
+            found.append(EffectCells(str(term), _step_words(row) or "", row["direction"], *numbers))
+        if n_more := len(own) - len(first):
             more = f"{n_more:,} others, with smaller changes"
             more = "1 other, with a smaller change" if n_more == 1 else more
             found.append(EffectCells(str(term), more, ""))
@@ -317,8 +305,7 @@ class Points:
     ends: IntArray
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
+class _Step(NamedTuple):
     """A step between two rows of the data, which stand for its ends."""
 
     name: str
@@ -450,19 +437,14 @@ def _level_steps(spec: TermSpec, columns: list[AnyArray], weight: FloatArray) ->
     order = known[falling(share[1:][known])]
     if not len(order) or (len(order) == 1 and share[0] == 0):
         return [_Step(NONE)]
-    first = np.full(len(names) + 1, -1)
     there = np.flatnonzero(weight > 0)[::-1]
-    first[level[there] + 1] = there
+    first = dict(zip((level[there] + 1).tolist(), there.tolist(), strict=True))
     reference = int(known[0])
     others = sorted(own for own in order[: shapes.MOST_LEVELS].tolist() if own != reference)
     others += [-1] if share[0] > 0 else []
+    names.append(MISSING)  # -1
     return [
-        _Step(
-            LEVELS,
-            names[reference],
-            names[other] if other >= 0 else MISSING,
-            (int(first[reference + 1]), int(first[other + 1])),
-        )
+        _Step(LEVELS, names[reference], names[other], (first[reference + 1], first[other + 1]))
         for other in others
     ]
 

@@ -7,8 +7,7 @@ numbers, let it code them again, with what the transforms had learned.
 from __future__ import annotations
 
 import dataclasses
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -212,18 +211,15 @@ def _check_coding(saved: SavedLinear, specs: Sequence[Any]) -> None:
     check(what, *(len(own.levels or ()) <= n + 1 for own in saved.example.values()))
     check(what, *(0 <= place <= n for _, place in saved.indicators))
     check(what, {name for name, _ in saved.indicators} == {*saved.values})
-    check(what, *(own.ndim == 1 and len(own) > 2 and _rises(own) for own in saved.splines.values()))
+    for own in saved.splines.values():
+        rises = np.isfinite(own).all() and (np.diff(own) > 0).all()
+        check(what, own.ndim == 1 and len(own) > 2 and bool(rises))
     for spec in specs:
-        sizes = (len(_levels(saved.example, factor.variables)) - 1 for factor in spec.term.factors)
-        check(what, math.prod(max(size, 1) for size in sizes) <= n)
-
-
-def _levels(example: Mapping[str, SavedColumn], variables: Sequence[str]) -> tuple[Level, ...]:
-    return max((example[name].levels or () for name in variables), key=len, default=())
-
-
-def _rises(own: FloatArray) -> bool:
-    return bool(np.isfinite(own).all() and (np.diff(own) > 0).all())
+        size = 1
+        for factor in spec.term.factors:
+            levels = (len(saved.example[name].levels or ()) for name in factor.variables)
+            size *= max(max(levels, default=0) - 1, 1)
+        check(what, size <= n)
 
 
 def _check_rule(saved: SavedLinear, design: ModelData) -> None:

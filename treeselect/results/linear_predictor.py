@@ -69,14 +69,12 @@ class LinearPredictor:
         se, level = check_flag("se", se), check_share("level", level)
         self._check_interval(type, interval, se=se)
         frame = read_data(new)
-        base = self._offset(frame, offset)
+        known = self.design.offset_of(frame, offset)
+        check_offset(known, np.arange(len(frame)))
         found = self.rule.predict(
-            self._matrix(frame),
-            base,
-            on_link=type == "link",
-            level=level,
-            of_rows=interval == "prediction",
-        )
+            self._matrix(frame), 0.0 if known is None else known, on_link=type == "link",
+            level=level, of_rows=interval == "prediction",
+        )  # fmt: skip
         name, classes = self.design.response.name, self.design.response.classes
         if at is not None:
             return as_frame(hazards_at(self, type, frame, found.fit, at), new)
@@ -91,11 +89,6 @@ class LinearPredictor:
     @memory_errors()
     def _matrix(self, frame: pd.DataFrame) -> FloatArray:
         return self.columns.encode(frame)[:, self.chosen]
-
-    def _offset(self, frame: pd.DataFrame, given: Sequence[float] | None) -> FloatArray | float:
-        known = self.design.offset_of(frame, given)
-        check_offset(known, np.arange(len(frame)))
-        return 0.0 if known is None else known
 
     def _check_interval(self, type: str, interval: str | None, *, se: bool) -> None:
         asked = "`se`" if se else "`interval`"

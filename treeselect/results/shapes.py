@@ -140,9 +140,11 @@ def shape_table(result: Fit, term: str, other: str | None) -> pd.DataFrame:
     words, order = _points_in_words(result, terms, sample, found)
     frame = pd.DataFrame({name: pd.Series(values) for name, values in words.items()})
     frame["share"] = share
-    names = output_names(result)
-    band = _band(result, terms, len(share))
-    for k, name in enumerate(names):
+    band = None
+    if other is None and result.effect_record is not None:
+        band = result.effect_record.band(terms[0])
+        band = band if len(band[0]) == len(share) else None
+    for k, name in enumerate(output_names(result)):
         mean = found.mean[:, k]
         frame[f"mean{name}"] = mean
         if other is None:
@@ -150,21 +152,10 @@ def shape_table(result: Fit, term: str, other: str | None) -> pd.DataFrame:
             if band is not None:
                 frame[f"low{name}"], frame[f"high{name}"] = band[0][:, k], band[1][:, k]
         else:
-            beyond = dependence.beyond_both(
-                found.mean, share, (int(found.sizes[0]), int(found.sizes[1]))
-            )
-            frame[f"interaction{name}"] = beyond[:, k]
+            sizes = int(found.sizes[0]), int(found.sizes[1])
+            frame[f"interaction{name}"] = dependence.beyond_both(found.mean, share, sizes)[:, k]
     frame = frame.iloc[order]
     return frame[frame["share"] > 0].reset_index(drop=True)
-
-
-def _band(result: Fit, terms: Sequence[str], n_points: int) -> tuple[FloatArray, FloatArray] | None:
-    """What the resamples make of the effect at each point of the shape of one term."""
-    known = result.effect_record
-    if known is None or len(terms) > 1:
-        return None
-    band = known.band(terms[0])
-    return band if len(band[0]) == n_points else None
 
 
 def value_column(result: Fit, variable: str) -> str:
@@ -297,21 +288,13 @@ def pair_points(result: Fit) -> PairProbes:
     """Where the strengths of all pairs of the first terms are read."""
     sample = sample_rows(result, _MOST_ROWS)
     terms = result.selected[:_MOST_TERMS]
-    rows, probes = [sample.rows], []
-    first = len(sample.rows)
+    every, probes = sample.rows, []
     for term in terms:
         grid, place = grid_rows(sample, term, _GRID_POINTS)
-        probes.append(
-            PairTerm(
-                columns=columns_of(result, term),
-                grid=np.arange(first, first + len(grid)),
-                place=place,
-                by_level=result.design.spec[term].kind == "factor",
-            )
-        )
-        rows.append(grid)
-        first += len(grid)
-    every = np.concatenate(rows)
+        at = np.arange(len(every), len(every) + len(grid))
+        by_level = result.design.spec[term].kind == "factor"
+        probes.append(PairTerm(columns_of(result, term), at, place, by_level))
+        every = np.concatenate([every, grid])
     pairs = tuple((terms.index(a), terms.index(b)) for a, b in _pairs_of(result))
     return PairProbes(coded_rows(result, every), every, sample.weight, tuple(probes), pairs)
 
@@ -339,7 +322,12 @@ def interactions_of(
 
 def interaction_table(result: Fit) -> pd.DataFrame:
     """One row per pair of terms (see ``SelectionResult.interactions``)."""
-    record = _record_of(result)
+    if (kept := _kept(result)) is not None:
+        record = kept
+    elif len(result.selected) < 2:
+        record = interaction_record((), np.empty((0, 2)), ())
+    else:
+        record = interactions_of(result, pair_points(result), ())
     frame = pd.DataFrame(
         {
             "term": [pair[0] for pair in record.pairs],
@@ -361,16 +349,6 @@ def are_kept(result: Fit) -> bool:
 
 def _kept(result: Fit) -> InteractionRecord | None:
     return None if result.effect_record is None else result.effect_record.interactions
-
-
-def _record_of(result: Fit) -> InteractionRecord:
-    """What is kept of the fit, else what its model says."""
-    kept = _kept(result)
-    if kept is not None:
-        return kept
-    if len(result.selected) < 2:
-        return interaction_record((), np.empty((0, 2)), ())
-    return interactions_of(result, pair_points(result), ())
 
 
 def strength_texts(table: pd.DataFrame) -> list[str]:

@@ -28,7 +28,7 @@ from treeselect.resampling.error_bounds import no_bound
 from treeselect.resampling.fit import Fit, as_shown, noun, selected_of_all, selection_clause
 from treeselect.resampling.records import stopped
 from treeselect.resampling.sample_size import least_rows
-from treeselect.resampling.stability import Stability, index_words
+from treeselect.resampling.stability import index_words
 from treeselect.results import tables
 from treeselect.results.calls import unshown_note
 from treeselect.results.effects import effect_notes, effect_tables
@@ -92,8 +92,7 @@ def _facts(result: Fit) -> tuple[tuple[str, str], ...]:
     facts += [score_fact(result), *reference_facts(result)]
     if result.resampled is not None and (said := verdict(result, result.stability)):
         facts.append(("Stability", said))
-    facts.append(("Seed", str(result.seed)))
-    return tuple(facts)
+    return (*facts, ("Seed", str(result.seed)))
 
 
 def sample_facts(result: Fit) -> tuple[tuple[str, str], ...]:
@@ -220,16 +219,11 @@ def _notes(result: Fit) -> tuple[str, ...]:
         )
     notes += _purpose_notes(result)
     notes += filter(None, [result.design.response.family.score_words])
-    notes += _optimism_notes(result)
-    notes.append(rows_note(result))
-    notes += few_rows_note(result)
-    notes.extend(stability_notes(result))
-    notes.extend(effect_notes(result))
-    notes.extend(tables.search_notes(result))
-    notes.extend(unshown_note(result.call.unshown.split()))
-    notes.extend(result.notes)
-    notes.extend(result.design.notes)
-    return tuple(notes)
+    notes += [*_optimism_notes(result), rows_note(result), *few_rows_note(result)]
+    notes += [*stability_notes(result), *effect_notes(result), *tables.search_notes(result)]
+    return (
+        *notes, *unshown_note(result.call.unshown.split()), *result.notes, *result.design.notes,
+    )  # fmt: skip
 
 
 def _optimism_notes(result: Fit) -> list[str]:
@@ -266,35 +260,31 @@ def _purpose_notes(result: Fit) -> list[str]:
             " unselected term may carry much the same information as a selected one."
         ]
     n_rounds = len(decisions.history)
-    said = [
+    said = (
         f"Decisions after {n_rounds} round{'' if n_rounds == 1 else 's'}:"
         f" {'; '.join(_named(result, d, word) for d, word in WORDS.items())}."
-    ]
+    )
+    purpose = (
+        f"k was not left to {result.method}: the selection is neither every relevant"
+        f" {noun(result, 1)} nor a minimal set that predicts well."
+    )
     if result.choice.k is None:
-        return [
+        purpose = (
             f"All-relevant selection: every {noun(result, 1)} found to be more important than the"
             " shuffled copies, even if several carry the same information. A smaller set may"
-            " predict as well.",
-            *said,
-        ]
-    return [
-        f"k was not left to {result.method}: the selection is neither every relevant"
-        f" {noun(result, 1)} nor a minimal set that predicts well.",
-        *said,
-    ]
+            " predict as well."
+        )
+    return [purpose, said]
 
 
 def _named(result: Fit, decision: int, word: str) -> str:
     """How many units have a decision, with the names of unselected ones."""
     assert result.step.decisions is not None
     units, known = result.step.decisions.are(decision), result.design.arrays.groups
-    outside = [known.names[u] for u in np.flatnonzero(units & ~result.step.selected)]
     order = {spec.term.name: i for i, spec in enumerate(result.design.spec.terms)}
-    first = {
-        unit: min(order[term] for term in terms)
-        for unit, terms in zip(known.names, known.terms, strict=True)
-    }
-    outside.sort(key=lambda unit: first[unit])
+    numbers = np.flatnonzero(units & ~result.step.selected).tolist()
+    numbers.sort(key=lambda unit: min(order[term] for term in known.terms[unit]))
+    outside = [known.names[unit] for unit in numbers]
     more = len(outside) - _MOST_NAMES
     names = ", ".join(outside[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
     n = int(units.sum())
@@ -388,18 +378,14 @@ def overview_table(fit: Fit, most: int, most_others: int) -> tuple[pd.DataFrame,
     table["substitutes"] = [
         tuple(other for other in alike.get(unit, ()) if other != unit) for unit in tidy["group"]
     ]
-    near = ~inside & tidy["group"].isin(_near(fit, stability)).to_numpy(dtype=bool)
+    units = standing(fit, stability)  # a reader must know of some unselected units
+    alone = (u for u in units.outside if units.count[u] and u in units.interchangeable)
+    must = [*units.intruders, *units.overtaking, *alone]
+    near = ~inside & tidy["group"].isin(must).to_numpy(dtype=bool)
     others = table[near].sort_values("frequency", ascending=False, kind="stable")
     parts = [table[inside].head(most), others.head(most_others)]
     left_out = int(inside.sum()) + len(others) - sum(map(len, parts))
     return pd.concat(parts, ignore_index=True), left_out
-
-
-def _near(fit: Fit, stability: Stability) -> list[str]:
-    """Unselected units that some resample selected and that a reader must know of."""
-    units = standing(fit, stability)
-    alike = (u for u in units.outside if units.count[u] and u in units.interchangeable)
-    return [*units.intruders, *units.overtaking, *alike]
 
 
 # --- a selection in five lines: what ``print(fit)`` shows ----------------------------------------
@@ -436,8 +422,7 @@ def stability_text(fit: Fit) -> str:
             return "not assessed, because no term was selected"
         return f"not assessed; see {with_data(fit)}.resample(100)"
     stability = fit.stability
-    said = verdict(fit, stability)
-    if said:
+    if said := verdict(fit, stability):
         return said
     if stability.n_resamples < FEWEST:
         return f"{stability.words}, too few for a verdict"

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -24,8 +23,7 @@ from treeselect.resampling.fit import Fit
 from treeselect.shown import shown
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnLabel:
+class ColumnLabel(NamedTuple):
     """What a coded column is called."""
 
     term: str
@@ -47,15 +45,10 @@ def label_columns(spec: DesignSpec, coded: CodedColumns) -> list[ColumnLabel]:
             continue
         for k, size in enumerate(sizes):
             codes = np.arange(1, (size or 0) + 1)
-            rows = [
-                codes if other == k else np.full(len(codes), OTHER) for other in range(len(sizes))
-            ]
-            found = one_hot(spec[term], rows)
-            levels = {
-                int(codes[row]): name
-                for name, values in found.items()
-                for row in np.flatnonzero(values)
-            }
+            rows = [np.full(len(codes), OTHER) for _ in sizes]
+            rows[k] = codes
+            found = one_hot(spec[term], rows).items()
+            levels = {int(codes[i]): name for name, own in found for i in np.flatnonzero(own)}
             labels.append(ColumnLabel(term, term, levels))
     return labels
 
@@ -77,13 +70,12 @@ def tidy_trees(
         labels, edges = [labels[j] for j in bins.source], list(bins.edges)
     nodes = trees.nodes
     tree = np.repeat(np.arange(trees.n_trees), np.diff(trees.start))
+    splits = zip(nodes.column, nodes.code, nodes.missing_left, strict=True)
     rows = [
-        _describe(labels[column], edges[column], int(code), bool(missing_left))
-        if column != LEAF
-        else (None, None, np.nan, None)
-        for column, code, missing_left in zip(
-            nodes.column, nodes.code, nodes.missing_left, strict=True
-        )
+        (None, None, np.nan, None)
+        if column == LEAF
+        else _describe(labels[column], edges[column], int(code), bool(missing_left))
+        for column, code, missing_left in splits
     ]
     frame = pd.DataFrame(rows, columns=["term", "split", "threshold", "missing"])
     frame.insert(0, "tree", tree + 1)
@@ -201,7 +193,9 @@ def _units_of_trees(
     result: Fit, forest: TreeModel, trees: Trees, of_node: IntArray
 ) -> list[tuple[str, ...]]:
     """Names of the units of each tree, the most important ones first."""
-    group_of = _group_of_columns(result, forest)
+    ids = result.design.arrays.groups.ids
+    group_of, bins = ids[forest.groups[ids]], forest.own_bins(result.design.arrays)
+    group_of = group_of if bins is None else group_of[bins.source]
     split = trees.nodes.column != LEAF
     found = set(zip(of_node[split], group_of[trees.nodes.column[split]], strict=True))
     names = result.design.arrays.groups.names
@@ -210,13 +204,6 @@ def _units_of_trees(
     for tree, group in found:
         units[tree].append(int(group))
     return [tuple(names[g] for g in sorted(own, key=place.__getitem__)) for own in units]
-
-
-def _group_of_columns(result: Fit, forest: TreeModel) -> IntArray:
-    """Unit of each column of the data that :meth:`TreeModel.bin` makes."""
-    ids = result.design.arrays.groups.ids
-    own, bins = ids[forest.groups[ids]], forest.own_bins(result.design.arrays)
-    return own if bins is None else own[bins.source]
 
 
 def node_table(result: Fit) -> pd.DataFrame:

@@ -9,6 +9,7 @@ import numpy as np
 
 from treeselect.engine.rounding import at_least
 from treeselect.printing import decimal_text, enumeration, percent_text
+from treeselect.printing.numbers import span
 from treeselect.resampling.fit import Fit, noun, quick_index
 from treeselect.resampling.resampled import LEAST_SHARE
 from treeselect.resampling.stability import Stability
@@ -180,10 +181,9 @@ def _of_places(units: Standing, stability: Stability, one: str) -> str:
 def _of_parts(units: Standing, stability: Stability, one: str) -> str:
     n, n_again, rarest = len(units.inside), len(units.consistent), units.rarest
     found = f"{units.count[rarest]:,}" if units.count[rarest] else "none"
-    if n == 1 and not n_again:
-        said = f"{rarest} was selected in {found} of {stability.words}"
-    elif n == 1:
-        said = f"{rarest} was selected {_often(stability)}"
+    if n == 1:
+        often = _often(stability) if n_again else f"in {found} of {stability.words}"
+        said = f"{rarest} was selected {often}"
     else:
         which = f"{n_again:,} of" if n_again else "none of the"
         were = "were" if n_again > 1 else "was"
@@ -228,14 +228,11 @@ def _size_words(fit: Fit, stability: Stability) -> str:
         here = f", {fit.k:,} in the fit" if stability.k != fit.k else ""
         return f" (k fixed at {stability.k:,}{here})"
     low, high = sizes_of_resamples(stability)
-    if low < high:
-        return f" ({low:,} to {high:,} {noun(fit)} on each resample)"
-    return f" ({low:,} {noun(fit, low)} on each resample)"
+    return f" ({span([low, high])} {noun(fit, low if low == high else 2)} on each resample)"
 
 
 BY_REQUEST = "forced in"
 """In place of the frequency of a unit that `keep=` forces into each selection."""
-
 
 # --- what recurs on the resamples ----------------------------------------------------------------
 
@@ -261,9 +258,6 @@ def could_vary(stability: Stability) -> bool:
     """Whether resamples could select different sets: not if all units must be selected."""
     n_kept, n_free = int(stability.kept.sum()), int(stability.assessed.sum())
     return not stability.fixed_size or n_kept < stability.k < n_kept + n_free
-
-
-_MOST_PAIRS = 3
 
 
 # --- agreement of the resamples, in words --------------------------------------------------------
