@@ -264,9 +264,11 @@ def compare(
     n_asked, repeat_of_fold = len(splits), fold_repeats(asked, len(splits))[done]
     splits = tuple(splits[number] for number in done)
     typed = call_text("compare", data, {**known, "k": plain_sizes(k)}, _defaults())
-    used = model_data.row_weights.used
-    response = model_data.response
-    names = model_data.arrays.groups.names
+    used, response = model_data.row_weights.used, model_data.response
+    names, of_sample = model_data.arrays.groups.names, []
+    if (sample := model_data.sample) is not None:
+        of = f"{model_data.rows.used:,} of {sample.of:,} rows"
+        of_sample = [f"Compared on a sample of {of}, stratified by {sample.by}."]
     return Comparison(
         runs=tuple(runs),
         reference_run=reference_run,
@@ -289,7 +291,7 @@ def compare(
         data=data_text(data, (len(table), len(table.columns))),
         seed=seed,
         notes=(
-            *_sample_note(model_data),
+            *of_sample,
             _model_note(model_data, contestants if own_models else ()),
             *run_notes(contestants, runs, model_data.notes),
         ),
@@ -366,16 +368,6 @@ def _model_note(data: ModelData, own: Sequence[Contestant]) -> str:
     return (
         "The scores are those of each method's own final model: a random forest of the selected"
         ' terms, unless its options say otherwise. `model="glm"` scores a linear model of them.'
-    )
-
-
-def _sample_note(data: ModelData) -> tuple[str, ...]:
-    sample = data.sample
-    if sample is None:
-        return ()
-    return (
-        f"Compared on a sample of {data.rows.used:,} of {sample.of:,} rows, stratified by"
-        f" {sample.by}.",
     )
 
 

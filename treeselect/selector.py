@@ -57,6 +57,12 @@ Column = str | int
 
 _METHOD = "method" + JOINT
 
+_AS_THEY_ARE = (
+    "family", "model", "weights_kind", "resamples", "folds", "repeats", "scoring", "n_jobs",
+    "new_levels",
+)  # fmt: skip
+"""Arguments that ``select`` reads itself."""
+
 _COLUMNS = ("weights", "offset", "fold_groups")
 """Arguments that name columns of the frame of a formula."""
 
@@ -273,21 +279,8 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         read = self._read_columns if self.formula is None else self._read_formula
         formula, frame, arguments = read(X, y, sample_weight, fold_groups)
         frame.attrs["labels"] = labels_in(X)
-        result = select(
-            formula,
-            frame,
-            family=self.family,
-            model=self.model,
-            weights_kind=self.weights_kind,
-            resamples=self.resamples,
-            folds=self.folds,
-            repeats=self.repeats,
-            scoring=self.scoring,
-            n_jobs=self.n_jobs,
-            new_levels=self.new_levels,
-            progress=False,
-            **arguments,
-        )
+        arguments |= {name: getattr(self, name) for name in _AS_THEY_ARE}
+        result = select(formula, frame, progress=False, **arguments)
         assert isinstance(result, SelectionResult)
         self.result_: SelectionResult = result
         names = list(frame.columns)
@@ -333,19 +326,15 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         known = _read_response(y, self)
         check_consistent_length(frame, known)
         read_weights(sample_weight, frame, "sample_weight", self.weights_kind)  # named as here
-        return (
-            f"{_put(known, frame)} ~ .",
-            frame,
-            {
-                **arguments,
-                "weights": sample_weight,
-                "fold_groups": fold_groups,
-                "groups": named_groups(self.groups, names),
-                "costs": named_keys(self.costs, names, "costs"),
-                "keep": named_keep(self.keep, names),
-                "monotone": named_keys(self.monotone, names, "monotone"),
-            },
-        )
+        arguments |= {
+            "weights": sample_weight,
+            "fold_groups": fold_groups,
+            "groups": named_groups(self.groups, names),
+            "costs": named_keys(self.costs, names, "costs"),
+            "keep": named_keep(self.keep, names),
+            "monotone": named_keys(self.monotone, names, "monotone"),
+        }
+        return f"{_put(known, frame)} ~ .", frame, arguments
 
     def _read_formula(
         self, X: Any, y: Any, sample_weight: Any, fold_groups: Any
@@ -581,20 +570,13 @@ def _with_response(frame: pd.DataFrame, y: Any, formula: Any) -> pd.DataFrame:
     if name not in frame:
         return frame.assign(**{name: values})
     # A permuted `y` beside the true response would be ignored in silence.
-    held = frame[name].tolist()
-    if not all(_same(a, b) for a, b in zip(held, values, strict=True)):
+    pairs = zip(frame[name].tolist(), values, strict=True)
+    if not all(pd.isna(a) == pd.isna(b) and (pd.isna(a) or a == b) for a, b in pairs):
         raise OptionError(
             f"`y` must equal the column {quoted(name)} of X, the response of the formula.\n"
             "  Found: other values. Leave `y` out, or leave the column out of X."
         )
     return frame
-
-
-def _same(held: Any, given: Any) -> bool:
-    import pandas as pd
-
-    missing = [value is None or bool(pd.isna(value)) for value in (held, given)]
-    return missing[0] and missing[1] if any(missing) else bool(held == given)
 
 
 def _response_names(formula: Any) -> list[str]:
@@ -614,10 +596,8 @@ def _response_names(formula: Any) -> list[str]:
 
 
 def _columns_at(X: Any, numbers: Sequence[int], wanted: str) -> Any:
-    """Columns of a frame by number, with its rows and types.
-
-    `wanted` is the library of ``set_output``; with ``"default"`` that of the frame.
-    """
+    """Columns of a frame by number, with its rows and types, in the library that ``set_output``
+    wants, or with ``"default"`` that of the frame."""
     import pandas as pd
 
     if isinstance(X, pd.DataFrame):
@@ -633,11 +613,9 @@ def _columns_at(X: Any, numbers: Sequence[int], wanted: str) -> Any:
 
 
 def _encoded(result: SelectionResult, frame: pd.DataFrame) -> tuple[list[str], FloatArray]:
-    """Names and values of the selected terms as numeric columns, shape (n_rows, n_columns).
-
-    One column per number and spline basis, one per level of a factor. Missing numbers and
-    infinite ones (log of 0) are NaN; a missing label is 0 in all columns of its factor.
-    """
+    """Names and values of the selected terms as numeric columns, shape (n_rows, n_columns): one per
+    number and spline basis, one per level of a factor. Missing numbers and infinite ones (log of 0)
+    are NaN; a missing label is 0 in all columns of its factor."""
     spec, terms = result.data.design.spec, result.selected
     if not terms:
         return [], np.empty((len(frame), 0))

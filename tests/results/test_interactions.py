@@ -1,5 +1,7 @@
 """Strengths of interactions: of terms that do and do not depend on each other; their intervals."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -66,8 +68,10 @@ def test_a_checkpoint_keeps_them(data, tmp_path):
 
 
 def test_a_piece_holds_strengths_from_0_to_1():
-    shapes = [(0, 1), (0, 1), (2, 1)]
-    read = assessing._kind_of(("x", "z"), "bootstrap", None, [], 0, shapes).coded(0).read
+    problem = SimpleNamespace(groups=SimpleNamespace(names=("x", "z")), family=None)
+    probes = SimpleNamespace(shapes=lambda _: [(0, 1), (0, 1), (2, 1)])
+    given = assessing._Given(SimpleNamespace(problem=problem), "bootstrap", 0, 0, 0, probes)
+    read = assessing._kind_of(given, None, range(0)).coded(0).read
     found = read([[0], [], None, [[], [], [0.5, None]]])
     np.testing.assert_array_equal(found.readings.strengths, [[0.5], [np.nan]])
     for wrong in (1.5, -0.5):

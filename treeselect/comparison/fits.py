@@ -11,7 +11,7 @@ import pandas as pd
 
 from treeselect import printing
 from treeselect.arguments.checks import read_seed
-from treeselect.comparison.record import NO_VARIANCE
+from treeselect.comparison.record import NO_VARIANCE, difference_cells
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import shown_names
 from treeselect.designs.scoring import Scoring
@@ -30,6 +30,8 @@ from treeselect.resampling.folds import Splitter
 from treeselect.resampling.performance import measure
 from treeselect.resampling.records import Scored
 from treeselect.running.pieces import Course
+
+_DIFFERENCE = ("difference", "ci_low", "ci_high", "p_value")
 
 
 @dataclass(frozen=True)
@@ -130,26 +132,20 @@ class FitComparison(printing.Summarised, Scored):
         row: dict[str, Any] = {"score": self.score_name}
         row |= {f"mean_{i}": float(own.mean()) for i, own in enumerate(self.scores, 1)}
         for end, own in zip(self._ends, self.differences, strict=True):
-            names = ("difference", "ci_low", "ci_high", "p_value")
-            row |= {f"{name}{end}": value for name, value in zip(names, own, strict=True)}
+            row |= {f"{name}{end}": value for name, value in zip(_DIFFERENCE, own, strict=True)}
         row |= {"folds": self.scores.shape[1], "repeats": self.repeats, "seed": self.seed}
         return self._frame(pd.DataFrame([row]))
 
     def _content(self) -> printing.SummaryContent:
-        errors = [float(standard_error(scores, self.repeats)) for scores in self.scores]
-        gaps = [
-            (
-                printing.decimal_text(paired.mean, 3, "+"),
-                printing.interval_text(paired.low, paired.high, printing.decimal_form(3, "+")),
-                printing.p_text(paired.p_value),
-            )
-            for paired in self.differences
+        told = (dict(zip(_DIFFERENCE, own, strict=True)) for own in self.differences)
+        gaps = [("", "", ""), *map(difference_cells, told)]
+        scores = [
+            printing.score_text(own.mean(), float(standard_error(own, self.repeats)))
+            for own in self.scores
         ]
         rows = tuple(
-            (f"Model {i + 1}", span(k), printing.score_text(scores.mean(), errors[i]), *gap)
-            for i, (k, scores, gap) in enumerate(
-                zip(self.k, self.scores, [("", "", ""), *gaps], strict=True)
-            )
+            (f"Model {i}", span(k), score, *gap)
+            for i, (k, score, gap) in enumerate(zip(self.k, scores, gaps, strict=True), 1)
         )
         both, two = ("both", "two") if len(rows) == 2 else ("all", f"{len(rows)}")
         return printing.SummaryContent(
@@ -181,13 +177,9 @@ def _terms(found: FitComparison) -> tuple[tuple[str, str], ...]:
         (f"{only} in model {i}", [name for name in own if name not in shared])
         for i, own in enumerate(found.selected, 1)
     ]
-    shown = found.labels
+    named = [(head, [found.labels.get(n, n) for n in names]) for head, names in parts]
     return tuple(
-        (
-            head,
-            printing.enumeration([shown.get(n, n) for n in names], 12) if names else "no term",
-        )
-        for head, names in parts
+        (head, printing.enumeration(names, 12) if names else "no term") for head, names in named
     )
 
 
@@ -240,9 +232,9 @@ def compare_fits(
         )
         for fit in fits
     ]  # fmt: skip
-    one = done[0]
     if any(own.partial for own in done):  # other folds may be finished of each
         raise KeyboardInterrupt
+    one = done[0]
     return FitComparison(
         scores=np.stack([own.scores for own in done]),
         selected=tuple(fit.selected for fit in fits),
@@ -263,11 +255,8 @@ def compare_fits(
 def _check_same(one: ModelData, two: ModelData) -> None:
     """Raise a DataError unless the rows that are scored are the same."""
     first, second = one.response, two.response
-    if (first.name, first.family.name, first.classes) != (
-        second.name,
-        second.family.name,
-        second.classes,
-    ):
+    kinds = [(own.name, own.family.name, own.classes) for own in (first, second)]
+    if kinds[0] != kinds[1]:
         raise DataError(
             "The fits must have the same response: scores of different responses can't be"
             " compared.\n"

@@ -16,7 +16,7 @@ from treeselect.algorithms.method import Method, is_method
 from treeselect.algorithms.registry import find_method
 from treeselect.algorithms.task import Step, Task
 from treeselect.arguments.checks import SCORE_RULES, check_rule, described, members
-from treeselect.comparison.record import NO_VARIANCE, Contest, Run, choices
+from treeselect.comparison.record import NO_VARIANCE, Contest, Run, choices, difference_cells
 from treeselect.designs.problem import FeatureGroups, Problem, check_size, noun_of
 from treeselect.designs.survival import follow_up_facts
 from treeselect.designs.weights import RowWeights
@@ -50,9 +50,10 @@ class Contestant(NamedTuple):
 
 def read_methods(methods: object) -> tuple[Contestant, ...]:
     """The methods under distinct names."""
+    none = OptionError("`methods` must have at least one method.\n  Found: none.")
     if isinstance(methods, Mapping):
         if not methods:
-            raise OptionError("`methods` must have at least one method.\n  Found: none.")
+            raise none
         for label in methods:
             if not isinstance(label, str) or not label.strip():
                 raise OptionError(
@@ -74,7 +75,7 @@ def read_methods(methods: object) -> tuple[Contestant, ...]:
         )
     found = [find_method(method, {}) for method in listed]
     if not found:
-        raise OptionError("`methods` must have at least one method.\n  Found: none.")
+        raise none
     shared = Counter(method.name for method in found)
     labels = [m.name if shared[m.name] == 1 else m.label for m in found]
     twice = [label for label, count in Counter(labels).items() if count > 1]
@@ -88,14 +89,14 @@ def read_methods(methods: object) -> tuple[Contestant, ...]:
 
 def read_sizes(k: object, groups: FeatureGroups) -> tuple[int | str, tuple[int, ...]]:
     """The rule of comparison, and the sizes that are scored, 0 for the constant model."""
-    most = most_units(groups)
+    least = max(1, int(groups.keep.sum()))
     if isinstance(k, str):
         check_rule(k, "a whole number, a list of these", SCORE_RULES)
-        return str(k), _up_to(most, groups)
+        return str(k), (0, *range(least, most_units(groups) + 1))
     listed = members(k) if isinstance(k, Sequence | np.ndarray) else None
     if listed is None:
         size = check_size(k, groups)
-        return size, _up_to(size, groups)
+        return size, (0, *range(least, size + 1))
     given = [check_size(size, groups) for size in listed]
     if not given:
         raise OptionError("`k` must have at least one size.\n  Found: an empty list.")
@@ -106,10 +107,6 @@ def read_sizes(k: object, groups: FeatureGroups) -> tuple[int | str, tuple[int, 
             f" {plain_sizes(given)}. Remove the duplicates."
         )
     return "1se", tuple(sorted(given))
-
-
-def _up_to(most: int, groups: FeatureGroups) -> tuple[int, ...]:
-    return 0, *range(max(1, int(groups.keep.sum())), most + 1)
 
 
 def plain_sizes(k: Any) -> Any:
@@ -135,9 +132,8 @@ def run_methods(
     seed: int,
     course: Course,
 ) -> tuple[tuple[Run, ...], list[int]]:
-    """All methods, each at its own sizes, in all folds, with the numbers of the folds. If the user
-    stopped the call, these are the folds in which all methods are finished. Folds have the seeds of
-    ``select()``."""
+    """All methods, each at its own sizes, in all folds, with the numbers of the folds: if the call
+    was stopped, those in which all methods are finished. Seeds are those of ``select()``."""
     own = stream_seed(seed, "cross-validation")
     calls = [
         (problem, contestant, weights, split, of_method, stream_seed(own, "fold", number), number)
@@ -241,11 +237,8 @@ def run_notes(
                 f"{label} was fitted earlier, on unknown rows: if held-out rows were among them,"
                 " its score is optimistic."
             )
-        warned = Counter(text for fold in run.folds for text in fold.warnings)
-        notes += [
-            f"{label}, in {count} of {len(run.folds)} folds: {text}"
-            for text, count in warned.items()
-        ]
+        warned, n = Counter(text for fold in run.folds for text in fold.warnings), len(run.folds)
+        notes += [f"{label}, in {count} of {n} folds: {text}" for text, count in warned.items()]
     return (*notes, *of_data)
 
 
@@ -332,25 +325,15 @@ def size_text(k: object, mean: float) -> str:
     return str(k)
 
 
-def difference_cells(row: Mapping[Any, Any]) -> tuple[str, str, str]:
-    """A difference with its interval and its p-value."""
-    return (
-        printing.decimal_text(row["difference"], 3, "+"),
-        printing.interval_text(row["ci_low"], row["ci_high"], printing.decimal_form(3, "+")),
-        printing.p_text(row["p_value"]),
-    )
-
-
 def units_text(mean: float, found: Contest) -> str:
     """ "3 terms", "all 7 terms" or "2.6 terms on average"; units where there are groups."""
     n_units = len(found.units)
     if not float(mean).is_integer():
         return f"{mean:.1f} {noun_in(found)} on average"
-    if mean == n_units:
-        if n_units == 1:
-            return f"the only {noun_in(found, 1)}"
-        return f"all {printing.count_text(n_units)} {noun_in(found)}"
-    return f"{printing.count_text(mean)} {noun_in(found, mean)}"
+    if mean == n_units == 1:
+        return f"the only {noun_in(found, 1)}"
+    every = "all " if mean == n_units else ""
+    return f"{every}{printing.count_text(mean)} {noun_in(found, mean)}"
 
 
 def noun_in(found: Contest, n: float = 2) -> str:
@@ -430,8 +413,7 @@ def told_apart(differences: pd.DataFrame) -> tuple[list[str], list[str]]:
 # --- score against number of units, by method: the data of figures of a comparison ---------------
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreLine:
+class ScoreLine(NamedTuple):
     """A method over its sizes; a single point if it has one size."""
 
     method: str
@@ -443,8 +425,7 @@ class ScoreLine:
 
 def score_lines(found: Contest) -> tuple[ScoreLine, ...]:
     """Methods over their sizes, the best score first. Sizes at which no fold selects anything are
-    omitted, unless the method is compared there: the constant model is the same for all methods,
-    and scores far lower."""
+    omitted, unless the method is compared there: the constant model scores far lower."""
     compared = found.ranked_table()
     curves = dict(list(found.in_pandas.curves().groupby("method", sort=False)))
     return tuple(_line(row, curves[row["method"]]) for row in compared.to_dict("records"))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from treeselect import printing
 from treeselect.arguments import checks
 from treeselect.designs.survival import FollowUp
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
@@ -311,9 +312,7 @@ class Contest(Scored, Stoppable):
         at = self._place(base, k)
         share = test_share(self.n_train, self.n_test)
         rows = []
-        for run in self.runs:
-            if run is base:
-                continue
+        for run in (own for own in self.runs if own is not base):
             place = self._place(run, k)
             found = paired_difference(differences(run.scores[:, place], base.scores[:, at]), share)
             rows.append((run.label, base.label, run.size_at(place), base.size_at(at), *found))
@@ -408,6 +407,18 @@ def _front(frame: pd.DataFrame) -> BoolArray:
 
 
 # --- words ---------------------------------------------------------------------------------------
+
+
+def difference_cells(row: Mapping[Any, Any]) -> tuple[str, str, str]:
+    """A difference with its interval and its p-value."""
+    form = printing.decimal_form(3, "+")
+    interval = printing.interval_text(row["ci_low"], row["ci_high"], form)
+    return (
+        printing.decimal_text(row["difference"], 3, "+"),
+        interval,
+        printing.p_text(row["p_value"]),
+    )
+
 
 NO_VARIANCE = (
     "A difference that is the same in every fold has no interval and no p-value: its variance"

@@ -184,14 +184,11 @@ def _predictor(
         linear_predictor(one.design, full, fit)
         for one, full, fit in zip(found.records, data, fits, strict=True)
     ]
-    baselines = [one.baseline for one in own if one.baseline is not None]
-    baseline = baselines[0] if baselines else None
-    if baseline is not None:
-        hazard, level = (
-            np.mean([getattr(one, name) for one in baselines], axis=0)
-            for name in ("hazard", "level")
-        )
-        baseline = dataclasses.replace(baseline, hazard=hazard, level=level)
+    known, baseline = [one.baseline for one in own if one.baseline is not None], None
+    if known:
+        hazard = np.mean([one.hazard for one in known], axis=0)
+        level = np.mean([one.level for one in known], axis=0)
+        baseline = dataclasses.replace(known[0], hazard=hazard, level=level)
     rule = pooled_rule([one.rule for one in own])
     return dataclasses.replace(own[0], rule=rule, baseline=baseline)
 
@@ -268,14 +265,11 @@ def _table(fit: LinearFit, pooled: Pooled) -> pd.DataFrame:
 
 
 def _rule_notes(found: Imputed, *, known: bool) -> tuple[str, ...]:
-    law = (
-        "degrees of freedom of Barnard and Rubin (1999)"
-        if known
-        else "degrees of freedom of Rubin (1987), as the complete-data tests are normal"
-    )
+    normal = "Rubin (1987), as the complete-data tests are normal"
+    law = "Barnard and Rubin (1999)" if known else normal
     return (
-        f"Pooled over {found.n_imputations} imputed frames by Rubin's rules, with {law}. FMI:"
-        " fraction of missing information on a coefficient.",
+        f"Pooled over {found.n_imputations} imputed frames by Rubin's rules, with degrees of"
+        f" freedom of {law}. FMI: fraction of missing information on a coefficient.",
     )
 
 

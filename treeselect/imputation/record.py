@@ -139,15 +139,11 @@ class Imputed:
         return [fit.resampled.selected for fit in self.records if fit.resampled is not None]
 
     def frequencies(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Selection frequency of each unit over all resamples, and its interval, each (n_groups,).
-
-        NaN if no imputation was resampled.
-        """
+        """Selection frequency of each unit over all resamples, and its interval, each (n_groups,);
+        NaN if no imputation was resampled."""
         if not (drawn := self._drawn):
-            nothing = np.full(len(self.importance), np.nan)
-            return nothing, nothing, nothing
-        shares = np.array([one.mean(axis=0) for one in drawn])
-        n = len(drawn[0])
+            return (np.full(len(self.kept), np.nan),) * 3
+        shares, n = np.array([one.mean(axis=0) for one in drawn]), len(drawn[0])
         if len(drawn) == 1:
             return shares[0], *wilson_interval(shares[0], n)
         return np.asarray(shares.mean(axis=0)), *clustered_interval(shares, n)
@@ -167,9 +163,8 @@ class Imputed:
             nothing is not resampled, and does not count in the frequency.
         """
         design = self.records[0].design
-        groups = design.arrays.groups
+        groups, unit_of = design.arrays.groups, design.arrays.groups.unit_of
         terms = [spec.term.name for spec in design.spec.terms]
-        unit_of = groups.unit_of
         at = np.array([unit_of[term] for term in terms])
         frame = pd.DataFrame(
             {
@@ -182,9 +177,7 @@ class Imputed:
             }
         )
         if self.resamples:
-            columns = zip(("frequency", "ci_low", "ci_high"), self.frequencies(), strict=True)
-            for name, values in columns:
-                frame[name] = values[at]
+            frame[["frequency", "ci_low", "ci_high"]] = np.column_stack(self.frequencies())[at]
         order = falling(self.importance[at])
         order = order[np.argsort(-self.counts[at][order], kind="stable")]
         return in_library(frame.iloc[order].reset_index(drop=True), self.library)
@@ -429,8 +422,7 @@ def _resample_notes(found: Imputed) -> list[str]:
     if not found.resamples:
         return []
     n, m = found.n_resampled, found.n_imputations
-    empty = m - n
-    notes = []
+    empty, notes = m - n, []
     if n:
         drawn = next(fit.resampled for fit in found.records if fit.resampled is not None)
         intervals = (

@@ -11,14 +11,13 @@ import pandas as pd
 
 from treeselect.comparison.methods import (
     ScoreLine,
-    difference_cells,
     method_notes,
     noun_in,
     size_text,
     told_apart,
     units_text,
 )
-from treeselect.comparison.record import Contest
+from treeselect.comparison.record import Contest, difference_cells
 from treeselect.figures import charts
 from treeselect.figures.axes import distinct
 from treeselect.figures.marks import Plane, Rows, Series

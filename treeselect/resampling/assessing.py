@@ -241,9 +241,8 @@ def check_varies(problem: Problem, parts: Sequence[RowWeights], number: int) -> 
 
 
 def sets_by_size(steps: Sequence[Step], n_sizes: int, keep: BoolArray) -> tuple[IntArray, ...]:
-    """Units in the set of each size, from one more than are forced in. If no set on the path has
-    the size, the next larger set is cut by importance; beyond the end of the path, its last set is
-    used."""
+    """Units in the set of each size, from one more than are forced in: see ``step_of_size``; beyond
+    the end of the path, its last set is used."""
     sizes = range(int(keep.sum()) + 1, int(keep.sum()) + 1 + n_sizes)
     return tuple(np.flatnonzero(step_of_size(steps, size, keep).selected) for size in sizes)
 

@@ -138,9 +138,8 @@ def _fitted(data: ModelData, terms: tuple[str, ...], here: LinearData) -> Refit:
 
 
 def estimates_of(refits: Sequence[Refit], keys: Sequence[Key]) -> tuple[FloatArray, BoolArray]:
-    """Estimates of coefficients, and whether each was in the model, shape (n_refits, n_keys). The
-    estimate is 0 if the term is not in the model; missing if the term is in the model without this
-    coefficient, and if there is no model."""
+    """Estimates of coefficients, and whether each was in the model, shape (n_refits, n_keys): 0 if
+    the term is not in the model, missing if only the coefficient is not, or there is no model."""
     estimate = np.full((len(refits), len(keys)), np.nan)
     has_term = np.zeros(estimate.shape, dtype=bool)
     for i, refit in enumerate(refits):

@@ -45,9 +45,7 @@ class ScoreBySize:
     # reach s. With all units, the score of `full` if the method can predict from any set. Below the
     # number of units forced in, and if nothing is selected, the score of the constant model.
     scores: FloatArray
-    # (n_folds,), or None; score of the model with all units, on the same held-out rows; None in
-    # files of older versions
-    full: FloatArray | None = None
+    full: FloatArray | None = None  # (n_folds,); score of the model with all units, if there is one
     repeats: float = 1.0  # how often a row is held out, on average; folds are those of all repeats
     # If a single path was scored on rows that its search spared, the numbers of rows; its scores
     # are those of parts of the held-out rows
@@ -105,9 +103,8 @@ class ScoreBySize:
 
 
 def standard_error(scores: FloatArray, repeats: float) -> Any:
-    """Standard error over folds: their standard deviation over the square root of their number. The
-    standard deviation is over the folds of all repeats, shape (n_folds, ...). The number of folds
-    is that of one repeat, as repeats split the same rows again and are not independent. Folds share
+    """Standard error over folds, shape (n_folds, ...): the standard deviation over all of them, by
+    the square root of their number in one repeat, as repeats split the same rows again. Folds share
     training rows and are not independent either: no unbiased estimate of the variance exists
     (Bengio and Grandvalet 2004), and this one is an approximation."""
     return scores.std(axis=0, ddof=1) / np.sqrt(len(scores) / repeats)

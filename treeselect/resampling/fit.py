@@ -154,7 +154,7 @@ class Fit:
     effect_record: EffectRecord | None = None
     # cumulative hazard beside the risks that the model predicts, if the response is times
     baseline: Baseline | None = None
-    asked: Asked | None = None  # what was given to ``select()``; None in files of older versions
+    asked: Asked | None = None  # what was given to ``select()``
     # score of the final model on the rows that were not drawn; None if all rows were used. See
     # ``rows`` of ``select()``
     held_out: HeldOutScore | None = None
@@ -466,9 +466,8 @@ AnyFit = TypeVar("AnyFit", bound="Fit")
 
 
 def as_shown(fit: AnyFit) -> AnyFit:
-    """The same fit with labels in place of the names of terms, units and response. Code that prints
-    or draws uses this fit and needs no labels; code that computes or saves uses the original. The
-    function is idempotent."""
+    """The same fit with labels in place of the names of terms, units and response, for code that
+    prints or draws; code that computes or saves uses the original. The function is idempotent."""
     design = in_labels(fit.design)
     if design is fit.design:
         return fit

@@ -199,8 +199,6 @@ def _name_of(groups: object) -> str | bool:
 
 # --- from folds to pairs of training and held-out rows -------------------------------------------
 
-_NONE_NEEDED = "an integer `k`, which needs none"
-
 
 def split_rows(problem: Problem, weights: RowWeights, folds: Folds, seed: int) -> tuple[Split, ...]:
     """The training and the held-out rows of each fold, among the rows with a positive weight."""
@@ -359,7 +357,7 @@ def _looks_forward(split: Split) -> bool:
 
 def _way_out(first: str, *more: str, choose: bool) -> str:
     """What to give instead of folds that do not work."""
-    ways = [first, *([_NONE_NEEDED] if choose else []), *more]
+    ways = [first, *(["an integer `k`, which needs none"] if choose else []), *more]
     return f"Give {', '.join(ways[:-1])}{', or ' if ways[1:] else ''}{ways[-1]}."
 
 

@@ -163,11 +163,7 @@ class Performance(printing.Summarised, Scored, Stoppable):
     @property
     def ci_words(self) -> str:
         """The interval in print, such as "0.516 to 0.743"; empty if there is none."""
-        return (
-            ""
-            if np.isnan(self.mean_ci[0])
-            else printing.interval_text(*self.mean_ci, printing.decimal_form(3))
-        )
+        return printing.interval_text(*self.mean_ci, printing.decimal_form(3), "")
 
     @property
     def words(self) -> str:
@@ -531,6 +527,7 @@ class Performance(printing.Summarised, Scored, Stoppable):
         names = (tuple(self.labels.get(own, own) for own in terms) for terms in self.selected)
         found = dataclasses.replace(self, selected=tuple(names))
         score = printing.score_text(found.mean, found.standard_error)
+        selected = f"{found.k_of_fit} in the fit on all rows"
         columns, rows = cells.table(
             found.in_pandas.tidy(),
             [
@@ -549,10 +546,7 @@ class Performance(printing.Summarised, Scored, Stoppable):
                 ("Folds", found.scheme),
                 ("Choice of k", found.rule),
                 ("Final model", found.model),
-                (
-                    "Selected (k)",
-                    f"{span(found.k)} in the folds; {found.k_of_fit} in the fit on all rows",
-                ),
+                ("Selected (k)", f"{span(found.k)} in the folds; {selected}"),
                 (found.score_name, f"{score}, on held-out rows"),
                 *((("95% interval", found.ci_words),) if found.ci_words else ()),
                 ("Seed", str(found.seed)),
