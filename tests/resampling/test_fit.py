@@ -14,17 +14,10 @@ from treeselect.errors import OptionError
 from treeselect.models.probing import ResampledReadings
 from treeselect.reports.pages import gather, gather_comparison
 from treeselect.reports.render import COMPARISON, render
-from treeselect.resampling.fit import (
-    LEAST_RESAMPLES,
-    Contrast,
-    as_shown,
-    direction,
-    effect_record,
-    interaction_record,
-    intervals,
-    steps,
-)
+from treeselect.resampling.fit import LEAST_RESAMPLES, Contrast, as_shown
 from treeselect.results.curves import curves
+from treeselect.results.effects import direction, effect_record, steps
+from treeselect.results.shapes import interaction_record, intervals
 
 
 @pytest.mark.parametrize(

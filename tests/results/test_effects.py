@@ -10,7 +10,7 @@ import treeselect
 from treeselect.designs.weights import no_weights
 from treeselect.errors import DataError, TreeselectWarning
 from treeselect.models.probing import read_model, read_resample
-from treeselect.resampling import fit as fits
+from treeselect.results import shapes
 from treeselect.results.effects import (
     effect_cells,
     effect_notes,
@@ -159,7 +159,7 @@ def test_another_model_has_other_effects(told):
 
 
 def test_resamples_fit_the_model_that_predicts(data, monkeypatch):
-    monkeypatch.setattr(fits, "LEAST_RESAMPLES", 2)
+    monkeypatch.setattr(shapes, "LEAST_RESAMPLES", 2)
     few = data.iloc[:60]
     boosted = select(few, "b ~ x + y", keep=["x"], k=1).refit("boosting").resample(2, effects=True)
     row = boosted.model.effects().iloc[0]

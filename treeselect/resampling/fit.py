@@ -18,13 +18,12 @@ from treeselect.designs.modeldata import AllRows, Associations, ModelData
 from treeselect.designs.preparing import in_labels, shown_names
 from treeselect.designs.problem import is_grouped, noun_of
 from treeselect.engine.arrays import FloatArray, IntArray
-from treeselect.engine.rounding import at_least, falling, slack
+from treeselect.engine.rounding import falling
 from treeselect.engine.survival.curves import Baseline
 from treeselect.errors import OptionError, StabilityError
 from treeselect.frames.reading import read_data
 from treeselect.frames.values import Numbers, read_column
 from treeselect.models.model import TreeModel, WeightedForest
-from treeselect.models.probing import ResampledReadings
 from treeselect.printing import count_text
 from treeselect.resampling.choosing import Choice
 from treeselect.resampling.cross_validation import ScoreBySize
@@ -279,19 +278,10 @@ def quick_index(fit: Fit) -> float:
 LEAST_RESAMPLES = 20
 """Fewest resamples for an interval: with fewer it would be little more than their range."""
 
-MONOTONE = 0.9
-"""Share of the variance of a curve that a monotone one must explain, so that it has a direction."""
+DIRECTIONS = ("up", "down", "mixed", "flat", "by level", "joint")
 
-ENDS = 0.025
-"""Share of the rows at either end of a curve that is ignored for its direction."""
-
-UP, DOWN, MIXED, FLAT = "up", "down", "mixed", "flat"
-BY_LEVEL, JOINT = "by level", "joint"
-DIRECTIONS = (UP, DOWN, MIXED, FLAT, BY_LEVEL, JOINT)
-
-QUARTILES, DECILES, RANGE = "quartiles", "deciles", "range"
-VALUES, LEVELS, NONE = "values", "levels", "none"
-STEPS = (QUARTILES, DECILES, RANGE, VALUES, LEVELS, NONE)
+NONE = "none"
+STEPS = ("quartiles", "deciles", "range", "values", "levels", NONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,93 +336,6 @@ class EffectRecord:
         first = int(self.curve_size[:at].sum())
         here = slice(first, first + int(self.curve_size[at]))
         return self.curve_low[here], self.curve_high[here]
-
-
-def effect_record(
-    terms: Sequence[str],
-    directions: Sequence[tuple[str, ...]],
-    contrasts: Sequence[Contrast],
-    ends: IntArray,
-    fitted: FloatArray,
-    curve_size: Sequence[int],
-    resampled: Sequence[ResampledReadings],
-) -> EffectRecord:
-    """Effects of the fit, with intervals from the resamples."""
-    n_outputs = fitted.shape[1]
-    n_points = int(sum(curve_size))
-    found = [steps(own.ends, ends) for own in resampled]
-    low, high, count = intervals(_stacked(found, (len(contrasts), n_outputs)))
-    curves = _stacked([own.curve for own in resampled], (n_points, n_outputs))
-    curve_low, curve_high, _ = intervals(curves)
-    return EffectRecord(
-        terms=tuple(terms),
-        directions=tuple(directions),
-        contrasts=tuple(contrasts),
-        effect=steps(fitted, ends),
-        low=low,
-        high=high,
-        count=count.min(axis=1, initial=len(resampled)),
-        curve_low=curve_low,
-        curve_high=curve_high,
-        curve_size=np.array(curve_size, dtype=np.int64),
-        n_resamples=len(resampled),
-    )
-
-
-def interaction_record(
-    pairs: Sequence[tuple[str, str]], fitted: FloatArray, resampled: Sequence[FloatArray]
-) -> InteractionRecord:
-    """Interaction strengths of the fit, with intervals from the resamples."""
-    low, high, count = intervals(_stacked(resampled, (len(pairs), 1)))
-    strength, size = fitted.T
-    return InteractionRecord(tuple(pairs), strength, low[:, 0], high[:, 0], size, count[:, 0])
-
-
-def steps(at_ends: FloatArray, ends: IntArray) -> FloatArray:
-    """Value of each contrast, shape (n_contrasts, n_outputs); missing if there is none."""
-    found = np.full((len(ends), at_ends.shape[1]), np.nan)
-    there = ends[:, 0] >= 0
-    found[there] = at_ends[ends[there, 1]] - at_ends[ends[there, 0]]
-    return found
-
-
-def intervals(values: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Percentiles 2.5 and 97.5 over the resamples, if the value is known in at least 20."""
-    known = ~np.isnan(values)
-    count = known.sum(axis=0)
-    low, high = np.full(count.shape, np.nan), np.full(count.shape, np.nan)
-    for place in zip(*np.nonzero(count >= LEAST_RESAMPLES), strict=True):
-        own = values[:, *place][known[:, *place]]
-        low[place], high[place] = np.quantile(own, [0.025, 0.975])
-    return low, high, count.astype(np.int64)
-
-
-def direction(curve: FloatArray, share: FloatArray) -> str:
-    """ "up" if a rising curve explains 90% of the variance of a curve over the rows, "down" for a
-    falling one, "flat" if it is constant, "mixed" otherwise; a fortieth of the rows at each end is
-    ignored."""
-    from scipy.optimize import isotonic_regression
-
-    few = ENDS * share.sum()
-    below, above = np.cumsum(share), np.cumsum(share[::-1])[::-1]
-    inner = ~at_least(few, below) & ~at_least(few, above)
-    curve, share = curve[inner], np.maximum(share[inner], 1e-300)
-    if len(curve) == 0 or np.ptp(curve) <= slack(curve):
-        return FLAT
-    size = float(np.abs(curve - curve.mean()).max())
-    curve = (curve - curve.mean()) / size
-    total = float(share @ (curve - np.average(curve, weights=share)) ** 2)
-    left = [
-        float(share @ (curve - isotonic_regression(curve, weights=share, increasing=rises).x) ** 2)
-        for rises in (True, False)
-    ]
-    if at_least(min(left), (1 - MONOTONE) * total):
-        return MIXED
-    return UP if at_least(left[1], left[0]) else DOWN
-
-
-def _stacked(parts: Sequence[FloatArray], shape: tuple[int, int]) -> FloatArray:
-    return np.stack(parts) if parts else np.empty((0, *shape))
 
 
 # --- what a fit has selected, counted: terms, or units where there are groups of terms -----------

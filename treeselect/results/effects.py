@@ -13,36 +13,33 @@ import pandas as pd
 from treeselect.designs.columns import TermSpec
 from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from treeselect.engine.columns import MAX_BINS, OTHER
-from treeselect.engine.rounding import at_least, falling
+from treeselect.engine.rounding import at_least, falling, slack
 from treeselect.errors import listing
 from treeselect.figures.shapes import MISSING, definite
 from treeselect.models.probing import Probes, ResampledReadings, TermProbe, read_model
 from treeselect.printing import MOST_ROWS as MOST_PRINTED
 from treeselect.printing import SmallTable, signed, significant
 from treeselect.resampling.fit import (
-    BY_LEVEL,
-    DECILES,
-    DOWN,
-    ENDS,
-    JOINT,
+    DIRECTIONS,
     LEAST_RESAMPLES,
-    LEVELS,
-    MIXED,
-    MONOTONE,
     NONE,
-    QUARTILES,
-    RANGE,
-    UP,
-    VALUES,
+    STEPS,
     Contrast,
     EffectRecord,
     Fit,
-    direction,
-    effect_record,
 )
 from treeselect.results import shapes
 from treeselect.results.curves import DOUBLED, LOG_HAZARD, probability_of, value_text
 from treeselect.running.machine import warn
+
+UP, DOWN, MIXED, FLAT, BY_LEVEL, JOINT = DIRECTIONS
+QUARTILES, DECILES, RANGE, VALUES, LEVELS, _ = STEPS
+
+MONOTONE = 0.9
+"""Share of the variance of a curve that a monotone one must explain, so that it has a direction."""
+
+ENDS = 0.025
+"""Share of the rows at either end of a curve that is ignored for its direction."""
 
 _HEADS = ("Change", "2.5 to 97.5%")
 
@@ -79,6 +76,69 @@ def _direction(
         return BY_LEVEL if is_factor else JOINT
     order = np.argsort(along, kind="stable")[: int((~np.isnan(along)).sum())]
     return direction(curve[order], share[order])
+
+
+def direction(curve: FloatArray, share: FloatArray) -> str:
+    """ "up" if a rising curve explains 90% of the variance of a curve over the rows, "down" for a
+    falling one, "flat" if it is constant, "mixed" otherwise; a fortieth of the rows at each end is
+    ignored."""
+    from scipy.optimize import isotonic_regression
+
+    few = ENDS * share.sum()
+    below, above = np.cumsum(share), np.cumsum(share[::-1])[::-1]
+    inner = ~at_least(few, below) & ~at_least(few, above)
+    curve, share = curve[inner], np.maximum(share[inner], 1e-300)
+    if len(curve) == 0 or np.ptp(curve) <= slack(curve):
+        return FLAT
+    size = float(np.abs(curve - curve.mean()).max())
+    curve = (curve - curve.mean()) / size
+    total = float(share @ (curve - np.average(curve, weights=share)) ** 2)
+    left = [
+        float(share @ (curve - isotonic_regression(curve, weights=share, increasing=rises).x) ** 2)
+        for rises in (True, False)
+    ]
+    if at_least(min(left), (1 - MONOTONE) * total):
+        return MIXED
+    return UP if at_least(left[1], left[0]) else DOWN
+
+
+def effect_record(
+    terms: Sequence[str],
+    directions: Sequence[tuple[str, ...]],
+    contrasts: Sequence[Contrast],
+    ends: IntArray,
+    fitted: FloatArray,
+    curve_size: Sequence[int],
+    resampled: Sequence[ResampledReadings],
+) -> EffectRecord:
+    """Effects of the fit, with intervals from the resamples."""
+    n_outputs = fitted.shape[1]
+    n_points = int(sum(curve_size))
+    found = [steps(own.ends, ends) for own in resampled]
+    low, high, count = shapes.intervals(shapes.stacked(found, (len(contrasts), n_outputs)))
+    curves = shapes.stacked([own.curve for own in resampled], (n_points, n_outputs))
+    curve_low, curve_high, _ = shapes.intervals(curves)
+    return EffectRecord(
+        terms=tuple(terms),
+        directions=tuple(directions),
+        contrasts=tuple(contrasts),
+        effect=steps(fitted, ends),
+        low=low,
+        high=high,
+        count=count.min(axis=1, initial=len(resampled)),
+        curve_low=curve_low,
+        curve_high=curve_high,
+        curve_size=np.array(curve_size, dtype=np.int64),
+        n_resamples=len(resampled),
+    )
+
+
+def steps(at_ends: FloatArray, ends: IntArray) -> FloatArray:
+    """Value of each contrast, shape (n_contrasts, n_outputs); missing if there is none."""
+    found = np.full((len(ends), at_ends.shape[1]), np.nan)
+    there = ends[:, 0] >= 0
+    found[there] = at_ends[ends[there, 1]] - at_ends[ends[there, 0]]
+    return found
 
 
 def record_of(result: Fit, most: int | None = None) -> EffectRecord:

@@ -25,7 +25,7 @@ from treeselect.frames.values import Labels, Numbers, read_column
 from treeselect.models.model import TreeModel
 from treeselect.models.probing import PairProbes, PairTerm, ResampledReadings, read_strengths
 from treeselect.printing import decimal_text, interval_text, significant_text
-from treeselect.resampling.fit import LEAST_RESAMPLES, Fit, InteractionRecord, interaction_record
+from treeselect.resampling.fit import LEAST_RESAMPLES, Fit, InteractionRecord
 
 MOST_ROWS = 1000
 """Rows that effects are averaged over; of more a sample."""
@@ -276,6 +276,24 @@ def _order_of(values: Sequence[Any], axis: Numbers | Labels) -> FloatArray:
     return np.array([place.get(value, np.inf) for value in values])
 
 
+# --- intervals over resamples ---------------------------------------------------------------------
+
+
+def intervals(values: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Percentiles 2.5 and 97.5 over the resamples, if the value is known in at least 20."""
+    known = ~np.isnan(values)
+    count = known.sum(axis=0)
+    low, high = np.full(count.shape, np.nan), np.full(count.shape, np.nan)
+    for place in zip(*np.nonzero(count >= LEAST_RESAMPLES), strict=True):
+        own = values[:, *place][known[:, *place]]
+        low[place], high[place] = np.quantile(own, [0.025, 0.975])
+    return low, high, count.astype(np.int64)
+
+
+def stacked(parts: Sequence[FloatArray], shape: tuple[int, int]) -> FloatArray:
+    return np.stack(parts) if parts else np.empty((0, *shape))
+
+
 # --- interactions of pairs of terms --------------------------------------------------------------
 
 _MOST_TERMS = 10
@@ -307,6 +325,15 @@ def _pairs_of(result: Fit) -> list[tuple[str, str]]:
         for a, b in itertools.combinations(result.selected[:_MOST_TERMS], 2)
         if set(spec[a].term.variables).isdisjoint(spec[b].term.variables)
     ]
+
+
+def interaction_record(
+    pairs: Sequence[tuple[str, str]], fitted: FloatArray, resampled: Sequence[FloatArray]
+) -> InteractionRecord:
+    """Interaction strengths of the fit, with intervals from the resamples."""
+    low, high, count = intervals(stacked(resampled, (len(pairs), 1)))
+    strength, size = fitted.T
+    return InteractionRecord(tuple(pairs), strength, low[:, 0], high[:, 0], size, count[:, 0])
 
 
 def interactions_of(
