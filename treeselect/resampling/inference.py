@@ -191,9 +191,8 @@ class Inference(Summarised, coefs.Tabled, Stoppable, InPapers):
         """
         table = _coefficients(self) if self.n_splits == 1 else _aggregated(self)
         if check_flag("exponentiate", exponentiate):
-            fit = self._only(
-                "`exponentiate` must be False for several splits: they have no common coefficients."
-            ).fit
+            needs = "`exponentiate` must be False for several splits: they have no common"
+            fit = self._only(f"{needs} coefficients.").fit
             table = coefs.exponentiated(table, "ratio" if fit is None else fit.ratio)
         return self._frame(table)
 
@@ -206,9 +205,8 @@ class Inference(Summarised, coefs.Tabled, Stoppable, InPapers):
         return self.splits[0]
 
     def _with_model(self) -> tuple[SplitFit, LinearFit, ModelData, LinearCoding]:
-        split = self._only(
-            "A table of models needs coefficients, and several splits have no common ones."
-        )
+        needs = "A table of models needs coefficients, and several splits have no common ones."
+        split = self._only(needs)
         if split.fit is None or self.tested is None:
             raise OptionError(
                 f"A table of models needs a model, and none could be fitted.\n  {split.failure}"
@@ -231,14 +229,13 @@ class Inference(Summarised, coefs.Tabled, Stoppable, InPapers):
     def _column(self) -> coefs.ModelColumn:
         split, fit, data, _ = self._with_model()
         table = coefs.coefficient_table(fit)
-        groups = self.groups_name if isinstance(self.groups_name, str) else ""
         return coefs.ModelColumn(
             table=coefs.coefficient_frame(table, has_tests=True),
             response=data.response.name,
             statistics={"N": split.n_fitted, **self.statistics, "selection": coefs.OTHER_ROWS},
             below=("N", "r2", "deviance", "aic", "selection"),
             errors="cluster-robust" if self.groups_name else "iid",
-            groups=groups,
+            groups=self.groups_name if isinstance(self.groups_name, str) else "",
             labels=coefs.changed_labels(table, coefs.in_print(data, table)),
         )
 
@@ -268,15 +265,13 @@ def _without_estimates(terms: Sequence[str], p_value: float) -> pd.DataFrame:
 
 
 def _aggregated(found: Inference) -> pd.DataFrame:
+    known = [{t for t, p in s.p_values.items() if p == p and not s.failure} for s in found.splits]
     table = pd.DataFrame(
         {
             "term": found.terms,
             "p_value": aggregate_p_values(found.p_values, found.gamma_min),
             "selected": [sum(t in s.selected for s in found.splits) for t in found.terms],
-            "tested": [
-                sum(not np.isnan(s.p_values.get(t, np.nan)) and not s.failure for s in found.splits)
-                for t in found.terms
-            ],
+            "tested": [sum(t in tested for tested in known) for t in found.terms],
         }
     )
     return table.sort_values(
@@ -323,19 +318,27 @@ def infer(
     calls = [(asked, part.train, own) for part, own in zip(parts, seeds, strict=True)]
     if coding.missing == "drop":
         warn_of_gaps(data, result.selected, "inference()", splits=True)
-    chosen = run_pieces(_select, calls, _kind_of(problem.groups.names), course)
+    names = problem.groups.names
+    form = coded.optional(coded.members(len(names)))
+
+    def told(_: int, selected: BoolArray | None) -> dict[str, Any]:
+        return {"selected": None if selected is None else tuple(compress(names, selected))}
+
+    chosen = run_pieces(_select, calls, Kind("split", lambda _: form, told), course)
     parts = [parts[number] for number in chosen]
     terms = tuple(spec.term.name for spec in data.spec.terms)
-    splits = tuple(
-        fit_part(data, None if units is None else _terms_of(data, units), part.test, coding)
-        for units, part in zip(chosen.values(), parts, strict=True)
-    )
+    splits = []
+    for units, part in zip(chosen.values(), parts, strict=True):
+        here = () if units is None else compress(data.arrays.groups.terms, units)
+        own = {term for of_unit in here for term in of_unit}
+        ordered = None if units is None else tuple(term for term in terms if term in own)
+        splits.append(fit_part(data, ordered, part.test, coding))
     tested = None
     if len(splits) == 1 and splits[0].fit is not None:
         tested = dataclasses.replace(data, row_weights=weights.only(parts[0].test)), coding
     return Inference(
         terms,
-        splits,
+        tuple(splits),
         np.array([[one.adjusted(term) for term in terms] for one in splits]),
         gamma_min,
         level,
@@ -353,27 +356,11 @@ def infer(
     )
 
 
-def _kind_of(names: Sequence[str]) -> Kind:
-    """How splits are written to files: the units selected on the first part, or None."""
-    form = coded.optional(coded.members(len(names)))
-
-    def found(_: int, selected: BoolArray | None) -> dict[str, Any]:
-        return {"selected": None if selected is None else tuple(compress(names, selected))}
-
-    return Kind("split", lambda _: form, found)
-
-
 def _select(asked: Procedure, rows: IntArray, seed: int, *, n_threads: int = 1) -> BoolArray | None:
     """Units selected on some rows; None if the response does not vary there."""
     if not varies(asked.problem, rows):
         return None
     return choose(asked.on(rows), seed, Workers(1, n_threads), progress=False).step.selected
-
-
-def _terms_of(data: ModelData, groups: BoolArray) -> tuple[str, ...]:
-    """Terms of some units, in the order of the formula."""
-    found = {term for names in compress(data.arrays.groups.terms, groups) for term in names}
-    return tuple(spec.term.name for spec in data.spec.terms if spec.term.name in found)
 
 
 # --- words ---------------------------------------------------------------------------------------

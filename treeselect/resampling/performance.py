@@ -16,7 +16,6 @@ import pandas as pd
 
 from treeselect import printing
 from treeselect.arguments.checks import AUTO, check_choice, check_count
-from treeselect.designs.families import Family
 from treeselect.designs.modeldata import data_fingerprint
 from treeselect.designs.preparing import shown_names
 from treeselect.designs.scoring import Scoring
@@ -610,9 +609,24 @@ def measure(
     ]
     names = here.arrays.groups.names
     tests = [split.weights(nested.asked.weights)[1].rows for split in outer.splits]
-    by_fold = run_pieces(one_fold, calls, _kind_of(names, tests, family), course)
+    n_units, n_classes = len(names), family.n_classes
+
+    def form(number: int) -> coded.Coded:  # probabilities of an event and errors may be missing
+        n = len(tests[number])
+        predicted = coded.array(*((n, n_classes) if n_classes > 2 else (n,)), known=True)
+        event = coded.array(n) if family.has_times else coded.NOTHING
+        return coded.record(
+            Fold, coded.NUMBER, coded.units(n_units), predicted, coded.array(), event
+        )
+
+    def told(_: int, found: Fold) -> dict[str, Any]:
+        return {"score": float(found.score), "selected": tuple(names[g] for g in found.units)}
+
+    by_fold = run_pieces(one_fold, calls, Kind("fold", form, told), course)
     found, splits = list(by_fold.values()), [outer.splits[number] for number in by_fold]
     n_train, n_test = outer.n_used(splits)
+    own = result.scores if scoring is None else None
+    path_score = float("nan") if own is None else float(own.mean[result.k])
     return Performance(
         scores=np.array([fold.score for fold in found]),
         errors=np.array([fold.error for fold in found]),
@@ -629,9 +643,7 @@ def measure(
         k_of_fit=result.k,
         fingerprint=data_fingerprint(here),
         model=result.model.description,
-        path_score=float("nan")
-        if result.scores is None or scoring is not None
-        else float(result.scores.mean[result.k]),
+        path_score=path_score,
         held_out=gather_held_out(
             here,
             [tests[number] for number in by_fold],
@@ -647,24 +659,6 @@ def measure(
         labels=shown_names(result.design),
         **outer.scored(result, seed),
     )
-
-
-def _kind_of(names: Sequence[str], tests: Sequence[IntArray], family: Family) -> Kind:
-    """How folds are written to and read from files. The probabilities of an event may be missing,
-    and so may standard errors."""
-
-    def form(number: int) -> coded.Coded:
-        n, n_classes = len(tests[number]), family.n_classes
-        predicted = coded.array(*((n, n_classes) if n_classes > 2 else (n,)), known=True)
-        event = coded.array(n) if family.has_times else coded.NOTHING
-        return coded.record(
-            Fold, coded.NUMBER, coded.units(len(names)), predicted, coded.array(), event
-        )
-
-    def told(_: int, found: Fold) -> dict[str, Any]:
-        return {"score": float(found.score), "selected": tuple(names[g] for g in found.units)}
-
-    return Kind("fold", form, told)
 
 
 def rule_words(asked: Procedure, result: Fit) -> str:

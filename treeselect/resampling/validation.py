@@ -169,13 +169,8 @@ class Validation(Summarised, OfFolds, Stoppable):
             If the threshold is not allowed, or the response has no risks.
         """
         low, high = _ends(self.resampled)
-        table: dict[str, Any] = {
-            "row": self.rows,
-            "predicted": self.predicted,
-            "low": low,
-            "high": high,
-            "error": self._errors(),
-        }
+        table = {"row": self.rows, "predicted": self.predicted, "low": low, "high": high}
+        table["error"] = self._errors()
         if threshold is not None:
             threshold = checks.check_share("threshold", threshold)
             if not (self.family.has_classes or self.family.has_times):
@@ -298,9 +293,8 @@ class Validation(Summarised, OfFolds, Stoppable):
         each = self.in_pandas.instability()
         form = ".3f" if self.family.has_classes or self.family.has_times else ".4g"
         error = f"{number_text(self.mean_error, form)}; 95% of the predictions of a row are within"
-        error += (
-            f" {number_text((each['high'] - each['low']).median(), form)} of each other (median)"
-        )
+        width = (each["high"] - each["low"]).median()
+        error += f" {number_text(width, form)} of each other (median)"
         lost = self.n_samples - int(table["n"].min())
         unknown = f"In {lost:,} samples a slope or intercept can't be estimated; they are left out."
         return SummaryContent(
@@ -360,8 +354,8 @@ def _curve(found: Validation, predicted: FloatArray, n_groups: int) -> pd.DataFr
     members = [here[own] for own in groups]
     means = [np.average(predicted[own], weights=found.mass[own]) for own in members]
     observed = [_observed(found, own) for own in members]
-    rows = {"group": np.arange(1, len(members) + 1), "predicted": means, "observed": observed}
-    return pd.DataFrame(rows)
+    group = np.arange(1, len(members) + 1)
+    return pd.DataFrame({"group": group, "predicted": means, "observed": observed})
 
 
 def _observed(found: Validation, rows: IntArray) -> float:
@@ -438,7 +432,13 @@ def validate(
     asked = Procedure(problem, method, weights, dataclasses.replace(result.choice, folds=folds))
     own_seed = stream_seed(seed, "validation")
     names = here.arrays.groups.names
-    kind = _kind_of(len(weights), names)
+    units, rows = coded.units(len(names)), coded.array(len(weights))
+    form = coded.record(_Sample, units, rows, coded.array(3, 3))
+
+    def told(_: int, found: _Sample) -> dict[str, Any]:
+        return {"selected": tuple(names[g] for g in found.units)}
+
+    kind = Kind("sample", lambda _: form, told)
     calls = [(asked, horizon, own_seed, number) for number in range(n)]
     found = list(run_pieces(_one, calls, kind, course).values())
     risk = result.model.predict(problem)
@@ -494,11 +494,9 @@ def _shown(
     problem: Problem, training: RowWeights, risk: FloatArray, horizon: float | None
 ) -> FloatArray:
     """Predictions on the scale of the response: of times, of the event by the horizon."""
-    return (
-        risk
-        if horizon is None
-        else 1 - held_out.survival_at(problem, training.values, risk, horizon)
-    )
+    if horizon is None:
+        return risk
+    return 1 - held_out.survival_at(problem, training.values, risk, horizon)
 
 
 def _measures(
@@ -518,13 +516,3 @@ def _measures(
     if family.has_times:
         intercept = held_out.excess_events(problem.y, eta, training.values, at, mass)
     return np.array([score, found.slope, intercept])
-
-
-def _kind_of(n_rows: int, names: tuple[str, ...]) -> Kind:
-    """How samples are written to and read from files."""
-    form = coded.record(_Sample, coded.units(len(names)), coded.array(n_rows), coded.array(3, 3))
-
-    def told(_: int, found: _Sample) -> dict[str, Any]:
-        return {"selected": tuple(names[g] for g in found.units)}
-
-    return Kind("sample", lambda _: form, told)

@@ -24,7 +24,7 @@ from treeselect.arguments.checks import (
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.survival import strata_of
 from treeselect.designs.weights import check_offset
-from treeselect.engine.arrays import AnyArray, FloatArray, WeightArray
+from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.columns import select_groups
 from treeselect.engine.forest.leaf_values import leaf_quantiles
 from treeselect.engine.random import stream_seed
@@ -77,18 +77,17 @@ def _of_batches(fit: Fit, scan: Scan, asked: Wanted) -> Any:
     parts: list[Any] = []
     for start, table in scan.batches(columns):
         own = None if offset is None else offset[start : start + table.num_rows]
-        found = values_of(fit, frame_of_arrow(table), asked._replace(offset=own))
-        # Numbers take a quarter of the memory in an array.
-        if isinstance(found, dict):
-            parts.append({name: np.asarray(values) for name, values in found.items()})
-        else:
-            parts.append(found if asked.type == "class" else np.asarray(found))
+        found: Any = values_of(fit, frame_of_arrow(table), asked._replace(offset=own))
+        if asked.type != "class":  # numbers take a quarter of the memory in an array
+            named = found if isinstance(found, dict) else {"": found}
+            found = {name: np.asarray(values) for name, values in named.items()}
+        parts.append(found)
     if not parts:
-        empty = frame_of_arrow(scan.schema.empty_table())
-        return values_of(fit, empty, asked)
-    if isinstance(parts[0], dict):
-        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    return list(chain(*parts)) if asked.type == "class" else np.concatenate(parts)
+        return values_of(fit, frame_of_arrow(scan.schema.empty_table()), asked)
+    if asked.type == "class":
+        return list(chain(*parts))
+    whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return whole.get("", whole)
 
 
 def values_of(fit: Fit, new: Any, asked: Wanted) -> list[Any] | dict[str, list[float]]:
@@ -352,18 +351,23 @@ def hazards_at(
 ) -> dict[str, list[Any]]:
     """Survival or cumulative hazard of rows with these relative risks, a column for each time;
     missing where nobody of the stratum is under observation."""
+    baseline, stratum, eta, seen = _over_time(fit, frame, risk, times)
+    found = baseline.cumulative_hazard(times, stratum, eta)
+    found = np.where(seen, np.exp(-found) if type == "survival" else found, np.nan)
+    return {_name(time): found[:, j].tolist() for j, time in enumerate(times)}
+
+
+def _over_time(
+    fit: HasHazard, frame: pd.DataFrame, risk: FloatArray, times: FloatArray
+) -> tuple[Baseline, IntArray, FloatArray, BoolArray]:
+    """The baseline hazard, stratum and linear predictor of each row, shape (n_rows, 1), and whether
+    anyone of the stratum is under observation, shape (n_rows, n_times)."""
     baseline, known = fit.baseline, fit.design.response.follow_up
     assert baseline is not None
     assert known is not None
-    stratum = strata_of(known, fit.design.spec.formula, frame)[:, np.newaxis]
-    eta = fit.design.response.family.link(risk)[:, np.newaxis]
-    there = np.maximum(stratum, 0)
-    found = baseline.cumulative_hazard(times, there, eta)
-    if type == "survival":
-        found = np.exp(-found)
-    seen = (stratum >= 0) & (times <= baseline.until[there])
-    found = np.where(seen, found, np.nan)
-    return {_name(time): found[:, j].tolist() for j, time in enumerate(times)}
+    place = strata_of(known, fit.design.spec.formula, frame)[:, np.newaxis]
+    stratum, eta = np.maximum(place, 0), fit.design.response.family.link(risk)[:, np.newaxis]
+    return baseline, stratum, eta, (place >= 0) & (times <= baseline.until[stratum])
 
 
 def _name(time: float) -> str:
@@ -442,31 +446,20 @@ def cumulative_incidence(fits: Mapping[str, Any], new: Any, times: float | Seque
     first = next(iter(known.values()))
     at = read_times(first, "survival", times)
     frame = read_data(new)
-    grid = np.unique(np.concatenate([own.baseline.time for own in known.values() if own.baseline]))
-    grid = grid[grid <= at.max()]
-    eta, stratum, seen = [], [], np.ones((len(frame), len(at)), dtype=bool)
+    causes = []
     for own in known.values():
-        assert own.baseline is not None
-        follow_up = own.design.response.follow_up
-        assert follow_up is not None
         risk = np.asarray(values_of(own, frame, Wanted("response")), dtype=np.float64)
-        eta.append(own.design.response.family.link(risk)[:, np.newaxis])
-        place = strata_of(follow_up, own.design.spec.formula, frame)[:, np.newaxis]
-        stratum.append(np.maximum(place, 0))
-        seen &= (place >= 0) & (at <= own.baseline.until[stratum[-1]])
+        causes.append(_over_time(own, frame, risk, at))
+    grid = np.unique(np.concatenate([baseline.time for baseline, *_ in causes]))
+    grid = grid[grid <= at.max()]
     found = np.empty((len(known), len(frame), len(at)))
     step = max(_MOST_CELLS // max(len(grid), 1), 1)
     for start in range(0, len(frame), step):
         rows = slice(start, start + step)
-        hazards = np.array(
-            [
-                own.baseline.cumulative_hazard(grid, s[rows], e[rows])
-                for own, s, e in zip(known.values(), stratum, eta, strict=True)
-                if own.baseline is not None
-            ]
-        )
-        found[:, rows] = _incidence(hazards, np.searchsorted(grid, at, side="right"))
-    found = np.where(seen, found, np.nan)
+        hazards = [own.cumulative_hazard(grid, s[rows], e[rows]) for own, s, e, _ in causes]
+        place = np.searchsorted(grid, at, side="right")
+        found[:, rows] = _incidence(np.array(hazards), place)
+    found = np.where(np.all([seen for *_, seen in causes], axis=0), found, np.nan)
     table: dict[str, Any] = {"row": np.repeat(np.arange(len(frame)), len(at))}
     table["time"] = np.tile(at, len(frame))
     table |= {name: own.ravel() for name, own in zip(known, found, strict=True)}
