@@ -223,9 +223,6 @@ def _one_pair(
         ) from None
 
 
-# --- words -------------------------------------------------------------------------------------
-
-
 def run_notes(
     contestants: Sequence[Contestant], runs: Sequence[Run], of_data: tuple[str, ...]
 ) -> tuple[str, ...]:
@@ -399,9 +396,6 @@ def method_notes(found: Contest) -> tuple[str, ...]:
         f"{run.label}: {', '.join(filter(None, (run.title, options_text(run.options))))}."
         for run in found.runs
     )
-
-
-# --- the verdict of a comparison: which methods differ from the best -----------------------------
 
 
 def told_apart(differences: pd.DataFrame) -> tuple[list[str], list[str]]:

@@ -28,8 +28,6 @@ from treeselect.resampling.cross_validation import (
 from treeselect.resampling.records import Scored, Stoppable
 from treeselect.resampling.resampled import stability_index
 
-# --- the Pareto front of a set of points -------------------------------------------------------
-
 
 def pareto_front(points: FloatArray) -> BoolArray:
     """Points that no other point dominates. A point dominates another if it is at least as good in
@@ -404,9 +402,6 @@ def choices(found: Contest, run: Run) -> tuple[int, ...]:
 def _front(frame: pd.DataFrame) -> BoolArray:
     """Rows on the Pareto front of score, number of units and stability."""
     return pareto_front(np.column_stack([frame["score"], -frame["n_selected"], frame["stability"]]))
-
-
-# --- words ---------------------------------------------------------------------------------------
 
 
 def difference_cells(row: Mapping[Any, Any]) -> tuple[str, str, str]:

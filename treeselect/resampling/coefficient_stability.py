@@ -151,8 +151,6 @@ def estimates_of(refits: Sequence[Refit], keys: Sequence[Key]) -> tuple[FloatArr
     return estimate, has_term & np.isfinite(estimate)
 
 
-# --- variation of coefficients over resamples ----------------------------------------------------
-
 BOUNDS = (0.025, 0.5, 0.975)
 """Quantiles of the estimates over the resamples."""
 

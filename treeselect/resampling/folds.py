@@ -423,9 +423,6 @@ def _lacking(problem: Problem, y: FloatArray) -> str:
     return "none among the" if problem.family.has_times else f"{y[0]:g} in all"
 
 
-# --- two parts of the rows ------------------------------------------------------------------------
-
-
 def part_rows(
     problem: Problem, weights: RowWeights, split: float, seed: int
 ) -> tuple[IntArray, IntArray]:

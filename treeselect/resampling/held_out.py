@@ -506,9 +506,6 @@ def uno_areas(
     return np.array(found)
 
 
-# --- groups of rows by quantiles of a value ------------------------------------------------------
-
-
 def quantile_groups(values: FloatArray, weight: WeightArray, n_groups: int) -> list[IntArray]:
     """Rows by weighted quantiles, in order; equal values share a group, so there may be fewer."""
     _, place = np.unique(rounding.levels(values), return_inverse=True)

@@ -430,9 +430,6 @@ _NOTHING = 1e-12
 """Variance, as a share of the mean size, that counts as 0."""
 
 
-# --- model frequencies: the distinct sets of units, and their counts -----------------------------
-
-
 def distinct_sets(selected: BoolArray) -> tuple[BoolArray, IntArray]:
     """The distinct sets, the most frequent first, and how often each was selected."""
     packed = np.packbits(selected, axis=1)  # rows of bytes: wide sets are compared quickly
@@ -441,9 +438,6 @@ def distinct_sets(selected: BoolArray) -> tuple[BoolArray, IntArray]:
     place = np.arange(len(sets))[::-1]  # np.unique begins with the sets of the last units
     order = np.lexsort((place, sets.sum(axis=1), -counts))
     return sets[order], counts[order].astype(np.int64)
-
-
-# --- joint selection of pairs of units, compared with independence -------------------------------
 
 
 def co_selection(selected: BoolArray) -> FloatArray:

@@ -292,9 +292,6 @@ def papers(fit: Fit) -> tuple[Reference, ...]:
     return tuple(found)
 
 
-# --- sentences ---------------------------------------------------------------------------------
-
-
 def _what(fit: Fit) -> str:
     method, n_terms = fit.chosen_method, len(fit.design.spec.terms)
     n_units = len(fit.design.arrays.groups.names)

@@ -308,9 +308,6 @@ def _influence(table: pd.DataFrame) -> Figure:
                   "Cook's distance", [_cloud(x, y, rows), marked])  # fmt: skip
 
 
-# --- the linear model and a forest of its terms, on held-out rows -------------------------------
-
-
 def _held_out(
     found: FittedTerms, data: ModelData, folds: int, seed: int
 ) -> tuple[HeldOut, FloatArray, FloatArray, float]:

@@ -440,9 +440,6 @@ def _steps(result: Fit, term: str, weight: FloatArray) -> tuple[FloatArray | Non
     return values, [_number_step(values, known, weight, spec.kind == "logical")]
 
 
-# --- numbers -----------------------------------------------------------------------------------
-
-
 def _number_step(values: FloatArray, known: BoolArray, weight: FloatArray, is_bool: bool) -> _Step:
     """From the lower to the upper quartile; where these are the same, from the first to the last
     decile; of two values, and where these are the same, too, from the least to the largest."""
@@ -482,9 +479,6 @@ def _two_texts(start: float, end: float, is_bool: bool) -> tuple[str, str]:
     if digits == 4:
         return value_text(start), value_text(end)
     return texts
-
-
-# --- levels ------------------------------------------------------------------------------------
 
 
 def _level_steps(spec: TermSpec, columns: list[AnyArray], weight: FloatArray) -> list[_Step]:

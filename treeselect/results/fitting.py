@@ -217,9 +217,6 @@ def _choice_on_resamples(fit: Fit, k: Any) -> Choice:
     return fit.choice if k is None else dataclasses.replace(fit.choice, k=k)
 
 
-# --- arguments ---------------------------------------------------------------------------------
-
-
 def _check_k(k: object, method: Method, problem: Problem) -> int | str | None:
     """The rule for the number of units: a number, a rule's name, or None (tuning parameter)."""
     if method.tuning_value is not None:

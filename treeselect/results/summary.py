@@ -359,9 +359,6 @@ def stability_notes(result: Fit) -> list[str]:
     return [sentence for sentence in said if sentence]
 
 
-# --- the selected terms and the most frequent others ---------------------------------------------
-
-
 def overview_table(fit: Fit, most: int, most_others: int) -> tuple[pd.DataFrame, int]:
     """The first selected terms, and unselected terms of which a reader must know, with ``kept``
     (forced in) and ``substitutes``; and the number of rows for which there is no room."""

@@ -183,16 +183,10 @@ def glance_table(result: Fit) -> pd.DataFrame:
     return pd.DataFrame([row])
 
 
-# --- the rows that are shown first ---------------------------------------------------------------
-
-
 def selected_first(table: pd.DataFrame, length: int, most: int) -> pd.DataFrame:
     """The units of the selection, at most `most`, then the most frequent others."""
     ordered = table.sort_values("selected", ascending=False, kind="stable", ignore_index=True)
     return ordered.head(min(max(length, int(table["selected"].sum())), most))
-
-
-# --- rows used: classes, missing values ----------------------------------------------------------
 
 
 def class_counts(fit: Fit) -> tuple[tuple[str, int], ...]:
