@@ -36,16 +36,16 @@ import itertools
 import json
 import os
 import zlib
-from functools import lru_cache, partial
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from answers_data import DEVELOPMENT, FRESH, table
-from answers_programs import ANSWERS, DEFAULT, is_here, ours, responses, score, truth_of
+from answers_programs import ANSWERS, DEFAULT, is_here, responses, score, truth_of, warm
 from cases import CASES, SEEDS
 from harness import Run, limited, mean_and_error, shown, shown_mean, signed
 from peers import filled, is_number, quiet
-from shootout import drawn, simulated
+from shootout import drawn
 from statsmodels.stats.proportion import proportion_confint
 from truth import judged
 
@@ -157,13 +157,6 @@ def martingale(times):
 # --- one case ----------------------------------------------------------------------------------
 
 
-@lru_cache
-def warm():
-    """Load the kernels before processes are forked from this one."""
-    with quiet():
-        ours(*[simulated()[0]] * 2, "binomial", 1)
-
-
 def answered(method, train, new, kind, seed, seconds):
     """What a program selects and says, its CPU seconds, and what went wrong."""
     call, kinds, _ = ANSWERS[method]
@@ -210,6 +203,7 @@ def one_table(name, methods, seconds, beside=None):
     judge = Judge(frame, kind, train, new)
     seed = zlib.crc32(name.encode()) % 10_000
     given = [frame.iloc[part].reset_index(drop=True) for part in (train, new)]
+    lines = []
     for method in methods:
         found, claims, spent, problem = answered(method, *given, kind, seed, seconds)
         line = {
@@ -224,7 +218,8 @@ def one_table(name, methods, seconds, beside=None):
                 "s.e. beside": np.nan if beside is None else judge.gap_error(found, beside),
                 "columns": json.dumps(sorted(map(str, found))),
             }  # fmt: skip
-        yield line
+        lines.append(line)
+    return lines
 
 
 # --- tables ------------------------------------------------------------------------------------
@@ -467,12 +462,16 @@ def main():
                     run.keep("answers_truth", {"run": key, **line})
     if "tables" in run.parts:
         done = run.stands("answers_tables")
-        for name in run.sets:
-            lacking = [m for m in methods if f"{name}, {m}" not in done]
-            beside = columns_of(run, name, DEFAULT)
-            for line in one_table(name, lacking, run.seconds, beside) if lacking else ():
-                key = f"{line['case']}, {line['method']}"
-                run.keep("answers_tables", {"run": key, **line})
+        lacking = {n: [m for m in methods if f"{n}, {m}" not in done] for n in run.sets}
+        calls = [
+            (name, left, run.seconds, columns_of(run, name, DEFAULT))
+            for name, left in lacking.items() if left
+        ]  # fmt: skip
+        for start in range(0, len(calls), run.jobs):
+            for lines in run.map(one_table, calls[start : start + run.jobs]):
+                keys = [f"{line['case']}, {line['method']}" for line in lines]
+                rows = [{"run": key, **line} for key, line in zip(keys, lines, strict=True)]
+                run.keep("answers_tables", rows)
     write(run)
 
 

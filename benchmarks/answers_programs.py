@@ -9,12 +9,12 @@ from __future__ import annotations
 import importlib.util
 import subprocess
 import tempfile
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from peers import coded, coded_y, filled, is_number
+from peers import coded, coded_y, filled, is_number, quiet
 
 import treeselect
 from treeselect.engine.threads import one_thread
@@ -81,6 +81,15 @@ def ours(train, new, kind, seed, **options):
         "said": said["cv_score"], "said s.e.": said["cv_se"], "found": found,
         "frequency": terms.loc[terms["selected"], "frequency"].astype(float).mean(),
     }  # fmt: skip
+
+
+@lru_cache
+def warm():
+    """Load the kernels before processes are forked from this one."""
+    from shootout import simulated
+
+    with quiet():
+        ours(*[simulated()[0]] * 2, "binomial", 1)
 
 
 def in_r(name, train, new, kind, seed):

@@ -157,6 +157,14 @@ def test_each_program_is_in_a_part_or_says_why_not(evidence, run):
     assert run("evidence.py").count("|\n") == 2 + len(lines)
 
 
+def test_what_a_program_runs_in_processes_can_be_sent_to_them():
+    # What is cached in the main module can be pickled only by its name, which others do not have.
+    for path in FOLDER.rglob("*.py"):
+        text = path.read_text("utf-8")
+        if "run.map(" in text or "run.flat(" in text:
+            assert "cache\n" not in text, path
+
+
 def test_a_fingerprint_ignores_docstrings_and_comments(evidence, tmp_path):
     texts = {
         "plain": "def f(x):\n    return x\n",
