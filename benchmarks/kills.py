@@ -1,13 +1,13 @@
-"""A call that is killed again and again by SIGKILL: is a finished piece ever lost?
+"""Calls that are killed again and again, or find the disk full: is a finished piece ever lost?
 
-    python benchmarks/kills.py [--quick] [--kills 50] [--runs 4] [--seed 1]
+    python benchmarks/kills.py [--quick] [--calls resample ...] [--kills 20] [--seed 1]
 
-``fit.resample(..., checkpoint=FOLDER)`` runs in a process that is killed after up to 40 pieces and
-up to a tenth of a second, in half of the cases with its worker processes, and is begun again with
-one or two processes at a time; after the last kill it is left alone until all resamples are done.
-Checked after each kill: files that were there are there, byte by byte; none is damaged. Checked at
-the end of each run: no piece that had been told as finished was done again, and the selections are
-those of a call that nobody disturbed.
+Each call that takes a folder for its pieces (``checkpoint=``) runs in a process that is killed by
+SIGKILL after up to 20 pieces and up to a tenth of a second, in half of the cases with its worker
+processes, and is begun again with one or two processes at a time. Then it runs once where no file
+may be longer than 100 bytes, as on a full disk, and in the end is left alone. Checked after each:
+files that were there are there, byte by byte; none is damaged. Checked at the end: no piece that
+had been told as finished was done again, and both answers are those of an undisturbed call.
 """
 
 from __future__ import annotations
@@ -15,71 +15,98 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import resource
 import signal
 import subprocess
 import tempfile
 import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from harness import Run, child, in_process
+from harness import Run, child
 
 import treeselect
 
 ROWS, COLUMNS = 400, 12
 
-MOST_PIECES = 40
+MOST_PIECES = 20
 """A life ends before so many pieces."""
 
+FORMULA = "y ~ ."
+CALLS = {
+    "resample": lambda fit, n, **how: fit.resample(n, **how),
+    "performance": lambda fit, n, **how: fit.performance(5, repeats=n // 5, **how),
+    "validate": lambda fit, n, **how: fit.validate(n, **how),
+    "inference": lambda fit, n, **how: fit.inference(repeats=n, **how),
+    "compare": lambda fit, n, **how: treeselect.compare(
+        FORMULA, frame(n), ["mrmr", "fcbf"], k=3, folds=5, repeats=n // 10, seed=1, **how
+    ),
+}
+"""Calls of about n pieces."""
 
-def fitted(seed):
-    """A fit of a method whose resamples take some hundredths of a second."""
+
+def frame(seed):
+    """Rows of which a method takes some hundredths of a second."""
     rng = np.random.default_rng(seed)
-    frame = pd.DataFrame(
+    found = pd.DataFrame(
         rng.normal(size=(ROWS, COLUMNS)), columns=[f"x{i}" for i in range(COLUMNS)]
     )
-    frame["y"] = frame["x0"] + frame["x1"] * frame["x2"] + rng.normal(size=ROWS)
-    return treeselect.select("y ~ .", frame, method="mrmr", k=3, seed=seed)
+    return found.assign(y=found["x0"] + found["x1"] * found["x2"] + rng.normal(size=ROWS))
 
 
-def life(folder, seed, n, n_jobs):
-    """Selections of one life of the process, which tells each piece in a file."""
-    fit, folder = fitted(seed), Path(folder)
+def answer(call, seed, n, **how):
+    """What a call says, but for its seconds."""
+    fit = treeselect.select(FORMULA, frame(seed), method="mrmr", k=3, seed=seed)
+    found = CALLS[call](fit, n, **how).tidy()
+    return found.drop(columns="seconds", errors="ignore").to_json(double_precision=15)
+
+
+def life(call, folder, seed, n, n_jobs, most_bytes):
+    """The answer of one life of the process, which tells each piece in a file, or may write no file
+    of more than some bytes."""
+    folder = Path(folder)
     told = os.open(folder / "told", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
     def tell(piece):
-        if not piece.was_saved:
+        if not piece.was_saved and most_bytes is None:
             os.write(told, f"{piece.number}\n".encode())
 
+    if most_bytes is not None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, resource.RLIM_INFINITY))
     print("begins", flush=True)
-    found = fit.resample(n, n_jobs=n_jobs, checkpoint=folder / "saved", on_piece=tell)
-    return found.stability.selected.astype(int).tolist()
+    how = {"n_jobs": n_jobs, "checkpoint": folder / "saved", "on_piece": tell}
+    return answer(call, seed, n, **how)
 
 
-def one_life(folder, seed, n, n_jobs, rng):
+def one_life(rng, call, folder, seed, n, n_jobs, *, is_killed=False, most_bytes=None):
     """What a life printed at its end; None if it was killed."""
-    python, *rest = child(life, str(folder), seed, n, n_jobs)
-    command = [python, "-W", "error", *rest]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    python, *rest = child(life, call, str(folder), seed, n, n_jobs, most_bytes)
+    filters = [] if most_bytes else ["-W", "error"]  # a full disk is told by a warning
+    command = [python, *filters, *rest]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
     assert process.stdout.readline() == "begins\n"
-    enough = n_told(folder) + rng.integers(0, MOST_PIECES)
-    while process.poll() is None and n_told(folder) < enough:
-        time.sleep(0.002)
-    time.sleep(rng.uniform(0, 0.1))
-    if process.poll() is None:
-        if rng.random() < 0.5:
-            os.killpg(process.pid, signal.SIGKILL)  # its own session: itself and its workers
-        else:
-            process.kill()
-            process.wait()
-            with contextlib.suppress(ProcessLookupError):  # workers wait for minutes for another
-                os.killpg(process.pid, signal.SIGKILL)
-    said = process.communicate()[0]
-    return json.loads(said.splitlines()[-1]) if process.returncode == 0 else None
+    if is_killed:
+        enough = n_told(folder) + rng.integers(0, MOST_PIECES)
+        while process.poll() is None and n_told(folder) < enough:
+            time.sleep(0.002)
+        time.sleep(rng.uniform(0, 0.1))
+        if process.poll() is None:
+            if rng.random() < 0.5:
+                os.killpg(process.pid, signal.SIGKILL)  # its own session: itself and its workers
+            else:
+                process.kill()
+                process.wait()
+                with contextlib.suppress(ProcessLookupError):  # workers wait for minutes
+                    os.killpg(process.pid, signal.SIGKILL)
+    said, problem = process.communicate()
+    assert process.returncode in (0, -signal.SIGKILL), problem
+    assert most_bytes is None or "Warning" in problem
+    return None if process.returncode else json.loads(said.splitlines()[-1])
 
 
 def n_told(folder):
@@ -90,34 +117,32 @@ def n_told(folder):
 
 def files_of(folder):
     """Contents of the pieces by name."""
-    return {path.name: path.read_bytes() for path in (folder / "saved").glob("resample-*.json")}
+    return {path.name: path.read_bytes() for path in (folder / "saved").glob("*-*.json")}
 
 
-def one_run(seed, n, most_kills, most_jobs, last):
-    """Kills, files left over, pieces that were done twice, and what became of the answer."""
-    row, rng = Counter(), np.random.default_rng(seed)
+def one_run(call, seed, n, most_kills, most_jobs):
+    """Kills, files left over, pieces that were done twice, and what became of the answers."""
+    row, rng = Counter({"answers that differ": 0}), np.random.default_rng(seed)
+    undisturbed = answer(call, seed, n, n_jobs=1)
     with tempfile.TemporaryDirectory() as name:
-        folder, found, before = Path(name), None, {}
-        while found is None:
-            if row["kills"] < most_kills:
-                n_jobs = int(rng.integers(1, most_jobs + 1))
-                found = one_life(folder, seed, n, n_jobs, rng)
-                row["kills"] += found is None
-            else:
-                found = last(str(folder), seed, n, 1)
+        folder, before = Path(name), {}
+        lives = [{"is_killed": True}] * most_kills + [{"most_bytes": 100}, {}]
+        for how in lives:
+            if how.get("is_killed") and len(before) >= n:
+                continue  # nothing is left to be done
+            n_jobs = int(rng.integers(1, most_jobs + 1)) if how.get("is_killed") else 1
+            found = one_life(rng, call, folder, seed, n, n_jobs, **how)
+            row["kills"] += found is None
+            row["answers that differ"] += found not in (None, undisturbed)
             after = files_of(folder)
             row["files lost or changed"] += sum(after.get(k) != v for k, v in before.items())
             row["files damaged"] += sum(not is_whole(content) for content in after.values())
             before = after
         times = Counter((folder / "told").read_text().split())
-        row["pieces told"] = len(times)
+        row["pieces"] = len(before)
         row["pieces done twice"] = sum(count - 1 for count in times.values())
         row["parts left"] = len(list((folder / "saved").glob(".treeselect-*.part")))
-    row["resamples"] = n
-    row["resamples that differ"] = int(
-        (np.array(found) != fitted(seed).resample(n).stability.selected).any(axis=1).sum()
-    )
-    return row
+    return {"call": call, **row}
 
 
 def is_whole(content):
@@ -130,28 +155,21 @@ def is_whole(content):
 
 def main():
     """Write the table."""
-    quick = {"kills": 1, "runs": 1}
-    run = Run(__doc__, kills=50, runs=4, seed=1, quick=quick)  # runs side by side share the kills
-    n, most_jobs, last = run.pick((60, 1, life), (400, 2, partial(in_process, life)))
-    quotas = [run.kills // run.runs + (i < run.kills % run.runs) for i in range(run.runs)]
-    with ThreadPoolExecutor(run.runs) as pool:
-        calls = [(run.seed + i, n, quota, most_jobs, last) for i, quota in enumerate(quotas)]
-        rows = list(pool.map(lambda call: one_run(*call), calls))
+    quick = {"kills": 1, "calls": ("resample",)}
+    run = Run(__doc__, calls=CALLS, kills=20, seed=1, quick=quick)
+    n, most_jobs = run.pick((30, 1), (400, 2))
+    rows = [one_run(call, run.seed, n, run.kills, most_jobs) for call in run.calls]
     names = (
-        "kills", "resamples", "resamples that differ", "pieces done twice",
-        "files lost or changed", "files damaged", "parts left",
+        "call", "kills", "pieces", "pieces done twice", "files lost or changed", "files damaged",
+        "parts left", "answers that differ",
     )  # fmt: skip
-    rows.append(total := sum(rows, Counter()))
-    told = [*map(str, range(1, len(rows))), "all"]
     run.table(
         "kills",
-        [
-            {"run": text, **{name: row[name] for name in names}}
-            for text, row in zip(told, rows, strict=True)
-        ],
-        f"treeselect, {total['kills']} kills by SIGKILL at random moments of"
-        f" fit.resample({n}, checkpoint=FOLDER), with 1 or 2 processes, {ROWS} rows x {COLUMNS}"
-        " columns, mrmr. A part is what a killed process was writing; it is removed in time.",
+        [{name: row[name] for name in names} for row in rows],
+        "treeselect: kills by SIGKILL at random moments of calls with `checkpoint=FOLDER`, with 1"
+        f" or 2 processes, {ROWS} rows x {COLUMNS} columns, mrmr; then one run on a full disk, and"
+        " one that nobody disturbs. A part is what a killed process was writing; it is removed in"
+        " time. Answers: of the last two runs.",
     )
 
 
