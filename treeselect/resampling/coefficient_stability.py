@@ -23,7 +23,7 @@ from treeselect.printing import cells
 from treeselect.resampling.assessing import resample_weights
 from treeselect.resampling.fit import Fit
 from treeselect.resampling.records import InLibrary
-from treeselect.resampling.resampled import Scheme, distinct_sets
+from treeselect.resampling.resampled import Scheme, distinct_sets, known_quantiles
 from treeselect.resampling.sample_splitting import why_not
 from treeselect.resampling.stability import Stability
 from treeselect.running.parallel import Workers, run_all
@@ -61,49 +61,18 @@ def fit_terms(data: ModelData, terms: Sequence[str], coding: LinearCoding = USUA
     return Refit(terms, failure=failure[0])
 
 
-def refit_resamples(
-    data: ModelData,
-    stability: Stability,
-    workers: Workers,
-    progress: bool | None,
-    coding: LinearCoding = USUAL,
-) -> list[Refit]:
-    """The linear model of each resample, in order. Columns are encoded once for each set of terms,
-    from all rows: a level that is absent from a resample must not change the reference level of the
-    others."""
-    if stability.asked is not None:  # which of them were finished is not known
-        raise StabilityError(
-            "`coefficient_stability()` needs all requested resamples.\n"
-            f"  Found: {stability.n_resamples:,} of {stability.asked:,}, as the call was stopped."
-            " Resample again; with the same `checkpoint` it resumes."
-        )
-    sets, _ = distinct_sets(stability.selected)
-    numbers = [np.flatnonzero((stability.selected == chosen).all(axis=1)) for chosen in sets]
-    names = np.array(stability.units, dtype=object)
-    calls = [
-        (data, data.terms_of(names[chosen]), stability.scheme, stability.seed, here, coding)
-        for chosen, here in zip(sets, numbers, strict=True)
-    ]
-    found = run_all(_of_one_set, calls, workers, "Refits", progress)
-    by_number = {
-        number: refit
-        for here, refits in zip(numbers, found, strict=True)
-        for number, refit in zip(here.tolist(), refits, strict=True)
-    }
-    return [by_number[number] for number in range(stability.n_resamples)]
-
-
 def _of_one_set(
     data: ModelData,
     terms: tuple[str, ...],
     scheme: Scheme,
     seed: int,
     numbers: IntArray,
-    coding: LinearCoding = USUAL,
+    coding: LinearCoding,
     *,
     n_threads: int = 1,
 ) -> list[Refit]:
-    """Linear models of one set of terms on the resamples that selected it."""
+    """Linear models of one set of terms on the resamples that selected it. Columns are encoded once
+    from all rows: a level that is absent from a resample must not change the reference level."""
     with why_not() as failure:
         every = linear_data(data, terms, np.arange(len(data.weight)), coding=coding)
         every = every.of_columns(every.is_free)
@@ -129,12 +98,8 @@ def _fitted(data: ModelData, terms: tuple[str, ...], here: LinearData) -> Refit:
         raise DataError(fit.problems[0])
     keys = list(zip(fit.terms, fit.names, strict=True))
     error = np.sqrt(np.diag(fit.covariance))
-    return Refit(
-        terms,
-        dict(zip(keys, fit.estimate.tolist(), strict=True)),
-        dict(zip(keys, error.tolist(), strict=True)),
-        model=fit.model,
-    )
+    estimates = dict(zip(keys, fit.estimate.tolist(), strict=True))
+    return Refit(terms, estimates, dict(zip(keys, error.tolist(), strict=True)), model=fit.model)
 
 
 def estimates_of(refits: Sequence[Refit], keys: Sequence[Key]) -> tuple[FloatArray, BoolArray]:
@@ -166,10 +131,7 @@ def coefficient_spread(
         rmsd = np.sqrt(np.where(known, (estimate - full) ** 2, 0.0).sum(axis=0) / n)
         conditional = np.where(in_model, estimate, 0.0).sum(axis=0) / in_model.sum(axis=0)
         ratio, bias = rmsd / error, (conditional - full) / full
-    limits = np.full((len(BOUNDS), estimate.shape[1]), np.nan)
-    for j in np.flatnonzero(n):
-        limits[:, j] = np.quantile(estimate[known[:, j], j], BOUNDS)
-    low, median, high = limits
+    low, median, high = known_quantiles(np.where(known, estimate, np.nan), BOUNDS)
     return {
         "rmsd_ratio": np.where(np.isfinite(ratio), ratio, np.nan),
         "relative_conditional_bias": np.where(np.isfinite(bias), bias, np.nan),
@@ -375,8 +337,23 @@ def coefficient_stability(
     terms = tuple(spec.term.name for spec in data.spec.terms)
     if coding.missing == "drop":
         warn_of_gaps(data, terms, "coefficient_stability()")
+    if stability.asked is not None:  # which of them were finished is not known
+        raise StabilityError(
+            "`coefficient_stability()` needs all requested resamples.\n"
+            f"  Found: {stability.n_resamples:,} of {stability.asked:,}, as the call was stopped."
+            " Resample again; with the same `checkpoint` it resumes."
+        )
     full, own = fit_terms(data, terms, coding), fit_terms(data, result.selected, coding)
-    refits = refit_resamples(data, stability, workers, result.progress, coding)
+    sets, names = distinct_sets(stability.selected)[0], np.array(stability.units, dtype=object)
+    numbers = [np.flatnonzero((stability.selected == chosen).all(axis=1)) for chosen in sets]
+    calls = [
+        (data, data.terms_of(names[chosen]), stability.scheme, stability.seed, here, coding)
+        for chosen, here in zip(sets, numbers, strict=True)
+    ]
+    found = run_all(_of_one_set, calls, workers, "Refits", result.progress)
+    order = np.argsort(np.concatenate(numbers))
+    every = [refit for of_set in found for refit in of_set]
+    refits = [every[place] for place in order]
     failures = Counter(refit.failure for refit in refits if refit.failure)
     models = (refit.model for refit in (full, own, *refits) if refit.model)
     table = _table(data, stability, full, own, refits)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -15,6 +16,7 @@ from treeselect.brief import brief
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import at_least
 from treeselect.errors import StabilityError
+from treeselect.quiet import own_filters
 from treeselect.resampling.records import Stoppable
 
 Scheme = Literal["bootstrap", "subsample", "complementary"]
@@ -409,6 +411,16 @@ def wilson_interval(
     half = quantile / (1 + z2) * np.sqrt(p * (1 - p) / trials + z2 / (4 * trials))
     # At 0 and 1 the bound is exact; rounding must not push it beyond.
     return np.where(p == 0, 0.0, centre - half), np.where(p == 1, 1.0, centre + half)
+
+
+def known_quantiles(values: FloatArray, shares: Sequence[float] = (0.025, 0.975)) -> FloatArray:
+    """Quantiles over the first axis of what is known, by default the ends of an interval; missing
+    where nothing is."""
+    if not values.size:
+        return np.full((len(shares), *values.shape[1:]), np.nan)
+    with own_filters():
+        warnings.simplefilter("ignore")
+        return np.asarray(np.nanquantile(values, shares, axis=0))
 
 
 def clustered_interval(shares: FloatArray, trials: int) -> tuple[FloatArray, FloatArray]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,7 +24,6 @@ from treeselect.figures.plotting import need_matplotlib, plotted
 from treeselect.models.linear.statistics import recalibrate
 from treeselect.printing import Summarised, SummaryContent, cells, decimal_text, number_text
 from treeselect.printing.numbers import span
-from treeselect.quiet import own_filters
 from treeselect.resampling import held_out
 from treeselect.resampling.assessing import check_varies, resample_weights
 from treeselect.resampling.choosing import Procedure, run_selection
@@ -33,6 +31,7 @@ from treeselect.resampling.cross_validation import known_score
 from treeselect.resampling.fit import NO_SOURCE, Fit, Source
 from treeselect.resampling.performance import rule_words
 from treeselect.resampling.records import OfFolds, Stoppable, stopped
+from treeselect.resampling.resampled import known_quantiles
 from treeselect.resampling.subgroups import read_subgroups
 from treeselect.running import coded
 from treeselect.running.parallel import Workers
@@ -168,7 +167,7 @@ class Validation(Summarised, OfFolds, Stoppable):
         OptionError
             If the threshold is not allowed, or the response has no risks.
         """
-        low, high = _ends(self.resampled)
+        low, high = known_quantiles(self.resampled)
         table = {"row": self.rows, "predicted": self.predicted, "low": low, "high": high}
         table["error"] = self._errors()
         if threshold is not None:
@@ -219,7 +218,7 @@ class Validation(Summarised, OfFolds, Stoppable):
             found[name] = np.bincount(group, self.mass * table[name]) / found["n"]
         found["observed"] = [_observed(self, own) for own in members]
         means = [_means(self.resampled[:, own].T, self.mass[own]) for own in members]
-        found["mean_low"], found["mean_high"] = _ends(np.array(means).T)
+        found["mean_low"], found["mean_high"] = known_quantiles(np.array(means).T)
         return self._frame(pd.DataFrame(found))
 
     def calibration(self, n_groups: int = 10) -> Any:
@@ -338,13 +337,6 @@ def _means(values: FloatArray, weight: FloatArray | None = None) -> FloatArray:
     """Means over the first axis of what is known; missing if nothing is."""
     found = np.ma.average(np.ma.masked_invalid(values), axis=0, weights=weight)
     return np.asarray(np.ma.filled(found, np.nan))
-
-
-def _ends(values: FloatArray) -> FloatArray:
-    """Percentiles 2.5 and 97.5 over the first axis, of what is known."""
-    with own_filters():
-        warnings.simplefilter("ignore")  # for rows of a stratum that no sample has
-        return np.asarray(np.nanquantile(values, [0.025, 0.975], axis=0))
 
 
 def _curve(found: Validation, predicted: FloatArray, n_groups: int) -> pd.DataFrame:

@@ -54,7 +54,12 @@ def curves(result: Fit, term: str) -> tuple[Curve, ...]:
     word = result.design.word_for(variable)
     for label in labels:
         band = _band(shape, f"_{label}" if label else "")
-        points = _points(values, share, effects[label], band, is_number)
+        rows = zip(values, values.isna(), share, effects[label], band, strict=True)
+        points = []
+        for value, lost, part, effect, ends in rows:
+            number = float(value) if is_number and not lost else None
+            text = MISSING if lost else value_text(value if number is None else number)
+            points.append(CurvePoint(number, text, float(part), float(effect), bool(lost), *ends))
         if is_number:
             points = _averaged(points)
         if not found:
@@ -123,29 +128,12 @@ def value_text(value: Any) -> str:
     return number_text(float(value)) if isinstance(value, float | np.floating) else str(value)
 
 
-def _points(
-    values: pd.Series[Any],
-    share: FloatArray,
-    effect: FloatArray,
-    band: list[tuple[float | None, float | None]],
-    is_number: bool,
-) -> tuple[CurvePoint, ...]:
-    points = []
-    for value, lost, part, height, ends in zip(
-        values, values.isna(), share, effect, band, strict=True
-    ):
-        number = float(value) if is_number and not lost else None
-        label = MISSING if lost else value_text(value if number is None else number)
-        points.append(CurvePoint(number, label, float(part), float(height), bool(lost), *ends))
-    return tuple(points)
-
-
-def _averaged(points: Sequence[CurvePoint]) -> tuple[CurvePoint, ...]:
+def _averaged(points: list[CurvePoint]) -> list[CurvePoint]:
     """Means over neighbouring values of a number with many, each over a twentieth of the rows or
     one value: trees jump from value to value by chance."""
     known = [p for p in points if p.value is not None]
     if len(known) <= _MOST_STEPS:
-        return tuple(points)
+        return points
     parts = [(p.share, p.value, p.effect, p.low, p.high) for p in known]
     share, *values = np.array(parts, dtype=np.float64).T  # None is not a number
     found = []
@@ -155,7 +143,7 @@ def _averaged(points: Sequence[CurvePoint]) -> tuple[CurvePoint, ...]:
         ends = (low, high) if low == low else ()
         total = float(share[own].sum())
         found.append(CurvePoint(value, value_text(value), total, effect, False, *ends))
-    return (*found, *(p for p in points if p.value is None))
+    return [*found, *(p for p in points if p.value is None)]
 
 
 def _band(shape: pd.DataFrame, name: str) -> list[tuple[float | None, float | None]]:

@@ -54,12 +54,14 @@ def make_record(
     found = read_model(result.model, points.probes, result.design.problem)
     sizes = [len(probe.grid) for probe in points.probes.terms]
     parts = np.split(found.response, np.cumsum(sizes)[:-1]) if sizes else []
-    directions = [
-        tuple(_direction(along, is_factor, curve, probe.share) for curve in part.T)
-        for along, is_factor, part, probe in zip(
-            points.along, points.is_factor, parts, points.probes.terms, strict=True
-        )
-    ]
+    directions: list[tuple[str, ...]] = []
+    shares = [probe.share for probe in points.probes.terms]
+    for part, share, along, own in zip(parts, shares, points.along, points.is_factor, strict=True):
+        if along is None:
+            directions.append((BY_LEVEL if own else JOINT,) * part.shape[1])
+            continue
+        order = np.argsort(along, kind="stable")[: int((~np.isnan(along)).sum())]
+        directions.append(tuple(direction(curve[order], share[order]) for curve in part.T))
     record = effect_record(
         points.terms, directions, points.contrasts, points.ends, found.ends, sizes, resampled
     )
@@ -67,15 +69,6 @@ def make_record(
         return record
     pairs = shapes.interactions_of(result, points.probes.pairs, resampled)
     return dataclasses.replace(record, interactions=pairs)
-
-
-def _direction(
-    along: FloatArray | None, is_factor: bool, curve: FloatArray, share: FloatArray
-) -> str:
-    if along is None:
-        return BY_LEVEL if is_factor else JOINT
-    order = np.argsort(along, kind="stable")[: int((~np.isnan(along)).sum())]
-    return direction(curve[order], share[order])
 
 
 def direction(curve: FloatArray, share: FloatArray) -> str:

@@ -31,7 +31,7 @@ from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, quoted
 from treeselect.models.linear import coefficients, tests
 from treeselect.models.linear.coefficients import robust_note
-from treeselect.models.linear.data import ORDINAL, LinearData
+from treeselect.models.linear.data import ORDINAL
 from treeselect.models.linear.fit import FIRTH, ONLY_FOR, LinearFit
 from treeselect.models.linear.ordinal import OrdinalFit
 from treeselect.models.linear.regression_table import response_words
@@ -203,7 +203,14 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
     printed = coefficients.in_print(data, rows)
     splines = full.splines
     references = coefficients.reference_levels(data, tuple(full.matrix.columns))
-    groups_name = result.choice.folds.groups_name
+    groups_name, names, gaps = result.choice.folds.groups_name, shown_names(data), []
+    if counts := gaps_of(data, result.selected).counts:
+        said = ", ".join(f"{names.get(name, name)} {n:,}" for name, n in counts)
+        how = WAYS_OUT
+        if coding.missing == "indicator":
+            assert full.columns is not None
+            how = full.columns.words
+        gaps = [f"Missing values: {said}. {how}".strip()]
     content = SummaryContent(
         title=f"{'Additive' if splines else 'Linear'} model of the selected terms",
         facts=(
@@ -212,7 +219,7 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
             ("Model", fit.model),
             ("Response", response_words(data, family)),
             *_ordinal_facts(data, fit),
-            *([("Knots", knots_words(splines, shown_names(data)))] if splines else []),
+            *([("Knots", knots_words(splines, names))] if splines else []),
             ("Rows used", f"{n_used:,}"),
             ("Rows dropped", coefficients.dropped_words(full.n_dropped)),
             *data.weights_facts,
@@ -236,7 +243,8 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
             *_family_notes(fit, has_aic=data.row_weights.are_copies),
             *coefficients.left_out_note(left_out, fit),
             *weight_notes(data, fit),
-            *_coding_notes(data, full, result.selected, coding),
+            *gaps,
+            *coded_words(data.sources, data.spec.terms, result.selected, coding),
             "`.predict(new, se=True)` predicts new data, with intervals.",
         ),
     )
@@ -334,19 +342,3 @@ def weight_notes(data: ModelData, fit: LinearFit) -> Iterator[str]:
         squares = fit.model.startswith(("OLS", "WLS"))
         part = "subtracted from the response" if squares else "part of the linear predictor"
         yield f"The offset is {part}."
-
-
-def _coding_notes(
-    data: ModelData, full: LinearData, terms: Sequence[str], coding: LinearCoding
-) -> tuple[str, ...]:
-    """Notes on missing values and ordered factors, if there are any."""
-    gaps, notes = gaps_of(data, terms), []
-    if gaps.counts:
-        labels = shown_names(data)
-        counts = ", ".join(f"{labels.get(name, name)} {n:,}" for name, n in gaps.counts)
-        how = WAYS_OUT
-        if coding.missing == "indicator":
-            assert full.columns is not None
-            how = full.columns.words
-        notes.append(f"Missing values: {counts}. {how}".strip())
-    return (*notes, *coded_words(data.sources, data.spec.terms, terms, coding))

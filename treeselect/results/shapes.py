@@ -26,6 +26,7 @@ from treeselect.models.model import TreeModel
 from treeselect.models.probing import PairProbes, PairTerm, ResampledReadings, read_strengths
 from treeselect.printing import decimal_text, interval_text, significant_text
 from treeselect.resampling.fit import LEAST_RESAMPLES, Fit, InteractionRecord
+from treeselect.resampling.resampled import known_quantiles
 
 MOST_ROWS = 1000
 """Rows that effects are averaged over; of more a sample."""
@@ -200,23 +201,16 @@ def _points_in_words(
     points = np.unravel_index(np.arange(len(found.points)), tuple(found.sizes))
     places = np.unravel_index(found.place, tuple(found.sizes))
     for term, size, point, place in zip(terms, found.sizes, points, places, strict=True):
-        is_exact = _stands_at_its_point(sample, term, found, point, place)
+        own = np.flatnonzero(sample.data.group_of == sample.terms.index(term)).tolist()
+        at = [int(np.flatnonzero(found.columns == j)[0]) for j in own]
+        codes = np.column_stack([sample.data.column(j) for j in own])
+        of_point = found.points[np.unique(point, return_index=True)[1]][:, at]
+        is_exact = np.asarray((codes == of_point[place]).all(axis=1))
         for name, axis in _axes(result, term, sample).items():
-            own = _in_words(axis, place, is_exact, int(size))
-            words[value_column(result, name)] = [own[p] for p in point]
+            values = _in_words(axis, place, is_exact, int(size))
+            words[value_column(result, name)] = [values[p] for p in point]
             keys.append(_order_of(words[value_column(result, name)], axis))
     return words, np.lexsort(keys[::-1])
-
-
-def _stands_at_its_point(
-    sample: Sample, term: str, found: dependence.Dependence, point: IntArray, place: IntArray
-) -> BoolArray:
-    """Whether each row has the codes of its point in the columns of a term."""
-    own = np.flatnonzero(sample.data.group_of == sample.terms.index(term))
-    at = np.array([int(np.flatnonzero(found.columns == j)[0]) for j in own])
-    first = np.unique(point, return_index=True)[1]
-    codes = np.column_stack([sample.data.column(int(j)) for j in own])
-    return np.asarray((codes == found.points[first][:, at][place]).all(axis=1))
 
 
 def _axes(result: Fit, term: str, sample: Sample) -> dict[str, Numbers | Labels]:
@@ -281,12 +275,8 @@ def _order_of(values: Sequence[Any], axis: Numbers | Labels) -> FloatArray:
 
 def intervals(values: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
     """Percentiles 2.5 and 97.5 over the resamples, if the value is known in at least 20."""
-    known = ~np.isnan(values)
-    count = known.sum(axis=0)
-    low, high = np.full(count.shape, np.nan), np.full(count.shape, np.nan)
-    for place in zip(*np.nonzero(count >= LEAST_RESAMPLES), strict=True):
-        own = values[:, *place][known[:, *place]]
-        low[place], high[place] = np.quantile(own, [0.025, 0.975])
+    count = (~np.isnan(values)).sum(axis=0)
+    low, high = np.where(count >= LEAST_RESAMPLES, known_quantiles(values), np.nan)
     return low, high, count.astype(np.int64)
 
 
