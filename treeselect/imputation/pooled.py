@@ -138,8 +138,7 @@ def pool_glm(found: Imputed) -> PooledFit:
     data, left_out, fits = zip(*fitted, strict=True)
     _check_rows(data)
     _check_names(fits)
-    problems = _problems(fits)
-    if problems:
+    if problems := _problems(fits):
         warn(" ".join(problems))
     estimates = np.array([fit.estimate for fit in fits])
     with np.errstate(invalid="ignore"):
@@ -151,9 +150,12 @@ def pool_glm(found: Imputed) -> PooledFit:
     table = _table(fits[0], pooled)
     printed = in_print(found.records[0].design, table)
     learned = _learned_note(found)
+    normal = "Rubin (1987), as the complete-data tests are normal"
+    law = "Barnard and Rubin (1999)" if known else normal
     notes = (
         SELECTED_HERE,
-        *_rule_notes(found, known=bool(known)),
+        f"Pooled over {found.n_imputations} imputed frames by Rubin's rules, with degrees of"
+        f" freedom of {law}. FMI: fraction of missing information on a coefficient.",
         *group_notes(found.records[0].choice.folds.groups_name, found.records[0].design, fits),
         *problems,
         *ratio_notes(fits[0], printed),
@@ -261,15 +263,6 @@ def _table(fit: LinearFit, pooled: Pooled) -> pd.DataFrame:
             "riv": pooled.riv,
             "fmi": pooled.fmi,
         }
-    )
-
-
-def _rule_notes(found: Imputed, *, known: bool) -> tuple[str, ...]:
-    normal = "Rubin (1987), as the complete-data tests are normal"
-    law = "Barnard and Rubin (1999)" if known else normal
-    return (
-        f"Pooled over {found.n_imputations} imputed frames by Rubin's rules, with degrees of"
-        f" freedom of {law}. FMI: fraction of missing information on a coefficient.",
     )
 
 

@@ -20,7 +20,7 @@ from treeselect.errors import DataError, OptionError, TreeselectError, listing, 
 from treeselect.frames.files import labels_in
 from treeselect.frames.reading import read_data
 from treeselect.frames.tables import in_library
-from treeselect.printing import MOST_ROWS, SummaryContent, count_text, decimal_text, interval_text
+from treeselect.printing import MOST_ROWS, SummaryContent, cells, count_text, decimal_text
 from treeselect.printing.numbers import span
 from treeselect.resampling.fit import Fit, as_shown, noun
 from treeselect.resampling.resampled import clustered_interval, stability_index, wilson_interval
@@ -335,12 +335,26 @@ def summarise_imputed(found: Imputed) -> SummaryContent:
     found = dataclasses.replace(found, records=records, library="pandas")
     table = found.tidy()
     seen = table[table["imputations"] > 0]
-    columns = _columns(found, seen.head(MOST_ROWS), seen)
+    spec, m = found.records[0].design.spec, found.n_imputations
+    frequency = ("Frequency", cells.decimal("frequency", 2))
+    columns, rows = cells.table(
+        seen.head(MOST_ROWS),
+        [
+            ("Term", "term"),
+            *([("Group", "group")] if (seen["term"] != seen["group"]).any() else []),
+            ("Type", lambda row: spec[row["term"]].kind),
+            *([] if seen["selected"].all() else [("Selected", cells.yes("selected"))]),
+            ("Imputations", lambda row: f"{row['imputations']} of {m}"),
+            ("Importance", cells.decimal("importance", 3)),
+            *([frequency] if found.n_resampled else []),
+            *([("95% interval", cells.interval("ci_low", "ci_high"))] if found.n_resampled else []),
+        ],
+    )
     return SummaryContent(
         title=f"Selected terms over imputations: {found.records[0].chosen_method.title}",
         facts=_facts(found),
-        columns=tuple(columns),
-        rows=tuple(zip(*columns.values(), strict=True)),
+        columns=columns,
+        rows=rows,
         notes=(*_notes(found, len(seen)), *names),
     )
 
@@ -363,23 +377,6 @@ def _facts(found: Imputed) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _columns(found: Imputed, shown: pd.DataFrame, seen: pd.DataFrame) -> dict[str, list[str]]:
-    """The printed columns, of the rows that are shown of those with a selection."""
-    spec, rows = found.records[0].design.spec, shown.to_dict("records")
-    columns = {"Term": shown["term"].to_list()}
-    if (seen["term"] != seen["group"]).any():
-        columns["Group"] = shown["group"].to_list()
-    columns["Type"] = [spec[name].kind for name in shown["term"]]
-    if not seen["selected"].all():
-        columns["Selected"] = ["yes" if is_selected else "no" for is_selected in shown["selected"]]
-    columns["Imputations"] = [f"{n} of {found.n_imputations}" for n in shown["imputations"]]
-    columns["Importance"] = [decimal_text(share, 3) for share in shown["importance"]]
-    if found.n_resampled:
-        columns["Frequency"] = [decimal_text(row["frequency"], 2) for row in rows]
-        columns["95% interval"] = [interval_text(row["ci_low"], row["ci_high"]) for row in rows]
-    return columns
-
-
 def _noun(found: Imputed, n: float = 2) -> str:
     return noun(found.records[0], n)
 
@@ -398,7 +395,16 @@ def _notes(found: Imputed, n_seen: int) -> tuple[str, ...]:
         )
     notes += _resample_notes(found)
     notes.append(f"In each frame: {rows_note(found.records[0])}")
-    notes += _shared_notes(found)
+    where: dict[str, list[int]] = {}  # each note once, with the imputations that it concerns
+    for number, fit in enumerate(found.records, start=1):
+        for note in dict.fromkeys((*fit.notes, *fit.design.notes)):
+            where.setdefault(note, []).append(number)
+    notes += [
+        note
+        if len(numbers) == found.n_imputations
+        else f"Imputation{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}: {note}"
+        for note, numbers in where.items()
+    ]
     return (*notes, *unshown_note(found.unshown))
 
 
@@ -448,17 +454,3 @@ def _resample_notes(found: Imputed) -> list[str]:
             f" {decimal_text(found.resample_index, 2)}."
         )
     return notes
-
-
-def _shared_notes(found: Imputed) -> list[str]:
-    """Notes on the selections and their data, each once, with the imputations that they concern."""
-    where: dict[str, list[int]] = {}
-    for number, fit in enumerate(found.records, start=1):
-        for note in dict.fromkeys((*fit.notes, *fit.design.notes)):
-            where.setdefault(note, []).append(number)
-    return [
-        note
-        if len(numbers) == found.n_imputations
-        else f"Imputation{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}: {note}"
-        for note, numbers in where.items()
-    ]

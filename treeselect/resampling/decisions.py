@@ -351,7 +351,16 @@ def decide(
             "`decision_curve()` needs a response of two classes, or times to an event.\n"
             f"  Found: family {quoted(held.family.name)}."
         )
-    paid = _read_costs(costs)
+    paid = None
+    if costs is not None:
+        known = numbers_in(costs, lambda cost: cost > 0)
+        if len(known) != 2 or not 0 < _optimal((known[0], known[1])) < 1:
+            raise OptionError(
+                "`costs` must be two numbers above 0: of a false positive and of a false negative."
+                f"\n  Found: {described(costs)}. A false negative nine times as bad:"
+                " `costs=(1, 9)`."
+            )
+        paid = known[0], known[1]
     asked = numbers_in(_USUAL if thresholds is None else thresholds, lambda own: 0 < own < 1)
     if not asked:
         raise OptionError(
@@ -386,19 +395,6 @@ def decide(
         scheme=scheme,
         seed=seed,
         library=library,
-    )
-
-
-def _read_costs(given: object) -> tuple[float, float] | None:
-    """The costs; an OptionError unless they are two numbers above 0."""
-    if given is None:
-        return None
-    known = numbers_in(given, lambda cost: cost > 0)
-    if len(known) == 2 and 0 < _optimal((known[0], known[1])) < 1:
-        return known[0], known[1]
-    raise OptionError(
-        "`costs` must be two numbers above 0: of a false positive and of a false negative.\n"
-        f"  Found: {described(given)}. A false negative nine times as bad: `costs=(1, 9)`."
     )
 
 

@@ -376,20 +376,12 @@ def as_shown(fit: AnyFit) -> AnyFit:
         return fit
     names = shown_names(fit.design)
     resampled, effects = fit.resampled, fit.effect_record
-    return dataclasses.replace(
-        fit,
-        design=design,
-        resampled=None
-        if resampled is None
-        else dataclasses.replace(resampled, units=design.arrays.groups.names),
-        effect_record=None if effects is None else _effects(effects, names),
-    )
-
-
-def _effects(record: EffectRecord, names: Mapping[str, str]) -> EffectRecord:
-    pairs = record.interactions
-    if pairs is not None:
-        own = tuple((names.get(a, a), names.get(b, b)) for a, b in pairs.pairs)
-        pairs = dataclasses.replace(pairs, pairs=own)
-    terms = tuple(names.get(name, name) for name in record.terms)
-    return dataclasses.replace(record, terms=terms, interactions=pairs)
+    if resampled is not None:
+        resampled = dataclasses.replace(resampled, units=design.arrays.groups.names)
+    if effects is not None:
+        terms, pairs = tuple(names.get(name, name) for name in effects.terms), effects.interactions
+        if pairs is not None:
+            own = tuple((names.get(a, a), names.get(b, b)) for a, b in pairs.pairs)
+            pairs = dataclasses.replace(pairs, pairs=own)
+        effects = dataclasses.replace(effects, terms=terms, interactions=pairs)
+    return dataclasses.replace(fit, design=design, resampled=resampled, effect_record=effects)

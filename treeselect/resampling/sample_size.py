@@ -219,9 +219,17 @@ def sample_size(
     largest = largest_r2(family, share)
     expected = _read_r2(r2, explained, known, largest, shrinkage)
     if family == "gaussian":
-        criteria = _of_numbers(parameters, expected, shrinkage, known)
-        return SampleSize(family, parameters, expected, largest, criteria)
-    criteria = _of_events(parameters, expected, shrinkage, largest)
+        of_numbers = _of_numbers(parameters, expected, shrinkage, known)
+        return SampleSize(family, parameters, expected, largest, of_numbers)
+    precise = expected / (expected + _MARGIN * largest)
+    said = (
+        (f"shrinkage of at least {shrinkage:g}", shrinkage),
+        (f"optimism of R2 at most {_MARGIN:g} of the largest", precise),
+    )
+    criteria: tuple[tuple[str, int, float], ...] = tuple(
+        (name, math.ceil(parameters / ((own - 1) * math.log(1 - expected / own))), own)
+        for name, own in said
+    )
     if family == "binomial":
         n = math.ceil((_Z / _MARGIN) ** 2 * share * (1 - share))
         least = min(max(shrinkage, criteria[1][2]), 1.0)
@@ -251,20 +259,6 @@ def least_rows(family: str, parameters: int, event_share: float = float("nan")) 
     given = {"binomial": {"prevalence": share}, "cox": {"rate": share, "follow_up": 1.0}}
     own: dict[str, Any] = {"family": family, **given.get(family, {})}
     return sample_size(min(parameters, _MOST_PARAMETERS), **own).n
-
-
-def _of_events(
-    p: int, r2: float, shrinkage: float, largest: float
-) -> tuple[tuple[str, int, float], ...]:
-    """Of two classes and of times: shrinkage, and optimism of R2."""
-    precise = r2 / (r2 + _MARGIN * largest)
-    return tuple(
-        (name, math.ceil(p / ((own - 1) * math.log(1 - r2 / own))), own)
-        for name, own in (
-            (f"shrinkage of at least {shrinkage:g}", shrinkage),
-            (f"optimism of R2 at most {_MARGIN:g} of the largest", precise),
-        )
-    )
 
 
 def _of_numbers(

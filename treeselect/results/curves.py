@@ -221,7 +221,12 @@ def shape_map(result: Fit, term: str, other: str) -> ShapeMap:
     table = shape_table(result, term, other)
     x, x_names = _places(result, table, term)
     y, y_names = _places(result, table, other)
-    label = _most_varying(result, table)
+    classes, label = [str(c) for c in result.design.response.classes], ""
+    if len(classes) > 2:  # the one whose mean varies most
+        share = table["share"].to_numpy()
+        of_classes = table[[f"mean_{c}" for c in classes]].to_numpy()
+        centred = of_classes - share @ of_classes / share.sum()
+        label = classes[int(np.argmax(share @ centred**2))]
     means = np.full((len(y_names), len(x_names)), np.nan)
     means[y, x] = table[f"mean_{label}" if label else "mean"]
     columns = (result.design.spec[t].term.variables[0] for t in (term, other))
@@ -245,17 +250,3 @@ def _places(result: Fit, table: pd.DataFrame, term: str) -> tuple[list[int], tup
     names = dict(zip(keys, texts, strict=True))
     places = {key: i for i, key in enumerate(sorted(names))}
     return [places[key] for key in keys], tuple(names[key] for key in sorted(names))
-
-
-def _most_varying(result: Fit, table: pd.DataFrame) -> str:
-    """Of more than two classes the one whose mean varies most, else nothing."""
-    classes = [str(c) for c in result.design.response.classes]
-    if len(classes) <= 2:
-        return ""
-    share = table["share"].to_numpy()
-
-    def variance(label: str) -> float:
-        mean: FloatArray = table[f"mean_{label}"].to_numpy()
-        return float(share @ (mean - share @ mean / share.sum()) ** 2)
-
-    return max(classes, key=variance)

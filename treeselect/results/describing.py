@@ -113,28 +113,20 @@ class _Row(NamedTuple):
     q75: float = float("nan")
 
 
-def described_variables(result: Fit, variables: object) -> list[str]:
-    """Names of the variables behind terms, by default the selected ones."""
-    if variables is None:
-        return list(result.variables)
-    known = result.design.spec.variables
-    names = [variables] if isinstance(variables, str) else read_names("variables", variables)
-    for name in names:
-        if name not in known:
-            raise OptionError(
-                "`variables` must be columns behind the terms, or None.\n"
-                f"{found_near(name, known, f'Columns: {listing(known)}.')}"
-            )
-    return list(dict.fromkeys(names))
-
-
 def describe_table(
     result: Fit, variables: object = None, most_levels: int | None = None
 ) -> pd.DataFrame:
     """A row for each value of the baseline table (see ``DataView.describe``). Of a variable with
     more than `most_levels` levels the most frequent ones have rows, and the others together one of
     the kind ``"others"``."""
-    names, design = described_variables(result, variables), result.design
+    design, known, asked = result.design, result.design.spec.variables, variables
+    asked = result.variables if asked is None else [asked] if isinstance(asked, str) else asked
+    names = list(dict.fromkeys(read_names("variables", asked)))
+    if unknown := [name for name in names if name not in known]:
+        raise OptionError(
+            "`variables` must be columns behind the terms, or None.\n"
+            f"{found_near(unknown[0], known, f'Columns: {listing(known)}.')}"
+        )
     design.check_data()
     copies = counted(design)
     every = np.ones(len(copies), dtype=bool)

@@ -146,23 +146,6 @@ QUANTILE = "quantile"
 """Type of prediction that takes `quantiles`."""
 
 
-def read_quantiles(type: str, quantiles: object) -> FloatArray:
-    """Shares of quantiles, each above 0 and below 1, rising."""
-    if type != QUANTILE:
-        raise OptionError(
-            f"`quantiles` must be left out for `type={type!r}`.\n"
-            f'  Use `type="{QUANTILE}"` for quantiles.'
-        )
-    listed = [quantiles] if finite(quantiles) is not None else quantiles
-    known = numbers_in(listed, lambda share: 0 < share < 1)
-    if not known or known != sorted(set(known)):
-        raise OptionError(
-            "`quantiles` must be increasing numbers above 0 and below 1.\n"
-            f"  Found: {described(quantiles)}. Write, for example, `quantiles=(0.05, 0.5, 0.95)`."
-        )
-    return np.array(known)
-
-
 def quantile_columns(
     fit: Fit, columns: tuple[AnyArray, ...], offset: FloatArray | None, shares: FloatArray
 ) -> dict[str, list[float]]:
@@ -259,8 +242,20 @@ def check_forest(fit: Fit, argument: str) -> None:
 def read_asked(asked: Wanted) -> tuple[FloatArray | None, float | None]:
     """The shares of quantiles and the level of an interval, as far as `predict` is to give them."""
     shares, quantiles = None, asked.quantiles
-    if quantiles is not None or asked.type == QUANTILE:
-        shares = read_quantiles(asked.type, (0.05, 0.5, 0.95) if quantiles is None else quantiles)
+    if quantiles is not None and asked.type != QUANTILE:
+        raise OptionError(
+            f"`quantiles` must be left out for `type={asked.type!r}`.\n"
+            f'  Use `type="{QUANTILE}"` for quantiles.'
+        )
+    if asked.type == QUANTILE:
+        wanted = (0.05, 0.5, 0.95) if quantiles is None else quantiles
+        known = numbers_in([wanted] if finite(wanted) is not None else wanted, lambda q: 0 < q < 1)
+        if not known or known != sorted(set(known)):
+            raise OptionError(
+                "`quantiles` must be increasing numbers above 0 and below 1.\n  Found:"
+                f" {described(quantiles)}. Write, for example, `quantiles=(0.05, 0.5, 0.95)`."
+            )
+        shares = np.array(known)
     level = check_share("level", asked.level)
     if asked.interval is None:
         return shares, None

@@ -80,6 +80,12 @@ def versions() -> Versions:
     treeselect ..., Python 3...
     Platform: ...
     """
+    from threadpoolctl import threadpool_info
+
+    libraries = (
+        f"{own['num_threads']} for {own['internal_api']} {own['version'] or ''}".rstrip()
+        for own in threadpool_info()
+    )
     return Versions(
         treeselect=__version__,
         python=platform.python_version(),
@@ -87,7 +93,7 @@ def versions() -> Versions:
         f" {os.cpu_count()} logical processors",
         packages={name: metadata.version(name) for name in _PACKAGES},
         threads=workers_for(None).n_threads,
-        blas=_libraries(),
+        blas=tuple(dict.fromkeys(libraries)),
     )
 
 
@@ -100,15 +106,3 @@ def software_versions() -> dict[str, str]:
 def session() -> dict[str, str]:
     """The same with the platform, for the end of a report: "..., on Linux x86_64"."""
     return software_versions() | {"on": f"{platform.system()} {platform.machine()}"}
-
-
-def _libraries() -> tuple[str, ...]:
-    """Libraries with threads of their own that are loaded, each once."""
-    from threadpoolctl import threadpool_info
-
-    found = [
-        f"{library['num_threads']} for {library['internal_api']}"
-        + (f" {library['version']}" if library["version"] else "")
-        for library in threadpool_info()
-    ]
-    return tuple(dict.fromkeys(found))
