@@ -324,7 +324,7 @@ class Sufficiency:
     def p_value(self, selected: BoolArray, larger: Sequence[BoolArray]) -> float:
         """P-value of the hypothesis that no larger set predicts better: that of the score test,
         unless this is above the level, and the search found a set that rejects it. On noise it is
-        thus nearly uniform. Where only the decision is of interest, on parts of the rows, the set
+        thus nearly uniform. On parts of the rows, where only the decision is of interest, the set
         that was found is looked at first, since the score test takes far longer."""
         p_value = self.of_units(selected) if self._tells else 1.0
         if p_value > LEVEL:

@@ -57,8 +57,7 @@ class ScoreBySize:
     __repr__ = brief
 
     def words(self, folds: Folds) -> str:
-        """How sets were scored: ``"5-fold cross-validation"``, ``"38,842 held-out rows in 5
-        parts"``, ``"20 half-samples, each scored on other rows"``."""
+        """How sets were scored, such as ``"5-fold cross-validation"``."""
         if self.of_halves:
             return f"{len(self.scores):,} half-samples, each scored on other rows"
         if self.spared is None:
@@ -67,15 +66,14 @@ class ScoreBySize:
 
     @property
     def chooser(self) -> str:
-        """What chose the number of units: ``"the same folds"``, ``"the same parts"`` of the
-        held-out rows, ``"tests on all rows"``."""
+        """What chose the number of units."""
         if self.of_halves:
             return "tests on all rows"
         return "the same folds" if self.spared is None else "the same parts"
 
     @property
     def kind(self) -> str:
-        """``"cross-validated"``, ``"on held-out rows"`` or ``"on held-out halves"``."""
+        """On which rows the scores are."""
         if self.of_halves:
             return "on held-out halves"
         return "cross-validated" if self.spared is None else "on held-out rows"
@@ -114,9 +112,8 @@ def standard_error(scores: FloatArray, repeats: float) -> Any:
 class FoldPath:
     """Sets selected on the training rows of a fold, and their scores on the held-out rows."""
 
-    # (n_sizes,); scores of the refitted set of each size. If the path skips the size, the next
-    # larger set is cut to it; if the path ends earlier, its last set is used. Below the number of
-    # units forced in, and if nothing is selected, the score of the constant model.
+    # (n_sizes,); scores of the refitted set of each size (see ``step_of_size``), of the constant
+    # model if it has no units
     scores: FloatArray
     units: tuple[IntArray, ...]  # n_sizes; these sets, most important units first
     seconds: FloatArray  # (n_sizes,); wall-clock time of the whole path and of the refitted model

@@ -357,12 +357,19 @@ class Stability(printing.Summarised, Resampled):
             )
             cells = ("forced in", "") if kept[row["term"]] else told
             rows.append((str(row["term"]), *cells, "yes" if row["selected"] else "no"))
+        more = len(table) - len(rows)
         return printing.SummaryContent(
             title="Stability of the selection",
             facts=_facts(stability),
             columns=(self.one.capitalize(), "Frequency", "95% interval", "Selected"),
             rows=tuple(rows),
-            notes=_notes(self, len(table) - len(rows)),
+            notes=(
+                *stopped(self, self.n_resamples, "resamples"),
+                *([f"{printing.count_text(more)} more in `.tidy()`."] if more > 0 else []),
+                f"Frequency: share of resamples that selected the {self.one}, with Wilson's"
+                " interval. Stability index: Nogueira, Sechidis and Brown (2018), with its Monte"
+                " Carlo interval.",
+            ),
         )
 
     def __repr__(self) -> str:
@@ -417,12 +424,3 @@ def index_words(stability: Stability) -> str:
     interval = "" if same else f" (95% interval {printing.interval_text(low, high)})"
     scale = "1 means identical selections, 0 agreement by chance alone"
     return f"{printing.decimal_text(index, 2)}{interval}; {scale}"
-
-
-def _notes(stability: Stability, more: int) -> tuple[str, ...]:
-    return (
-        *stopped(stability, stability.n_resamples, "resamples"),
-        *([f"{printing.count_text(more)} more in `.tidy()`."] if more > 0 else []),
-        f"Frequency: share of resamples that selected the {stability.one}, with Wilson's interval."
-        " Stability index: Nogueira, Sechidis and Brown (2018), with its Monte Carlo interval.",
-    )

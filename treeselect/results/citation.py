@@ -332,22 +332,6 @@ def _response(fit: Fit) -> str:
     return f"{'counts' if fit.family == 'poisson' else 'numeric'}; {n}"
 
 
-def _which_sample(fit: Fit) -> list[str]:
-    sample, found = fit.design.sample, fit.held_out
-    if sample is None:
-        return []
-    said = [
-        f"Terms were selected on a random sample of {fit.design.rows.used:,} of {sample.of:,} rows,"
-        f" stratified by {sample.by} (seed {sample.seed})."
-    ]
-    if found is not None and np.isfinite(found.score):
-        said.append(
-            f"On {found.n_rows:,} rows that were not drawn the final model has"
-            f" {found.score_name} {plain_score(found.score)}."
-        )
-    return said
-
-
 TREATED = {
     "level": "retained",
     "impute": "imputed by regression on the other terms, without the response, learned from the"
@@ -358,7 +342,17 @@ TREATED = {
 
 
 def _which_rows(fit: Fit) -> list[str]:
-    design, rows, said = fit.design, fit.design.rows, _which_sample(fit)
+    design, rows, said = fit.design, fit.design.rows, []
+    if (sample := design.sample) is not None:
+        said.append(
+            f"Terms were selected on a random sample of {rows.used:,} of {sample.of:,} rows,"
+            f" stratified by {sample.by} (seed {sample.seed})."
+        )
+    if (found := fit.held_out) is not None and np.isfinite(found.score):
+        said.append(
+            f"On {found.n_rows:,} rows that were not drawn the final model has"
+            f" {found.score_name} {plain_score(found.score)}."
+        )
     if rows.no_response:
         said.append(
             f"{rows.no_response:,} row{' was' if rows.no_response == 1 else 's were'} excluded"

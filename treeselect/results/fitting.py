@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,7 @@ from treeselect.resampling.choosing import (
 )
 from treeselect.resampling.cross_validation import standard_error
 from treeselect.resampling.fit import Asked, Call, Fit, HeldOutScore
-from treeselect.resampling.folds import Folds, read_folds
+from treeselect.resampling.folds import read_folds
 from treeselect.resampling.resampled import Scheme
 from treeselect.results.calls import NO_PART, call_text, data_text, once
 from treeselect.results.effects import effect_points, make_record
@@ -112,13 +112,8 @@ def fit_selection(data: Any, formula: str, options: Mapping[str, Any]) -> Fit:
     found, model = run_selection(procedure, seed, workers, progress)
     if found.step.warning is not None:
         warn(found.step.warning)
-    notes = (
-        *_notes(found, choice.k, method, problem.groups),
-        *_fold_notes(choice.folds),
-        _resample_note(resamples or 0, found.step.size, problem.groups),
-        method.note,
-        model.note,
-    )
+    own_notes = _notes(found, choice, method, problem.groups, resamples or 0)
+    notes = (*own_notes, method.note, model.note)
     arguments = {name: value for name, value in asked.items() if name not in NO_PART} | own
     typed = call_text("select", data, arguments, ARGUMENTS)
     fit = Fit(
@@ -338,69 +333,50 @@ def _rule(found: Chosen, choice: Choice, method: Method, problem: Problem, *, de
     return f"1 s.e. rule, {done} (best {score} at k = {best})"
 
 
-def _end_notes(found: Chosen, groups: FeatureGroups) -> list[str]:
+def _end_notes(found: Chosen, groups: FeatureGroups) -> Iterator[str]:
     """That the path ends before all units are in, and where these predict better."""
     scores, n_units, most = found.scores, len(groups.names), most_units(groups)
     if scores is None or scores.full is None:
-        return []
-    notes, many = [], noun_of(groups.terms)
+        return
+    many = noun_of(groups.terms)
     last = max(size for size in scores.sizes if size < n_units)
     if last < min(most, n_units - 1):
         one_path = scores.spared is not None
         ends = "The path ends with" if one_path else "Most paths end with at most"
-        notes.append(
+        yield (
             f"{ends} {last} {noun_of(groups.terms, last)}: of larger sets, only that"
             f" of all {n_units:,} {many} has a score."
         )
     least = scores.full_mean - standard_error(scores.full, scores.repeats)
     if n_units not in scores.sizes and not at_least(max(scores.mean[scores.sizes]), least):
-        notes.append(
+        yield (
             f"A model with all {n_units:,} {many} predicts better than those with up to {last}, by"
             " more than one standard error."
         )
-    return notes
-
-
-def _fold_notes(folds: Folds) -> tuple[str, ...]:
-    if not isinstance(folds.groups_name, str):
-        return ()
-    return (
-        f"Rows with the same {quoted(folds.groups_name)} stay together in folds, bags of trees and"
-        " resamples; `.` in the formula does not include this column.",
-    )
-
-
-def _resample_note(resamples: int, size: int, groups: FeatureGroups) -> str | None:
-    """That no resamples were drawn although the call requests them."""
-    if not resamples or size > 0:
-        return None
-    one = noun_of(groups.terms, 1)
-    return (
-        f"No resamples were drawn, because no {one} was selected; `resample(100, k=1)` selects one"
-        f" {one} on each resample."
-    )
 
 
 def _notes(
-    found: Chosen, k: int | str | None, method: Method, groups: FeatureGroups
-) -> tuple[str, ...]:
-    step, steps, many = found.step, found.steps, noun_of(groups.terms)
-    notes = [said for said in (step.warning, step.warned) if said is not None]
+    found: Chosen, choice: Choice, method: Method, groups: FeatureGroups, resamples: int
+) -> Iterator[str]:
+    """What a reader should know of this selection."""
+    k, step, steps = choice.k, found.step, found.steps
+    many, one = noun_of(groups.terms), noun_of(groups.terms, 1)
+    yield from filter(None, (step.warning, step.warned))
     if step.cut_from is not None:
         below = max((s.size for s in steps if s.size < step.size), default=0)
-        notes.append(
+        yield (
             f"The path jumps from {below} to {step.cut_from} {many}: the larger set was cut to the"
             f" {step.size} most important."
         )
-    notes += step.notes
+    yield from step.notes
     size = wanted_size(k, found.scores, groups.keep)
     if size is not None and step.size < size and not step.was_cut_short:
         why = "Cross-validation favours" if isinstance(k, str) else "The call requests"
-        notes.append(
+        yield (
             f"{why} {size} {noun_of(groups.terms, size)}, but only {step.size}"
             f" {'enters' if step.size == 1 else 'enter'} the path: {method.why_left_out}."
         )
-    notes += _end_notes(found, groups)
+    yield from _end_notes(found, groups)
     skipped = skipped_sizes([s for s in steps if not np.isnan(s.tuning)] or steps)
     if isinstance(k, str) and skipped:
         *others, last = map(str, skipped)
@@ -409,14 +385,23 @@ def _notes(
         instead = "the next smaller one was scored instead"
         if method.predicts_any_set:
             instead = f"the next larger one was cut to {these}"
-        notes.append(
+        yield (
             f"No model with exactly {sizes} {noun_of(groups.terms, skipped[-1])} lies on the path;"
             f" {instead}."
         )
     most = most_units(groups)
     if isinstance(k, str) and step.size == most < len(groups.names):
-        notes.append(f"At most {most} {many} were considered; give `k` to select more.")
-    return tuple(notes)
+        yield f"At most {most} {many} were considered; give `k` to select more."
+    if isinstance(name := choice.folds.groups_name, str):
+        yield (
+            f"Rows with the same {quoted(name)} stay together in folds, bags of trees and"
+            " resamples; `.` in the formula does not include this column."
+        )
+    if resamples and step.size == 0:
+        yield (
+            f"No resamples were drawn, because no {one} was selected; `resample(100, k=1)` selects"
+            f" one {one} on each resample."
+        )
 
 
 # --- the same call with changes ------------------------------------------------------------------

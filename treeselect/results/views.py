@@ -401,14 +401,13 @@ class ModelView:
         True
         """
         fit = self._fit
-        seed = fit.seed if seed is None else read_seed(seed)
         asked: dict[str, Any] = {
-            "terms": terms, "given": given, "repeats": repeats, "fold_groups": fold_groups,
-            "scoring": scoring, "seed": seed,
+            "folds": folds, "terms": terms, "given": given, "repeats": repeats,
+            "fold_groups": fold_groups, "scoring": scoring,
+            "seed": fit.seed if seed is None else read_seed(seed),
         }  # fmt: skip
-        found = leave_out(fit, folds, **asked, workers=workers_for(fit.n_jobs))
-        told = {"folds": folds, **asked}
-        return with_step(fit, found, ModelView.conditional_importance, told, "model")
+        found = leave_out(fit, **asked, workers=workers_for(fit.n_jobs))
+        return with_step(fit, found, ModelView.conditional_importance, asked, "model")
 
     def coefficient_stability(
         self,
@@ -483,8 +482,7 @@ class ModelView:
         >>> table["column"].to_list()
         ['Intercept', 'sex', 'age']
         """
-        fit = self._fit
-        stability = fit.stability
+        fit, stability = self._fit, self._fit.stability
         if fold_groups is None and stability.groups_name != fit.choice.folds.groups_name:
             if not isinstance(stability.groups_name, str):
                 raise OptionError(
@@ -492,8 +490,7 @@ class ModelView:
                     " which is not stored.\n  Give the same array again."
                 )
             fold_groups = stability.groups_name
-        here, _ = fit.in_groups(fold_groups)
-        workers = workers_for(fit.n_jobs)
+        here, workers = fit.in_groups(fold_groups)[0], workers_for(fit.n_jobs)
         found = coefficient_stability(fit, here, stability, workers, missing, ordered)
         given: dict[str, Any] = {"missing": missing, "ordered": ordered, "fold_groups": fold_groups}
         step = step_text(ModelView.coefficient_stability, given, "model")
@@ -555,13 +552,12 @@ class ModelView:
         >>> fit.model.risk_groups(folds=3).calibration()["group"].to_list()
         ['low', 'middle', 'high']
         """
-        fit = self._fit
-        found = group_by_risk(fit, n_groups, horizon, folds, fold_groups=fold_groups, seed=seed)
         given: dict[str, Any] = {
             "n_groups": n_groups, "horizon": horizon, "folds": folds, "fold_groups": fold_groups,
-            "seed": found.seed,
         }  # fmt: skip
-        return with_step(fit, found, ModelView.risk_groups, given, "model")
+        found = group_by_risk(self._fit, **given, seed=seed)
+        told = {**given, "seed": found.seed}
+        return with_step(self._fit, found, ModelView.risk_groups, told, "model")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -801,12 +797,11 @@ class SearchView:
         """
         fit = self._fit
         given: dict[str, Any] = {
-            "repeats": repeats, "fold_groups": fold_groups, "inner_folds": inner_folds,
+            "shares": shares, "folds": folds, "repeats": repeats, "fold_groups": fold_groups,
+            "inner_folds": inner_folds, "seed": fit.seed if seed is None else read_seed(seed),
         }  # fmt: skip
-        seed = fit.seed if seed is None else read_seed(seed)
-        found = learn(fit, shares, folds, **given, seed=seed, workers=workers_for(fit.n_jobs))
-        told = {"shares": shares, "folds": folds, **given, "seed": seed}
-        return with_step(fit, found, SearchView.learning_curve, told, "search")
+        found = learn(fit, **given, workers=workers_for(fit.n_jobs))
+        return with_step(fit, found, SearchView.learning_curve, given, "search")
 
     def citation(
         self,
