@@ -424,11 +424,11 @@ def _agreement(found: Imputed) -> str:
     )
 
 
-def _resample_notes(found: Imputed) -> list[str]:
+def _resample_notes(found: Imputed) -> Iterator[str]:
     if not found.resamples:
-        return []
+        return
     n, m = found.n_resampled, found.n_imputations
-    empty, notes = m - n, []
+    empty = m - n
     if n:
         drawn = next(fit.resampled for fit in found.records if fit.resampled is not None)
         intervals = (
@@ -437,20 +437,17 @@ def _resample_notes(found: Imputed) -> list[str]:
             if n > 1
             else "Intervals are for this frame alone and ignore variation between imputations."
         )
-        notes.append(
+        yield (
             f"Frequency: share of {n * drawn.n_resamples:,} resamples, {drawn.words} from each"
             f" imputed frame{' with a non-empty selection' if empty else ''}. {intervals}"
         )
     if empty:
-        notes.append(
+        yield (
             f"{empty} of {m} imputations selected nothing and {'was' if empty == 1 else 'were'} not"
             " resampled; frequencies are those of the others."
             if n
             else "No imputation selected anything, so none was resampled."
         )
     if np.isfinite(found.resample_index):
-        notes.append(
-            "Stability index (Nogueira) over all resamples:"
-            f" {decimal_text(found.resample_index, 2)}."
-        )
-    return notes
+        index = decimal_text(found.resample_index, 2)
+        yield f"Stability index (Nogueira) over all resamples: {index}."

@@ -220,7 +220,11 @@ def split_rows(problem: Problem, weights: RowWeights, folds: Folds, seed: int) -
             " the file that the model was loaded from."
         )
     else:
-        found = _splits_by(_seeded(folds.folds, seed), problem, rows, groups)
+        splitter: Any = folds.folds
+        if getattr(splitter, "random_state", seed) is None:  # it would draw anew at each call
+            splitter = copy.copy(splitter)
+            splitter.random_state = stream_seed(seed, "folds") % 2**32
+        found = _splits_by(splitter, problem, rows, groups)
         if (known := weights.groups) is not None and all(map(_looks_forward, found)):
             # Of a time series, without the training rows of a block that a split divides.
             found = [
@@ -312,15 +316,6 @@ def _splits_of(fold: IntArray, rows: IntArray) -> list[Split]:
     """Each fold held out once; rows with a negative number never are."""
     here = fold[rows]
     return [Split(rows[here != f], rows[here == f]) for f in np.unique(here[here >= 0])]
-
-
-def _seeded(splitter: Splitter, seed: int) -> Splitter:
-    """A splitter that draws with the seed, if it would draw anew at each call; others unchanged."""
-    if getattr(splitter, "random_state", seed) is not None:
-        return splitter
-    own: Any = copy.copy(splitter)
-    own.random_state = stream_seed(seed, "folds") % 2**32
-    return own
 
 
 def _splits_by(

@@ -119,26 +119,40 @@ def describe_table(
     """A row for each value of the baseline table (see ``DataView.describe``). Of a variable with
     more than `most_levels` levels the most frequent ones have rows, and the others together one of
     the kind ``"others"``."""
-    design, known, asked = result.design, result.design.spec.variables, variables
-    asked = result.variables if asked is None else [asked] if isinstance(asked, str) else asked
+    design, behind = result.design, result.design.spec.variables
+    asked = [variables] if isinstance(variables, str) else variables
+    asked = result.variables if asked is None else asked
     names = list(dict.fromkeys(read_names("variables", asked)))
-    if unknown := [name for name in names if name not in known]:
+    if unknown := [name for name in names if name not in behind]:
         raise OptionError(
             "`variables` must be columns behind the terms, or None.\n"
-            f"{found_near(unknown[0], known, f'Columns: {listing(known)}.')}"
+            f"{found_near(unknown[0], behind, f'Columns: {listing(behind)}.')}"
         )
     design.check_data()
     copies = counted(design)
     every = np.ones(len(copies), dtype=bool)
-    groups = [(None, every), *response_groups(design, copies)]
-    sizes = [int(copies[rows].sum()) for _, rows in groups]
-    selected = set(result.variables)
+    labels, groups = zip((None, every), *response_groups(design, copies), strict=True)
+    sizes = [int(copies[own].sum()) for own in groups]
     rows: list[tuple[Any, ...]] = []
     for name in names:
-        found = _described(design, name, [g for _, g in groups], copies, most_levels)
+        column = _as_levels(design, name, read_column(design.sources[name], name))
+        found: list[list[_Row]] = []
+        if isinstance(column, Labels):
+            found += _level_rows(column, groups, copies, most_levels)
+            known = column.codes >= 0
+        else:
+            known = ~np.isnan(column.values)
+            of_numbers = []
+            for own in groups:
+                here = known & own
+                ends = quantiles(column.values[here], copies[here], (0.5, 0.25, 0.75))
+                of_numbers.append(_Row(NUMBERS, None, *_share(copies, here, own), *ends))
+            found.append(of_numbers)
+        found.append([_Row(MISSING, None, *_share(copies, own & ~known, own)) for own in groups])
         for of_groups in found:
-            for (group, _), size, row in zip(groups, sizes, of_groups, strict=True):
-                rows.append((name, row.kind, row.level, group, name in selected, size, *row[2:]))
+            for label, size, row in zip(labels, sizes, of_groups, strict=True):
+                head = (name, row.kind, row.level, label, name in result.variables, size)
+                rows.append((*head, *row[2:]))
     text = pd.Series(["text"]).dtype
     frame = pd.DataFrame(rows, columns=[*_TEXTS, *_TYPES])
     return frame.astype({**dict.fromkeys(_TEXTS, text), **_TYPES})
@@ -158,29 +172,6 @@ def counted(design: ModelData) -> IntArray:
     weights = design.row_weights
     once = np.ones(len(weights), dtype=np.int64)
     return weights.values.astype(np.int64) if weights.are_copies else once
-
-
-def _described(
-    design: ModelData,
-    name: str,
-    groups: Sequence[BoolArray],
-    copies: IntArray,
-    most_levels: int | None,
-) -> Iterator[list[_Row]]:
-    """Rows of a variable, each for all groups."""
-    column = _as_levels(design, name, read_column(design.sources[name], name))
-    if isinstance(column, Labels):
-        yield from _level_rows(column, groups, copies, most_levels)
-        known = column.codes >= 0
-    else:
-        known = ~np.isnan(column.values)
-        here = [known & rows for rows in groups]
-        ends = [quantiles(column.values[own], copies[own], (0.5, 0.25, 0.75)) for own in here]
-        yield [
-            _Row(NUMBERS, None, *_share(copies, own, rows), *quartiles)
-            for own, rows, quartiles in zip(here, groups, ends, strict=True)
-        ]
-    yield [_Row(MISSING, None, *_share(copies, rows & ~known, rows)) for rows in groups]
 
 
 def _share(copies: IntArray, some: BoolArray, rows: BoolArray) -> tuple[int, float]:
