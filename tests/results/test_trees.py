@@ -21,8 +21,7 @@ def fit(mixed):
 
 @pytest.fixture(scope="module")
 def frame(fit):
-    design = fit.data.design
-    return tidy_trees(fit.model.fitted.trees, design.spec, design.arrays, fit.model.fitted.groups)
+    return tidy_trees(fit.model.fitted, fit.data.design)
 
 
 def follow(frame, tree, levels, row):
@@ -94,10 +93,7 @@ def test_labels_are_formulaics_names(fit):
 
 def test_rules_of_a_small_tree(mixed):
     fit = burnt("dose ~ signal", mixed, k=1, n_trees=2)
-    frame = tidy_trees(
-        fit.model.fitted.trees, fit.data.design.spec, fit.data.design.arrays,
-        fit.model.fitted.groups,
-    )  # fmt: skip
+    frame = tidy_trees(fit.model.fitted, fit.data.design)
     text = rules(frame, 2)
     assert text.count(" -> ") == frame[frame["tree"] == 2]["split"].isna().sum()
     assert text.splitlines()[0].startswith("if signal <= ")

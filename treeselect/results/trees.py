@@ -11,13 +11,13 @@ import pandas as pd
 from treeselect.arguments.checks import described, whole
 from treeselect.designs.columns import one_hot
 from treeselect.designs.encoding import DesignSpec
+from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import CodedColumns
-from treeselect.engine.arrays import BoolArray, FloatArray
+from treeselect.engine.arrays import FloatArray
 from treeselect.engine.columns import OTHER
 from treeselect.engine.rounding import falling
 from treeselect.engine.tree.nodes import LEAF, Trees
 from treeselect.errors import OptionError
-from treeselect.models.importing import ImportedBins
 from treeselect.models.model import TreeModel
 from treeselect.resampling.fit import Fit
 from treeselect.shown import shown
@@ -53,18 +53,16 @@ def label_columns(spec: DesignSpec, coded: CodedColumns) -> list[ColumnLabel]:
     return labels
 
 
-def tidy_trees(
-    trees: Trees,
-    spec: DesignSpec,
-    coded: CodedColumns,
-    groups: BoolArray,
-    bins: ImportedBins | None = None,
-) -> pd.DataFrame:
-    """All nodes of trees that were grown on the columns of some groups (see ``ModelView.nodes``);
-    `bins` tell these columns apart if their edges do not. A row that meets the split goes left, and
-    so does a number at most as large as the threshold; gains are decreases per unit of weight."""
-    used = np.flatnonzero(groups[coded.groups.ids])
-    labels = [label_columns(spec, coded)[j] for j in used]
+def tidy_trees(forest: TreeModel, design: ModelData) -> pd.DataFrame:
+    """All nodes of the trees of a model (see ``ModelView.nodes``). A row that meets the split goes
+    left, and so does a number at most as large as the threshold; gains are decreases per unit of
+    weight."""
+    trees, coded, bins = forest.joined(), design.arrays, forest.own_bins(design.arrays)
+    if trees is None:
+        raise OptionError(f"The final model has no trees to show.\n  Found: {forest.description}.")
+    used = np.flatnonzero(forest.groups[coded.groups.ids])
+    all_labels = label_columns(design.spec, coded)
+    labels = [all_labels[j] for j in used]
     edges: list[FloatArray | None] = [coded.edges[j] for j in used]
     if bins is not None:
         labels, edges = [labels[j] for j in bins.source], list(bins.edges)
@@ -198,13 +196,7 @@ _TREE_COLUMNS = ("tree", "weight", "share", "depth", "leaves", "terms")
 
 def node_table(result: Fit) -> pd.DataFrame:
     """One row per node (see ``SelectionResult.nodes``)."""
-    forest = _forest_inside(result)
-    trees = forest.joined()
-    if trees is None:
-        raise OptionError(f"The final model has no trees to show.\n  Found: {forest.description}.")
-    design = result.design
-    bins = forest.own_bins(design.arrays)
-    return tidy_trees(trees, design.spec, design.arrays, forest.groups, bins)
+    return tidy_trees(_forest_inside(result), result.design)
 
 
 def _forest_inside(result: Fit) -> TreeModel:
