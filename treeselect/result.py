@@ -197,11 +197,11 @@ class SelectionResult(Summarised):
             otherwise missing; ``step``, the size at which it first enters the path (missing if it
             never does); ``importance`` of its unit in the final model (:attr:`importance
             <treeselect.results.views.ModelView.importance>`); ``cost`` of its unit alone;
-            ``n_missing``, the number of rows in which the term is missing (missing if an old model
-            file does not have it); with resamples, ``frequency``, ``ci_low`` and ``ci_high``; with
-            effects on resamples, ``direction`` and, for the step (and class) with the largest
-            effect, ``effect_of`` (the step in words), ``effect``, ``effect_low`` and
-            ``effect_high`` (see :meth:`effects <treeselect.results.views.ModelView.effects>`).
+            ``n_missing``, the number of rows in which the term is missing; with resamples,
+            ``frequency``, ``ci_low`` and ``ci_high``; with effects on resamples, ``direction`` and,
+            for the step (and class) with the largest effect, ``effect_of`` (the step in words),
+            ``effect``, ``effect_low`` and ``effect_high`` (see :meth:`effects
+            <treeselect.results.views.ModelView.effects>`).
         """
         return in_library(tidy_table(self._fit), self._fit.design.library)
 

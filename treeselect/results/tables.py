@@ -61,7 +61,6 @@ def tidy_table(result: Fit) -> pd.DataFrame:
     ]
     found = result.step.decisions  # methods that make none have missing text
     words = [None] * len(entry) if found is None else list(found.words)
-    n_missing = [spec.n_missing for spec in result.design.spec.terms]  # None in old model files
     frame = pd.DataFrame(
         {
             "term": terms,
@@ -71,7 +70,7 @@ def tidy_table(result: Fit) -> pd.DataFrame:
             "step": np.array(entry)[at],
             "importance": result.importance[at],
             "cost": groups.costs[at],
-            "n_missing": [float("nan") if n is None else n for n in n_missing],
+            "n_missing": [spec.n_missing for spec in result.design.spec.terms],
         }
     )
     if result.resampled is not None:
