@@ -350,6 +350,9 @@ class RowLoss(ABC):
     figures of a row are those of one unit of its weight. Weighted and summed they are the loss of
     all rows and its derivatives."""
 
+    is_joint = False
+    """Whether the loss of a row depends on the linear predictors of others."""
+
     @abstractmethod
     def value(self, eta: FloatArray) -> FloatArray:
         """Loss of each row, shape (n_rows,)."""

@@ -15,6 +15,7 @@ from treeselect.engine.losses import (
     PoissonLoss,
     SquaredLoss,
 )
+from treeselect.engine.sparse import weights
 from treeselect.engine.sparse.forest import GramForest, HingeForest, ModelledForest, sparse_forest
 from treeselect.engine.sparse.path import (
     SubsetValues,
@@ -24,6 +25,8 @@ from treeselect.engine.sparse.path import (
     weighted_importance,
 )
 from treeselect.engine.sparse.weights import SparseForest, TreeColumns, coordinate_descent
+from treeselect.engine.survival.cox import CoxLoss
+from treeselect.engine.survival.times import as_times
 from treeselect.errors import MethodError
 
 N_ROWS, N_TREES, N_GROUPS = 300, 40, 8
@@ -131,6 +134,28 @@ def test_optimality_conditions(loss):
     assert excess[~inside].max() < 1e-6
     np.testing.assert_allclose(residual.T.sum(axis=0), 0.0, atol=1e-6)
     np.testing.assert_allclose(solution.eta, eta[weight > 0], atol=1e-12)
+
+
+def test_a_path_near_a_separation_takes_few_steps(monkeypatch):
+    """Trees that tell the order of the events: predictors grow without end as the penalty falls."""
+    monkeypatch.setattr(weights, "_MAX_NEWTON", 15)
+    rng = np.random.default_rng(3)
+    n, n_trees = 40, 80
+    y = as_times(rng.exponential(size=n), rng.random(n) < 0.7)
+    leaves = [rng.integers(0, 30, size=n).astype(np.uint16) for _ in range(n_trees)]
+    values = [rng.normal(size=30) for _ in leaves]
+    trees = TreeColumns(leaves, values, np.arange(n))
+    forest = SparseForest(trees, CoxLoss(), y, np.ones(n), np.zeros(n), np.ones(n_trees))
+    current = forest.empty()
+    largest = forest.largest_lam(current)
+    for share in 0.7 ** np.arange(1, 21):
+        current = forest.solve(share * largest, current)
+        excess = forest.correlation(current.eta) - current.lam * forest.prices
+        inside = current.weights > 0
+        assert np.abs(excess[inside]).max() <= 2e-6 * largest
+        assert excess[~inside].max() <= 2e-6 * largest
+    assert np.ptp(current.eta) > 15
+    assert not current.intercept.any()
 
 
 def test_a_ridge_keeps_copies_together():

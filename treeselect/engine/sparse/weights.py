@@ -447,13 +447,14 @@ class SparseForest:
 
 class _Working:
     """Columns of the intercepts and of some trees, written out for some rows at a time. Of one
-    output there is one intercept; of K classes one for each but the last, since a shift of all
-    outputs changes nothing."""
+    output there is one intercept, none where a shift changes nothing; of K classes one for each but
+    the last, since a shift of all outputs changes nothing."""
 
     def __init__(self, problem: SparseForest, trees: IntArray) -> None:
         self._problem, self._trees = problem, trees
         n_outputs = problem.loss.n_outputs
-        self._free = np.ones((1, 1)) if n_outputs == 1 else np.eye(n_outputs)[:-1]
+        n_shifts = int(problem.loss.has_constant)
+        self._free = np.ones((n_shifts, 1)) if n_outputs == 1 else np.eye(n_outputs)[:-1]
         self.n_free = len(self._free)
         self._room: dict[int, FloatArray] = {}
 
@@ -494,6 +495,10 @@ class _Working:
         problem = self._problem
         loss, size = problem.loss, self.n_free + len(self._trees)
         total = np.zeros((size, size))
+        if problem.rows.is_joint:  # its diagonal alone takes hundreds of steps near a separation
+            every = np.concatenate([block.copy() for _, block in self._blocks()], axis=1)
+            curved = problem.rows.curvature_times(eta, every.T)
+            return every @ (problem.share[:, np.newaxis] * curved)
         root = np.sqrt(problem.share * problem.rows.curvature(eta)) if loss.n_outputs == 1 else None
         for rows, block in self._blocks():
             if root is not None:

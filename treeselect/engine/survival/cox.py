@@ -32,6 +32,8 @@ class Copies(RowLoss):
     """The loss of several copies of some rows, one after the other: each has linear predictors of
     its own, and all have the risk sets of the rows, which are sorted once."""
 
+    is_joint = True
+
     def __init__(self, rows: RowLoss, n: int) -> None:
         self._rows, self._n = rows, n
 
@@ -158,6 +160,8 @@ class CoxRows(RowLoss):
     one unit of weight. Rows of weight 0 are in no risk set and have figures by the same formulas.
     The relative risks of a stratum may differ by a factor of exp(600); beyond that the lowest count
     as that much below the highest."""
+
+    is_joint = True
 
     def __init__(self, y: FloatArray, weight: WeightArray) -> None:
         self.y = y
