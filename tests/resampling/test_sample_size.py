@@ -70,6 +70,18 @@ def test_the_first_number_is_found_as_by_counting():
             assert _first(least, lambda n, w=wanted: n >= w) == first
 
 
+@pytest.mark.parametrize(
+    ("p", "r2", "shrinkage"), [(300, 0.1, 0.7), (1000, 0.3, 0.85), (40, 0.2, 0.75)]
+)
+def test_more_rows_than_needed_shrink_no_more(p, r2, shrinkage):
+    # With p + 2 rows the factor is high, too: so few rows explain nearly everything.
+    found = treeselect.sample_size(p, "gaussian", r2=r2, shrinkage=shrinkage)
+    for _, n, factor in found.criteria:
+        assert n <= found.n
+        if n == found.n:
+            assert factor >= shrinkage
+
+
 def test_what_is_printed():
     found = treeselect.sample_size(25, "cox", r2=0.051, rate=0.065, follow_up=2.07, horizon=2)
     said = found.summary().as_text()

@@ -269,8 +269,11 @@ def _of_numbers(
     def factor(n: int) -> float:
         return 1 + (p - 2) / (n * math.log(1 - (r2 * (n - p - 1) + p) / (n - 1)))
 
+    # Of hardly more rows than parameters it falls at first, as so few explain nearly everything.
+    looked_at = (math.ceil((p + 2) * 1.05**i) for i in range(400))
+    least = next((n for n in looked_at if factor(n) < shrinkage), p + 2)
     found = {
-        f"shrinkage of at least {shrinkage:g}": _first(p + 2, lambda n: factor(n) >= shrinkage),
+        f"shrinkage of at least {shrinkage:g}": _first(least, lambda n: factor(n) >= shrinkage),
         f"optimism of R2 at most {_MARGIN:g}": math.ceil(1 + p * (1 - r2) / _MARGIN),
         "residual standard deviation within 10%": 234 + p,
     }
