@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import treeselect
 from treeselect.designs.families import multinomial, ordinal
-from treeselect.models.linear.ordinal import proportional_odds
+from treeselect.models.linear.likelihood import proportional_odds
 
 LEVELS = ["none", "mild", "severe"]
 

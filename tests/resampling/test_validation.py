@@ -15,7 +15,7 @@ from treeselect.engine.random import stream_seed
 from treeselect.engine.survival.curves import kaplan_meier
 from treeselect.engine.survival.times import as_times
 from treeselect.errors import OptionError, StabilityError
-from treeselect.models.linear.cox import fit_slope
+from treeselect.models.linear.likelihood import fit_slope
 from treeselect.models.linear.statistics import recalibrate
 from treeselect.resampling.assessing import resample_weights
 from treeselect.resampling.choosing import Choice, Procedure, run_selection

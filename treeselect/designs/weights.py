@@ -88,6 +88,16 @@ class RowWeights:
         return int(self.values.sum()) if self.are_copies else len(self.rows)
 
     @property
+    def copies(self) -> IntArray:
+        """Number of observations that each row stands for: 0 or 1 if weights are no copies."""
+        return copies_of(self.values)
+
+    @property
+    def relative(self) -> FloatArray:
+        """The weights, divided by their mean unless they are copies."""
+        return np.asarray(self.values / (1.0 if self.are_copies else self.values.mean()))
+
+    @property
     def kind(self) -> WeightsKind:
         """One of :data:`KINDS`."""
         if self.are_copies:

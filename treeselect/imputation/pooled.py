@@ -55,7 +55,7 @@ class PooledFit(OfContent, Tabled, Predicting):
 
     Attributes
     ----------
-    results : tuple of statsmodels results, or of CoxFit
+    results : tuple of statsmodels results, or of LikelihoodFit
         One per frame.
     n_used, n_dropped : int
         Rows used in each frame, and rows dropped because a selected term is missing.

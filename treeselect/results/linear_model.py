@@ -47,7 +47,7 @@ class GlmFit(Summarised, coefficients.Tabled, Predicting, InPapers):
 
     Attributes
     ----------
-    result : statsmodels results, or CoxFit
+    result : statsmodels results, or LikelihoodFit
         OLS, WLS, GLM or MNLogit results. For times to an event coefficients (``params``), their
         covariance (``cov_params()``), ``llf``, ``aic`` and ``bic``.
     n_used, n_dropped : int

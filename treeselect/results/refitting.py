@@ -33,7 +33,6 @@ from treeselect.models.linear import coefficients, tests
 from treeselect.models.linear.coefficients import robust_note
 from treeselect.models.linear.data import ORDINAL
 from treeselect.models.linear.fit import FIRTH, ONLY_FOR, LinearFit
-from treeselect.models.linear.ordinal import OrdinalFit
 from treeselect.models.linear.regression_table import response_words
 from treeselect.models.linear.statistics import fit_facts, fit_statistics
 from treeselect.models.model import baseline_of
@@ -307,7 +306,7 @@ def _family_notes(fit: LinearFit, *, has_aic: bool) -> Iterator[str]:
 
 def _ordinal_facts(data: ModelData, fit: LinearFit) -> list[tuple[str, str]]:
     """The order of the classes, and the thresholds between them."""
-    if not isinstance(fit.result, OrdinalFit):
+    if fit.family != ORDINAL:
         return []
     names = [str(c) for c in data.response.classes]
     cuts = zip(names, names[1:], fit.result.thresholds, strict=False)

@@ -44,6 +44,11 @@ class LinearData:
         return self.y.ndim > 1
 
     @property
+    def base(self) -> FloatArray:
+        """The offset, 0 by default."""
+        return np.zeros(len(self.y)) if self.offset is None else self.offset
+
+    @property
     def compared(self) -> FloatArray:
         """The columns minus what baseline hazards or thresholds absorb; 0 if nothing remains."""
         matrix = self.matrix.to_numpy(dtype=np.float64)

@@ -45,8 +45,7 @@ def row_diagnostics(found: FittedTerms, seed: int) -> RowDiagnostics:
     ``cooks.distance``; of times by score residuals (Cain and Lange 1984). Quantile residuals are
     those of Dunn and Smyth (1996)."""
     data, fit = found.data, found.fit
-    matrix = data.matrix.to_numpy(dtype=np.float64)[:, data.is_free]
-    offset = np.zeros(len(matrix)) if data.offset is None else data.offset
+    matrix, offset = data.matrix.to_numpy(dtype=np.float64)[:, data.is_free], data.base
     if found.family in ("multinomial", ORDINAL):
         share = fitted_means(fit, matrix, offset)
         own = share[np.arange(len(share)), data.y.astype(np.int64)]
@@ -56,18 +55,17 @@ def row_diagnostics(found: FittedTerms, seed: int) -> RowDiagnostics:
         eta = matrix @ fit.estimate + offset if found.family == ORDINAL else own
         return RowDiagnostics(eta, residual, residual, quantile, unknown, unknown)
     if data.has_times:
-        return _of_times(found, matrix, offset, seed)
+        return _of_times(found, matrix, seed)
     import statsmodels.api as sm
 
     family = getattr(fit.result.model, "family", None) or sm.families.Gaussian()
     weights = data.row_weights
-    copies = weights.values if weights.are_copies else np.ones(len(matrix))
     precision = np.ones(len(matrix)) if weights.are_copies else weights.values
     precision = precision / precision.mean()
     eta = matrix @ fit.estimate + offset
     mean = family.fitted(eta)
     root = np.sqrt(precision * family.weights(mean))[:, np.newaxis] * matrix
-    inverse = np.linalg.pinv((root * copies[:, np.newaxis]).T @ root, hermitian=True)
+    inverse = np.linalg.pinv((root * weights.copies[:, np.newaxis]).T @ root, hermitian=True)
     leverage = np.minimum(np.einsum("ij,jk,ik->i", root, inverse, root), 1.0)
     has_scale = found.family in ("gaussian", *WITH_SCALE) or fit.is_quasi
     scale = float(fit.result.scale) if has_scale else 1.0
@@ -120,10 +118,8 @@ def _drawn(low: FloatArray, high: FloatArray, seed: int) -> FloatArray:
     return np.asarray(scipy.stats.norm.ppf(np.clip(low + (high - low) * random, 1e-15, 1 - 1e-15)))
 
 
-def _of_times(
-    found: FittedTerms, matrix: FloatArray, offset: FloatArray, seed: int
-) -> RowDiagnostics:
-    rows, x, eta = _risk_rows(found, matrix, offset)
+def _of_times(found: FittedTerms, matrix: FloatArray, seed: int) -> RowDiagnostics:
+    rows, x, eta = _risk_rows(found, matrix)
     event = found.data.y[:, EVENT]
     martingale = rows.negative_gradient(eta)
     deviance = -2 * (martingale + scipy.special.xlogy(event, event - martingale))
@@ -137,14 +133,11 @@ def _of_times(
     return RowDiagnostics(eta, residual, residual, quantile, np.full(len(eta), np.nan), cook)
 
 
-def _risk_rows(
-    found: FittedTerms, matrix: FloatArray, offset: FloatArray
-) -> tuple[CoxRows, FloatArray, FloatArray]:
+def _risk_rows(found: FittedTerms, matrix: FloatArray) -> tuple[CoxRows, FloatArray, FloatArray]:
     """Risk sets, centred columns and linear predictors of a Cox model."""
-    weights = found.data.row_weights
-    weight = weights.values if weights.are_copies else weights.values / weights.values.mean()
+    data, weight = found.data, found.data.row_weights.relative
     x = matrix - np.average(matrix, axis=0, weights=weight)
-    return CoxRows(found.data.y, weight), x, x @ found.fit.estimate + offset
+    return CoxRows(data.y, weight), x, x @ found.fit.estimate + data.base
 
 
 def variance_inflation(found: FittedTerms) -> pd.DataFrame:
@@ -183,9 +176,8 @@ def hazard_tests(found: FittedTerms) -> pd.DataFrame:
     1994; R's ``cox.zph``), one row per term and one for all together."""
     data = found.data
     matrix = data.matrix.to_numpy(dtype=np.float64)[:, data.is_free]
-    offset = np.zeros(len(matrix)) if data.offset is None else data.offset
-    rows, x, eta = _risk_rows(found, matrix, offset)
-    copies = data.row_weights.values if data.row_weights.are_copies else np.ones(len(x))
+    rows, x, eta = _risk_rows(found, matrix)
+    copies = data.row_weights.copies
     curve, event = kaplan_meier(data.y, copies), data.y[:, EVENT] > 0
     start = np.append(1.0, curve.survival)
 

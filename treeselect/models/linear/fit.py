@@ -17,9 +17,8 @@ from treeselect.designs.modeldata import INTERCEPT
 from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.survival.times import EVENT
 from treeselect.errors import DataError, OptionError, listing
-from treeselect.models.linear.cox import fit_cox
 from treeselect.models.linear.data import ORDINAL, LinearData
-from treeselect.models.linear.ordinal import fit_ordinal
+from treeselect.models.linear.likelihood import fit_cox, fit_ordinal
 from treeselect.quiet import own_filters
 
 # --- whether counts vary more than a Poisson response does -------------------------------------
@@ -110,7 +109,7 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
         try:
             result, model = _FITS[family](data, name)
             estimate, covariance, converged = _estimates(result)
-            n_events = result.n_events if data.has_times else None
+            n_events = int(result.size) if data.has_times else None
         except OptionError:
             raise
         except (np.linalg.LinAlgError, ValueError, FloatingPointError) as error:
@@ -148,7 +147,7 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
 
 
 def fit_quietly(data: LinearData, family: str, name: str) -> Any:
-    """The statsmodels results, or CoxFit, of a family, without warnings or checks."""
+    """The statsmodels results, or LikelihoodFit, of a family, without warnings or checks."""
     with _noting([]):
         return _FITS[family](data, name)[0]
 

@@ -23,7 +23,7 @@ from treeselect.engine.columns import BinnedData
 from treeselect.engine.linear.glm import Glm
 from treeselect.engine.rounding import weighted_median
 from treeselect.models.linear.data import reduced
-from treeselect.models.linear.ordinal import proportional_odds
+from treeselect.models.linear.likelihood import proportional_odds
 from treeselect.models.model import ColumnModel, null_predictor
 
 _N_CODES = 256

@@ -279,7 +279,7 @@ def _plain(label: str) -> str:
 
 def _counts(data: ModelData, spec: TermSpec, column: str) -> tuple[float, float]:
     """Rows, and events among them, in which a term of one variable is known, or has a level."""
-    weights, y = data.row_weights, data.response.y
+    mass, y = data.row_weights.copies, data.response.y
     if len(spec.term.factors) > 1 or len(spec.term.variables) > 1:
         return float("nan"), float("nan")
     series = data.sources[spec.term.variables[0]]
@@ -290,7 +290,6 @@ def _counts(data: ModelData, spec: TermSpec, column: str) -> tuple[float, float]
     elif level is not None and spec.kind == "factor":
         known, here = here, series.astype(str).to_numpy() == level[1]
         here = ~known if level[1].startswith("(missing") and not here.any() else here
-    mass = weights.values if weights.are_copies else weights.used.astype(np.float64)
     n = float(mass[here].sum())
     family = data.response.family
     if family.has_times:

@@ -12,7 +12,7 @@ from treeselect.engine.arrays import FloatArray
 from treeselect.engine.losses import poisson_mean
 from treeselect.models.linear.data import ORDINAL
 from treeselect.models.linear.fit import FIRTH, NEGATIVE_BINOMIAL, LinearFit
-from treeselect.models.linear.ordinal import OrdinalFit, ends_of
+from treeselect.models.linear.likelihood import ends_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ def _shares(log_p: FloatArray, error: FloatArray, quantile: float) -> Predicted:
 def rule_of(fit: LinearFit, centre: FloatArray) -> LinearRule:
     """The rule of a fit for the mean of its family."""
     estimate, covariance = fit.estimate, fit.covariance
-    if isinstance(fit.result, OrdinalFit):
+    if fit.family == ORDINAL:
         covariance = fit.result.whole_covariance
         estimate = np.append(estimate, fit.result.thresholds)
     scale = float(fit.result.scale) if fit.family == "gaussian" else 0.0

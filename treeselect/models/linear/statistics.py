@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treeselect.engine.arrays import FloatArray, IntArray
-from treeselect.models.linear.cox import fit_slope
 from treeselect.models.linear.data import ORDINAL
 from treeselect.models.linear.fit import (
     FIRTH,
@@ -19,6 +18,7 @@ from treeselect.models.linear.fit import (
     LinearFit,
     overdispersed,
 )
+from treeselect.models.linear.likelihood import fit_slope
 from treeselect.quiet import own_filters
 
 Facts = tuple[tuple[str, str], ...]

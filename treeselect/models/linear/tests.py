@@ -129,9 +129,7 @@ class FittedTerms:
             return float(self.fit.n_events)
         if self.family not in ("binomial", FIRTH):
             return float("nan")
-        weights = self.data.row_weights
-        mass = weights.values if weights.are_copies else np.ones(len(weights))
-        return float(mass @ (self.data.y > 0))
+        return float(self.data.row_weights.copies @ (self.data.y > 0))
 
     def criteria(self, model: Nested) -> dict[str, float]:
         """Log-likelihood, AIC and BIC of a gaussian model with its variance as a parameter, as R's
@@ -148,7 +146,7 @@ class FittedTerms:
 
     def _nested(self, fit: LinearFit) -> Nested:
         weights = self.data.row_weights
-        n = float(weights.values.sum()) if weights.are_copies else float(len(weights))
+        n = float(weights.n_observations)
         known = weights.are_copies and not self.fit.is_quasi
         return Nested(
             fit, self.family, deviance_of(fit.result, self.family), fit.n_parameters, n,
@@ -493,7 +491,7 @@ def _excess(data: LinearData, j: int, found: FittedTerms, limit: float) -> Calla
     matrix, column = data.matrix.to_numpy(dtype=np.float64), np.zeros(len(others))
     column[j], column[others] = 1.0, fit.covariance[others, j] / fit.covariance[j, j]
     rest = beside(data.of_columns(others), data, found.family)
-    at_best = matrix @ fit.estimate + (0.0 if data.offset is None else data.offset)
+    at_best = matrix @ fit.estimate + data.base
 
     def excess(value: float) -> float:
         moved = at_best + (value - fit.estimate[j]) * (matrix @ column)
@@ -510,8 +508,7 @@ def _without_columns(data: LinearData, family: str) -> float:
     import statsmodels.api as sm
 
     kind = sm.families.Binomial() if family == "binomial" else sm.families.Poisson()
-    weights = data.row_weights
-    mass = weights.values / (1.0 if weights.are_copies else weights.values.mean())
+    mass = data.row_weights.relative
     return float(kind.deviance(data.y, kind.link.inverse(data.offset), freq_weights=mass))
 
 
