@@ -17,8 +17,14 @@ from treeselect.engine.survival.times import EVENT, STRATUM, risk_sets
 from treeselect.engine.threads import one_thread
 from treeselect.errors import DataError, quoted
 
-ORDINAL = "ordinal"
-"""The proportional odds model, whose thresholds take the place of an intercept."""
+NEGATIVE_BINOMIAL, FIRTH, GAMMA, TWEEDIE, ORDINAL = (
+    "negative-binomial", "firth", "gamma", "tweedie", "ordinal",
+)  # fmt: skip
+"""Models of one family; ordinal is that of proportional odds, whose thresholds take the place of an
+intercept."""
+
+WITH_SCALE = (GAMMA, TWEEDIE)
+"""Models of numbers whose errors grow with the mean: their tests divide by a dispersion."""
 
 _LARGEST = 1e100
 """Largest value of a column: sums of its squares, and their products, must be numbers."""

@@ -16,15 +16,15 @@ from treeselect.engine.survival.curves import kaplan_meier
 from treeselect.engine.survival.times import EVENT, STOP
 from treeselect.errors import DataError
 from treeselect.models.linear.coefficients import wald_test
-from treeselect.models.linear.data import ORDINAL
-from treeselect.models.linear.fit import (
+from treeselect.models.linear.data import (
     FIRTH,
     GAMMA,
     NEGATIVE_BINOMIAL,
+    ORDINAL,
     TWEEDIE,
     WITH_SCALE,
-    LinearFit,
 )
+from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.rule import rule_of
 from treeselect.models.linear.tests import FittedTerms
 

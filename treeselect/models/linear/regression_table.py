@@ -20,8 +20,7 @@ from treeselect.engine.survival.times import EVENT
 from treeselect.errors import DataError, OptionError, listing, quoted
 from treeselect.frames.tables import PrintedTable, in_library
 from treeselect.models.linear import coefficients
-from treeselect.models.linear.data import ORDINAL
-from treeselect.models.linear.fit import FIRTH
+from treeselect.models.linear.data import FIRTH, ORDINAL
 from treeselect.models.linear.tests import (
     FittedTerms,
     drop_tests,

@@ -10,8 +10,8 @@ import scipy
 
 from treeselect.engine.arrays import FloatArray
 from treeselect.engine.losses import poisson_mean
-from treeselect.models.linear.data import ORDINAL
-from treeselect.models.linear.fit import FIRTH, NEGATIVE_BINOMIAL, LinearFit
+from treeselect.models.linear.data import FIRTH, NEGATIVE_BINOMIAL, ORDINAL
+from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.likelihood import ends_of
 
 

@@ -1,20 +1,32 @@
-"""Long GLMs solved block by block of rows, weighted multinomial logits, and separation."""
+"""Linear models of each family by statsmodels: long GLMs solved block by block of rows, weighted
+multinomial logits, penalised likelihoods, and separation."""
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import scipy
+import statsmodels.api as sm
 from statsmodels.discrete.discrete_model import MNLogit
 from statsmodels.genmod.families import links
 from statsmodels.genmod.generalized_linear_model import GLM, GLMResults, GLMResultsWrapper
 from statsmodels.tools.sm_exceptions import PerfectSeparationWarning
 
-from treeselect.engine.arrays import AnyArray, FloatArray
-from treeselect.errors import listing
-from treeselect.models.linear.data import reduced
+from treeselect.engine.arrays import AnyArray, FloatArray, WeightArray
+from treeselect.errors import OptionError, listing
+from treeselect.models.linear.data import (
+    FIRTH,
+    GAMMA,
+    NEGATIVE_BINOMIAL,
+    TWEEDIE,
+    LinearData,
+    reduced,
+)
 
 _MOST_STEPS, _TOLERANCE = 100, 1e-8
 """Of statsmodels' ``GLM.fit``: most steps, and change of the deviance that ends them."""
@@ -90,8 +102,6 @@ def least_squares(
     matrix: FloatArray, y: FloatArray, weight: FloatArray
 ) -> tuple[FloatArray, FloatArray] | None:
     """Coefficients of weighted least squares, and the inverse of ``X' W X``."""
-    from scipy.linalg import solve_triangular
-
     n = matrix.shape[1]
     R = np.asarray(np.linalg.qr(reduced(matrix, y, np.sqrt(weight)), mode="r"))
     if len(R) < n or not np.isfinite(R).all():
@@ -100,8 +110,8 @@ def least_squares(
     values = np.linalg.svd(R, compute_uv=False)
     if not values.min() > _SINGULAR * values.max():
         return None
-    inverse = solve_triangular(R, np.eye(n))
-    return solve_triangular(R, moved), inverse @ inverse.T
+    inverse = scipy.linalg.solve_triangular(R, np.eye(n))
+    return scipy.linalg.solve_triangular(R, moved), inverse @ inverse.T
 
 
 class Logit(links.Logit):
@@ -265,4 +275,196 @@ def power_optimum(model: GLM, power: float) -> FloatArray:
     return np.asarray(beta)
 
 
-_MOST_STEPS, _SHORTEST = 100, 1e-9
+_SHORTEST = 1e-9
+
+
+# --- the models of the families ------------------------------------------------------------------
+
+_TAIL = 1.6449
+"""Upper 5% point of the normal distribution."""
+
+
+def overdispersed(result: Any) -> bool:
+    """Whether counts vary more than chance allows: a one-sided test at 5%, as a squared Pearson
+    residual of mean m and weight v has the variance ``2 + 1 / (v m)``."""
+    own = result.model
+    with np.errstate(all="ignore"):
+        variance = own.freq_weights @ (2 + 1 / (own.var_weights * result.mu))
+        return bool(result.pearson_chi2 - result.df_resid > _TAIL * np.sqrt(variance))
+
+
+_LONG = 50_000
+"""Rows above which a GLM is solved in blocks."""
+
+_MOST_COPIES = 10_000_000
+"""Most rows to which case weights are expanded where statsmodels takes no weights."""
+
+
+def _weights(data: LinearData) -> dict[str, WeightArray]:
+    """Weights in the form of statsmodels' GLM."""
+    weights = data.row_weights
+    if weights.are_copies:
+        return {} if weights.are_equal else {"freq_weights": weights.values}
+    return {"var_weights": weights.values / weights.values.mean()}
+
+
+def _covariance(data: LinearData, n_predictors: int = 1) -> dict[str, Any]:
+    """Arguments of statsmodels for a clustered covariance, if one is needed."""
+    groups = data.row_weights.error_groups
+    if groups is None:
+        return {}
+    how: dict[str, Any] = {"groups": groups}
+    if data.row_weights.is_sample:
+        # As R's survey: G / (G - 1) alone, without statsmodels' correction for the coefficients.
+        n_rows, n_columns = data.matrix.shape
+        how["scaling_factor"] = (n_rows - n_columns * n_predictors) / (n_rows - 1)
+    elif "freq_weights" in _weights(data):
+        # statsmodels' small-sample correction counts rows, but these stand for copies.
+        n_rows, n_columns = data.matrix.shape
+        n = int(data.row_weights.values.sum())
+        how["scaling_factor"] = (n - 1) / (n - n_columns) * (n_rows - n_columns) / (n_rows - 1)
+    return {"cov_type": "cluster", "cov_kwds": how, "use_t": True}
+
+
+def _fit_numbers(data: LinearData, name: str) -> tuple[Any, str]:
+    weights, by = _weights(data), _covariance(data)
+    if "freq_weights" in weights or data.row_weights.is_sample:  # WLS scales no covariance
+        model = _glm(data, name, sm.families.Gaussian())
+        fit = model.fit(**{"use_t": True, **by})
+        return fit, "GLM, Gaussian family, identity link (statsmodels)"
+    y = pd.Series(data.y if data.offset is None else data.y - data.offset, name=name)
+    if not weights:
+        return sm.OLS(y, data.matrix).fit(**by), "OLS, least squares (statsmodels)"
+    fit = sm.WLS(y, data.matrix, weights["var_weights"]).fit(**by)
+    return fit, "WLS, weighted least squares (statsmodels)"
+
+
+def _glm(data: LinearData, name: str, family: Any) -> Any:
+    """statsmodels' GLM; on long data one that is solved in blocks."""
+    kind = LongGLM if len(data.y) > _LONG else GLM
+    return kind(pd.Series(data.y, name=name), data.matrix, family, data.offset, **_weights(data))
+
+
+def _fit_two_classes(data: LinearData, name: str) -> tuple[Any, str]:
+    family = sm.families.Binomial(Logit())
+    fit = _glm(data, name, family).fit(**_covariance(data))
+    return fit, "GLM, binomial family, logit link (statsmodels)"
+
+
+def _fit_separated(data: LinearData, name: str) -> tuple[Any, str]:
+    own = sm.families.Binomial(Logit()), data.offset
+    y = pd.Series(data.y, name=name)
+    fit = FirthLogit(y, data.matrix, *own, whole=data.whole, **_weights(data)).fit()
+    return fit, "GLM, binomial family, logit link, Firth's penalised likelihood"
+
+
+def _fit_gamma(data: LinearData, name: str) -> tuple[Any, str]:
+    if not (data.y > 0).all():
+        raise OptionError(
+            f'`model="{GAMMA}"` needs a response above 0.\n  Found: {data.y.min():g}.'
+        )
+    model = _glm(data, name, sm.families.Gamma(sm.families.links.Log()))
+    fit = model.fit(start_params=power_optimum(model, 2.0), **{"use_t": True, **_covariance(data)})
+    return fit, "GLM, gamma family, log link (statsmodels)"
+
+
+def _fit_tweedie(data: LinearData, name: str) -> tuple[Any, str]:
+    """The Tweedie GLM with the variance ``phi mu^p``, p between 1 and 2 of greatest likelihood at
+    Pearson's phi (Dunn and Smyth 2005); a part of a model has the p of the whole."""
+    if not ((data.y >= 0).all() and (data.y > 0).any()):
+        raise OptionError(
+            f'`model="{TWEEDIE}"` needs a response of at least 0.\n  Found: {data.y.min():g}.'
+        )
+    by, log = {"use_t": True, **_covariance(data)}, sm.families.links.Log()
+
+    def fitted(power: float, own: LinearData, **how: Any) -> Any:
+        model = _glm(own, name, sm.families.Tweedie(log, var_power=power))
+        return model.fit(start_params=power_optimum(model, power), **how)
+
+    matrix = data.matrix if data.whole is None else pd.DataFrame(data.whole)
+    whole = dataclasses.replace(data, matrix=matrix)
+
+    def lost(power: float) -> float:
+        fit = fitted(power, whole)
+        weights = _weights(data)
+        mass = weights.get("freq_weights", weights.get("var_weights", np.ones(len(data.y))))
+        density = fit.model.family.loglike_obs(data.y, np.asarray(fit.mu), scale=fit.scale)
+        return -float(np.asarray(mass, dtype=np.float64) @ density)
+
+    found = scipy.optimize.minimize_scalar(
+        lost, bounds=_POWERS, method="bounded", options={"xatol": 1e-5}
+    )
+    fit = fitted(float(found.x), data, **by)
+    return fit, f"GLM, Tweedie family, power {found.x:.3g}, log link (statsmodels)"
+
+
+_POWERS = (1.01, 1.99)
+"""Range of the power: from Poisson to gamma."""
+
+
+def _fit_counts(data: LinearData, name: str) -> tuple[Any, str]:
+    model, by = _glm(data, name, sm.families.Poisson()), _covariance(data)
+    fit, family = model.fit(**by), "Poisson"
+    if not by and overdispersed(fit):
+        fit, family = model.fit(scale="X2", use_t=True), "quasi-Poisson"
+    return fit, f"GLM, {family} family, log link (statsmodels)"
+
+
+def _fit_dispersed(data: LinearData, name: str) -> tuple[Any, str]:
+    """The negative binomial GLM with the variance ``mu + alpha mu^2``, alpha by maximum likelihood
+    (R: ``MASS::glm.nb``, with theta = 1 / alpha; Venables and Ripley 2002, section 7.4); the
+    covariance is that of known alpha."""
+    by = _covariance(data)
+
+    def fitted(log_alpha: float) -> Any:
+        family = sm.families.NegativeBinomial(alpha=float(np.exp(log_alpha)))
+        return _glm(data, name, family).fit(**by)
+
+    found = scipy.optimize.minimize_scalar(
+        lambda at: -fitted(at).llf, bounds=_LOG_ALPHA, method="bounded", options={"xatol": 1e-7}
+    )
+    fit = fitted(float(found.x))
+    fit.alpha = float(np.exp(found.x))
+    theta = f"theta {1 / fit.alpha:.4g}"
+    if found.x < _LOG_ALPHA[0] + 0.1:
+        theta = "theta at its bound: the counts vary no more than Poisson counts"
+    return fit, f"GLM, negative binomial family, {theta}, log link (statsmodels)"
+
+
+_LOG_ALPHA = (-12.0, 5.0)
+"""Range of the logarithm of alpha: from what is Poisson to what hardly has a mean."""
+
+
+def _fit_classes(data: LinearData, name: str) -> tuple[Any, str]:
+    y, matrix = pd.Series(data.y.astype(np.int64), name=name), data.matrix
+    weights = _weights(data)
+    if "var_weights" in weights:
+        model = WeightedMNLogit(y, matrix, np.asarray(weights["var_weights"], np.float64))
+        by = _covariance(data, model.J - 1)
+        fit = model.fit(disp=False, maxiter=100, **by)
+        return fit, "MNLogit, multinomial logit (statsmodels), weighted"
+    if weights:
+        n_copies = data.row_weights.values.sum()
+        if n_copies > _MOST_COPIES:
+            raise OptionError(
+                f"`weights` must sum to at most {_MOST_COPIES:,} for a linear model of more than"
+                f" two classes.\n  Found: {n_copies:,}. Divide them by a common factor."
+            )
+        row_weights, copies = data.row_weights.written_out()
+        y, matrix = y.iloc[copies].reset_index(drop=True), matrix.iloc[copies]
+        matrix = matrix.reset_index(drop=True)
+        data = dataclasses.replace(data, row_weights=row_weights)
+    fit = sm.MNLogit(y, matrix).fit(disp=False, maxiter=100, **_covariance(data))
+    return fit, "MNLogit, multinomial logit (statsmodels)"
+
+
+FITS: dict[str, Callable[[LinearData, str], tuple[Any, str]]] = {
+    "gaussian": _fit_numbers,
+    "binomial": _fit_two_classes,
+    "multinomial": _fit_classes,
+    "poisson": _fit_counts,
+    NEGATIVE_BINOMIAL: _fit_dispersed,
+    FIRTH: _fit_separated,
+    GAMMA: _fit_gamma,
+    TWEEDIE: _fit_tweedie,
+}

@@ -9,15 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treeselect.engine.arrays import FloatArray, IntArray
-from treeselect.models.linear.data import ORDINAL
-from treeselect.models.linear.fit import (
-    FIRTH,
-    GAMMA,
-    NEGATIVE_BINOMIAL,
-    TWEEDIE,
-    LinearFit,
-    overdispersed,
-)
+from treeselect.models.linear.data import FIRTH, GAMMA, NEGATIVE_BINOMIAL, ORDINAL, TWEEDIE
+from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.likelihood import fit_slope
 from treeselect.quiet import own_filters
 
@@ -230,6 +223,8 @@ def _last(
 ) -> tuple[float, float, float]:
     """The last coefficient, with its interval."""
     import statsmodels.api as sm
+
+    from treeselect.models.linear.solving import overdispersed
 
     kinds = {
         "gaussian": sm.families.Gaussian,

@@ -26,16 +26,16 @@ from treeselect.models.linear.coefficients import (
     reference_levels,
     wald_test,
 )
-from treeselect.models.linear.data import ORDINAL, LinearData, linear_data
-from treeselect.models.linear.fit import (
+from treeselect.models.linear.data import (
     FIRTH,
     NEGATIVE_BINOMIAL,
+    ORDINAL,
     TWEEDIE,
     WITH_SCALE,
-    LinearFit,
-    fit_linear,
-    fit_quietly,
+    LinearData,
+    linear_data,
 )
+from treeselect.models.linear.fit import LinearFit, fit_linear, fit_quietly
 from treeselect.printing import SummaryContent, decimal_form, number_text, p_text
 
 
