@@ -125,29 +125,31 @@ def read_levels(flag: str, example: str) -> Callable[[str], list[float]]:
     return read
 
 
-def pairs(texts: Iterable[str], flag: str, form: str, example: str) -> dict[str, str]:
-    """Names and what follows the first equals sign outside brackets and quotation marks."""
-
-    def halves(text: str) -> tuple[str, str]:
-        found = split(text, "=", most=1)
+def pairs(
+    texts: Iterable[str], flag: str, form: str, example: str, *, last: bool = False
+) -> dict[str, str]:
+    """Names and what follows the first equals sign outside brackets and quotation marks, or the
+    last sign of all."""
+    known: dict[str, str] = {}
+    for text in texts:
+        found = text.rsplit("=", 1) if last else split(text, "=", most=1)
         if found is None or len(found) == 1 or not found[0].strip():
             raise _not_of(form, flag, text, example)
-        return name(found[0]), found[1]
-
-    return _once(map(halves, texts), flag)
+        key = name(found[0])
+        if key in known:
+            raise OptionError(f"`{flag}` must name {quoted(key)} once.\n  Found: it twice.")
+        known[key] = found[1]
+    return known
 
 
 def numbers(texts: Iterable[str], flag: str, form: str, example: str) -> dict[str, Any]:
     """Names and the number that follows the last equals sign."""
-
-    def halves(text: str) -> tuple[str, Any]:
-        before, sign, after = text.rpartition("=")
-        number = read_number(after)
-        if not sign or not before.strip() or isinstance(number, str):
-            raise _not_of(form, flag, text, example)
-        return name(before), number
-
-    return _once(map(halves, texts), flag)
+    found = {}
+    for key, text in pairs(texts, flag, form, example, last=True).items():
+        found[key] = read_number(text)
+        if isinstance(found[key], str):
+            raise _not_of(form, flag, f"{key}={text}", example)
+    return found
 
 
 def lists(texts: Iterable[str], flag: str, form: str, example: str) -> dict[str, list[str]]:
@@ -159,15 +161,6 @@ def lists(texts: Iterable[str], flag: str, form: str, example: str) -> dict[str,
             raise _not_of(form, flag, f"{key}={text}", example)
         found[key] = members
     return found
-
-
-def _once(found: Iterable[tuple[str, Any]], flag: str) -> dict[str, Any]:
-    known: dict[str, Any] = {}
-    for key, value in found:
-        if key in known:
-            raise OptionError(f"`{flag}` must name {quoted(key)} once.\n  Found: it twice.")
-        known[key] = value
-    return known
 
 
 def described(value: object) -> str:

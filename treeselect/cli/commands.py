@@ -7,6 +7,7 @@ import shutil
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from treeselect.arguments.checks import USUAL_METHOD, check_count, check_resamples
@@ -171,16 +172,12 @@ def _finish(asked: Mapping[str, Any], result: SelectionResult) -> None:
         performance = result.performance(asked["performance"], checkpoint=asked.get("checkpoint"))
         output.put("", str(performance.summary()))
     coefficients = _coefficients(result) if asked.get("coefficients") else None
-    written = []
-    if asked.get("report"):
-        page = result.report(asked["report"], performance=performance, coefficients=coefficients)
-        written.append(f"Report: {page}")
-    if asked.get("save"):
-        written.append(f"Model: {result.save(asked['save'])}")
-    if asked.get("json"):
-        tables = output.json_text(output.tables_of(result, performance, coefficients))
-        written.append(f"Tables: {output.write_text(asked['json'], tables, 'json')}")
-    output.print_written(written)
+    output.write_all(
+        asked,
+        report=partial(result.report, performance=performance, coefficients=coefficients),
+        save=result.save,
+        json=lambda _: output.json_text(output.tables_of(result, performance, coefficients)),
+    )
     output.end_stopped(result._fit.resampled, performance)
 
 
@@ -251,13 +248,8 @@ def _compare(asked: dict[str, Any]) -> None:
     how = {name: value for name, value in asked.items() if name in COMPARE_CALLED}
     found = compare(asked["formula"], data_of(asked), _methods_of(asked), **how)
     output.put(str(found.summary()))
-    written = []
-    if asked.get("report"):
-        written.append(f"Report: {found.report(asked['report'])}")
-    if asked.get("json"):
-        tables = output.json_text(output.tables_of_comparison(found))
-        written.append(f"Tables: {output.write_text(asked['json'], tables, 'json')}")
-    output.print_written(written)
+    tables = output.tables_of_comparison
+    output.write_all(asked, report=found.report, json=lambda _: output.json_text(tables(found)))
     output.end_stopped(found)
 
 
@@ -353,14 +345,11 @@ def _methods(asked: dict[str, Any]) -> None:
     if "name" in asked:
         table = table[table["method"] == find_method(asked["name"], {}).name]
     output.put("\n".join(_full(table, width) if "name" in asked else _listed(table, width)))
-    written = []
-    if "json" in asked:
-        tables = output.json_text({"methods": output.records(table)})
-        written.append(f"Tables: {output.write_text(asked['json'], tables, 'json')}")
-    if "csv" in asked:
-        text = table.to_csv(index=False)
-        written.append(f"Table: {output.write_text(asked['csv'], text, 'csv')}")
-    output.print_written(written)
+    output.write_all(
+        asked,
+        json=lambda _: output.json_text({"methods": output.records(table)}),
+        csv=lambda _: table.to_csv(index=False),
+    )
 
 
 def _listed(table: pd.DataFrame, width: int) -> list[str]:
@@ -409,7 +398,7 @@ def _demo(asked: dict[str, Any]) -> None:
     page = asked.pop("report")
     result = select(DEMO_FORMULA, datasets.load("titanic"), **asked)
     output.put(str(result.summary()))
-    output.print_written([f"Report: {result.report(page)}"])
+    output.write_all({"report": page}, report=result.report)
 
 
 def _warm(asked: dict[str, Any]) -> None:
@@ -427,10 +416,10 @@ def _validate(asked: dict[str, Any]) -> None:
     output.check_places(asked)
     found, passed = validate()
     output.put(str(found))
-    if "report" in asked:
-        is_markdown = asked["report"].lower().endswith(".md")
-        text = found.as_markdown() if is_markdown else as_page(found)
-        output.print_written([f"Report: {output.write_text(asked['report'], text, 'report')}"])
+    output.write_all(
+        asked,
+        report=lambda path: found.as_markdown() if path.lower().endswith(".md") else as_page(found),
+    )
     if not passed:
         raise SystemExit(1)
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
 from treeselect._version import __version__
-from treeselect.cli.arguments import Flag, flags_in
+from treeselect.cli.arguments import flags_in
 from treeselect.cli.commands import COMMANDS, Command
 from treeselect.cli.output import end_output
 from treeselect.errors import TreeselectError, TreeselectWarning
@@ -169,15 +169,11 @@ def _add(commands: Any, command: Command) -> None:
     for title, flags in command.flags.items():
         group = made.add_argument_group(title)
         for flag in flags:
-            group.add_argument(
-                *flag.names.split(), dest=flag.argument, help=flag.help, **_how(flag)
-            )
-
-
-def _how(flag: Flag) -> dict[str, Any]:
-    if flag.metavar is None:
-        return {"action": argparse.BooleanOptionalAction}
-    return {"metavar": flag.metavar, "action": "append" if flag.repeated else "store"}
+            how: dict[str, Any] = {"action": argparse.BooleanOptionalAction}
+            if flag.metavar is not None:
+                action = "append" if flag.repeated else "store"
+                how = {"metavar": flag.metavar, "action": action}
+            group.add_argument(*flag.names.split(), dest=flag.argument, help=flag.help, **how)
 
 
 def _filled(text: str) -> str:

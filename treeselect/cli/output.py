@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -33,27 +32,18 @@ def end_stopped(*found: Any) -> None:
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Rows of a table for JSON; missing and infinite values are null."""
-    return [
-        {str(name): _plain(value) for name, value in row.items()}
-        for row in frame.to_dict("records")
-    ]
-
-
-def _plain(value: Any) -> Any:
     import pandas as pd
 
-    if value is pd.NA or (isinstance(value, float) and not math.isfinite(value)):
-        return None
-    return value
+    def plain(value: Any) -> Any:
+        is_odd = value is pd.NA or (isinstance(value, float) and not math.isfinite(value))
+        return None if is_odd else value
+
+    rows = frame.to_dict("records")
+    return [{str(name): plain(value) for name, value in row.items()} for row in rows]
 
 
-WRITTEN = {
-    "report": "report",
-    "save": "model",
-    "json": "tables",
-    "csv": "table",
-    "output": "predictions",
-}
+WRITTEN = {"report": "report", "save": "model", "json": "tables", "csv": "table",
+           "output": "predictions"}  # fmt: skip
 """What each option writes."""
 
 
@@ -76,13 +66,9 @@ def json_text(tables: Mapping[str, Any]) -> str:
 
     versioned = {"treeselect": __version__, "schema": SCHEMA, **tables}
     text = json.dumps(versioned, indent=1, allow_nan=False, ensure_ascii=False)
-    return "\n".join(HIDDEN.sub(_json_escape, line) for line in text.split("\n")) + "\n"
-
-
-def _json_escape(found: re.Match[str]) -> str:
-    import json
-
-    return json.dumps(found[0])[1:-1]
+    lines = text.split("\n")
+    escaped = (HIDDEN.sub(lambda found: json.dumps(found[0])[1:-1], line) for line in lines)
+    return "\n".join(escaped) + "\n"
 
 
 def write_text(path: str, text: str, option: str) -> str:
@@ -110,23 +96,26 @@ def _standard_output() -> Iterator[IO[str]]:
     try:
         yield sys.stdout
     except OSError as error:
-        _print_to_nowhere()
+        # Otherwise Python would flush once more at exit and report an error.
+        with contextlib.suppress(OSError, ValueError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, sys.stdout.fileno())
+            os.close(nowhere)
         if not isinstance(error, BrokenPipeError):  # files are still to be written then
             raise OptionError(f"Can't write to standard output.\n  {reason(error)}") from None
 
 
-def _print_to_nowhere() -> None:
-    """Otherwise Python would flush once more at exit and report an error."""
-    with contextlib.suppress(OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
-
-
-def print_written(files: Sequence[str]) -> None:
-    """List the files that were written, below the earlier output."""
-    if files:
-        put("", *map(shown, files))
+def write_all(asked: Mapping[str, Any], **makers: Callable[[str], object]) -> None:
+    """Write the files that are asked for, by what is called with the path of each and gives text or
+    the path of what it wrote, and list them below the earlier output."""
+    written = []
+    for option, make in makers.items():
+        if asked.get(option):
+            made = make(asked[option])
+            path = write_text(asked[option], made, option) if isinstance(made, str) else made
+            written.append(shown(f"{WRITTEN[option].capitalize()}: {path}"))
+    if written:
+        put("", *written)
 
 
 # --- tables ---------------------------------------------------------------------------------------
@@ -134,8 +123,8 @@ def print_written(files: Sequence[str]) -> None:
 
 def tables_of(
     result: SelectionResult,
-    performance: Performance | None = None,
-    coefficients: CoefficientStability | None = None,
+    performance: Performance | None,
+    coefficients: CoefficientStability | None,
 ) -> dict[str, Any]:
     """Tables of a result: ``glance`` is an object; ``tidy``, ``path`` and the tables of a search
     and of resamples are lists of objects; ``performance`` is an object with the first two."""

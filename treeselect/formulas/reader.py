@@ -206,14 +206,13 @@ class Reader:
     def _read_Compare(self, node: ast.Compare) -> Node:
         if len(node.ops) > 1:
             self.refuse("a chained comparison; write `(a < x) & (x < b)`")
-        return Operation(
-            self._sign(node.ops[0]), tuple(map(self._side, (node.left, *node.comparators)))
+        sides = (
+            Constant(part.value)
+            if isinstance(part, ast.Constant) and isinstance(part.value, str)
+            else self.read(part)
+            for part in (node.left, *node.comparators)
         )
-
-    def _side(self, node: ast.expr) -> Node:
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            return Constant(node.value)
-        return self.read(node)
+        return Operation(self._sign(node.ops[0]), tuple(sides))
 
     def _read_BinOp(self, node: ast.BinOp) -> Node:
         if isinstance(node.op, ast.BitXor):

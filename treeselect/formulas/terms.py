@@ -322,7 +322,12 @@ def value_of(node: Node, columns: Mapping[str, Numbers | Labels], learner: Learn
         case Column():
             return columns[node.name]
         case Constant():
-            return _constant(node.value)
+            value = node.value
+            if isinstance(value, str):
+                return value
+            is_bool = isinstance(value, bool)
+            array = np.asarray(value, dtype=np.float64)
+            return Numbers(array, is_bool, isinstance(value, int) and not is_bool)
         case Operation():
             return _operate(node, [value_of(part, columns, learner) for part in node.operands])
         case Call():
@@ -330,13 +335,6 @@ def value_of(node: Node, columns: Mapping[str, Numbers | Labels], learner: Learn
         case Transform():
             return learner(node, value_of(node.argument, columns, learner))
     raise TypeError(f"{type(node).__name__} is no part of an expression")
-
-
-def _constant(value: Any) -> Numbers | str:
-    if isinstance(value, str):
-        return value
-    flags = (isinstance(value, bool), isinstance(value, int) and not isinstance(value, bool))
-    return Numbers(np.asarray(value, dtype=np.float64), *flags)
 
 
 _ARITHMETIC: dict[str, Callable[..., Any]] = {
@@ -502,15 +500,11 @@ def _labels_with_value(labels: Labels, value: str | Numbers, sign: str) -> NDArr
                 f"{plain!r} is not one of the ordered levels {listing(labels.levels)}."
             )
         return np.asarray(_COMPARISON[sign](labels.codes, labels.levels.index(plain)))
-    table = [_compared(level, plain, sign) for level in labels.levels]
-    return np.array(table, dtype=bool)[labels.codes]
-
-
-def _compared(level: Any, other: Any, sign: str) -> bool:
     try:
-        return bool(_COMPARISON[sign](level, other))
+        table = [bool(_COMPARISON[sign](level, plain)) for level in labels.levels]
     except TypeError:
-        raise ComputationError(f"{level!r} and {other!r} can't be ordered.") from None
+        raise ComputationError("Text and numbers can't be ordered.") from None
+    return np.array(table, dtype=bool)[labels.codes]
 
 
 def _labels_with_labels(left: Labels, right: Labels, sign: str) -> NDArray[np.bool_]:

@@ -124,9 +124,6 @@ def _check_header(path: Path, names: pd.Series[str]) -> None:
     check_different(filter(None, names))
 
 
-# --- Packages that only some readers need --------------------------------------------------------
-
-
 # --- Files of Stata, SPSS and SAS, with the labels of their columns and values -------------------
 # pyreadstat reads them. Values that the file declares as missing are missing. A column all of
 # whose values have a label becomes a factor with the labels as levels, in the order of their
@@ -148,10 +145,19 @@ def is_statistical(path: Path) -> bool:
 def read_statistical(path: Path, encoding: str | None = None) -> pd.DataFrame:
     """The columns of a file; its text is in the encoding that it says unless one is given."""
     frame, about = _read(path, encoding, dates_as_pandas_datetime=True)
-    declared = _declared_missing(path, encoding)
+    declared: dict[str, list[Any]] = {}
+    if path.suffix.lower() in (".sav", ".zsav"):  # values and ranges that SPSS declares as missing
+        declared = _read(path, encoding, metadataonly=True, user_missing=True)[1].missing_ranges
     new = {}
     for name, labels in about.variable_value_labels.items():
-        known = _without(labels, declared.get(name, []))
+        known = {
+            value: label
+            for value, label in labels.items()
+            if not any(
+                type(part["lo"]) is type(value) and part["lo"] <= value <= part["hi"]
+                for part in declared.get(name, ())
+            )
+        }
         if name in frame and (column := _labelled(frame[name], known)) is not None:
             new[name] = column
     for name in frame.select_dtypes(include=["object", "string"]):
@@ -169,26 +175,6 @@ def _read(path: Path, encoding: str | None, **options: Any) -> tuple[pd.DataFram
         str(path), **options
     )
     return read
-
-
-def _declared_missing(path: Path, encoding: str | None) -> dict[str, list[Any]]:
-    """Values and ranges that SPSS declares as missing, by column."""
-    if path.suffix.lower() not in (".sav", ".zsav"):
-        return {}
-    _, about = _read(path, encoding, metadataonly=True, user_missing=True)
-    return dict(about.missing_ranges)
-
-
-def _without(labels: Mapping[Any, str], missing: list[Any]) -> dict[Any, str]:
-    """Labels of values that are not declared as missing."""
-
-    def is_missing(value: Any) -> bool:
-        return any(
-            type(part["lo"]) is type(value) and part["lo"] <= value <= part["hi"]
-            for part in missing
-        )
-
-    return {value: label for value, label in labels.items() if not is_missing(value)}
 
 
 def _labelled(column: pd.Series[Any], labels: Mapping[Any, str]) -> pd.Series[Any] | None:
@@ -312,15 +298,6 @@ def labels_in(data: Any) -> dict[str, str]:
 def one_line(text: str) -> str:
     """A label without line ends and repeated blanks; empty if there is nothing else."""
     return " ".join(text.split())
-
-
-def without_attrs(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame without metadata, which pandas would copy with each column taken out of it."""
-    if not frame.attrs:
-        return frame
-    plain = frame.copy(deep=False)
-    plain.attrs = {}
-    return plain
 
 
 def _in_attrs(attrs: Mapping[Any, Any]) -> dict[str, str]:

@@ -36,7 +36,6 @@ def read_data(data: Any) -> pd.DataFrame:
     """A checked frame from a frame of any library or a file, as :func:`treeselect.read` reads it;
     all rows of what is read in batches. Columns are views where that is possible. Rows are numbered
     from 0, so that repeated index values do no harm."""
-
     if (scanned := scan_of(data)) is not None:
         return frame_of_arrow(pa_table(scanned))
     if isinstance(data, str | os.PathLike):
@@ -66,7 +65,9 @@ def read_sheet(path: Path, sheet: str) -> pd.DataFrame:
 
 
 def _checked(data: pd.DataFrame) -> pd.DataFrame:
-    data = files.without_attrs(data)
+    if data.attrs:  # pandas would copy them with each column taken out of it
+        data = data.copy(deep=False)
+        data.attrs = {}
     check_names(data)
     return _of_known_types(data).reset_index(drop=True)
 
@@ -131,7 +132,6 @@ def _unreadable_frame(found: str, error: BaseException) -> DataError:
 
 
 def _from_arrow(table: Any) -> pd.DataFrame:
-
     check_different(table.column_names)
     return table.to_pandas(
         types_mapper=lambda kind: None if pa.types.is_dictionary(kind) else pd.ArrowDtype(kind),

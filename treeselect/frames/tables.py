@@ -74,14 +74,14 @@ class InMemory:
             series = self.frame[name]
             own = series.iloc[rows].reset_index(drop=True)
             done[name] = own
-            if _is_number(series.dtype):
+            if getattr(series.dtype, "kind", "O") in "iufb":
                 if name in binned:
                     column = read_column(series.iloc[every], name)
                     assert isinstance(column, Numbers)
                     edges[name] = bin_edges(column.values, weight=weight)
             elif _is_text(series):
                 done[name] = _with_levels(own, series.iloc[every].dropna().unique().tolist())
-        return Taken(_frame_of(done, len(rows)), edges)
+        return Taken(pd.DataFrame(done, pd.RangeIndex(len(rows))), edges)
 
     def batches(self, columns: Sequence[str]) -> Iterator[tuple[int, pd.DataFrame]]:
         """Number of the first row, and the rows, of each batch."""
@@ -145,7 +145,9 @@ class Scanned:
         sketches = {
             name: Sketch() for name, kind in kinds.items() if name in binned and _counts(kind)
         }
-        levels: dict[str, set[Any]] = {n: set() for n, kind in kinds.items() if _has_text(kind)}
+        # of a dictionary the type of its values
+        inner = {name: getattr(kind, "value_type", kind) for name, kind in kinds.items()}
+        levels: dict[str, set[Any]] = {n: set() for n in inner if _is_arrow_text(inner[n])}
         equal = len(weight) == 0 or weight.strides == (0,) or bool((weight == weight[0]).all())
         parts = []
         for start, table in self.scan.batches(columns):
@@ -167,7 +169,7 @@ class Scanned:
             for name in columns
         }
         edges = {name: sketched_edges(sketch) for name, sketch in sketches.items()}
-        return Taken(_frame_of(done, len(rows)), edges)
+        return Taken(pd.DataFrame(done, pd.RangeIndex(len(rows))), edges)
 
     def batches(self, columns: Sequence[str]) -> Iterator[tuple[int, pd.DataFrame]]:
         """As of a frame."""
@@ -196,10 +198,6 @@ def table_of(data: pd.DataFrame | Table) -> Table:
     return InMemory(data, {}) if isinstance(data, pd.DataFrame) else data
 
 
-def _frame_of(columns: dict[str, Any], n_rows: int) -> pd.DataFrame:
-    return pd.DataFrame(columns, index=pd.RangeIndex(n_rows))
-
-
 def _joined(parts: list[Any], schema: Any, columns: Sequence[str]) -> pd.DataFrame:
     """Batches as one frame, read as a table in memory would be."""
     return reading.frame_of_arrow(
@@ -208,10 +206,6 @@ def _joined(parts: list[Any], schema: Any, columns: Sequence[str]) -> pd.DataFra
 
 
 # --- columns -----------------------------------------------------------------------------------
-
-
-def _is_number(dtype: Any) -> bool:
-    return getattr(dtype, "kind", "O") in "iufb" and not isinstance(dtype, pd.CategoricalDtype)
 
 
 def _is_text(series: pd.Series[Any]) -> bool:
@@ -234,10 +228,6 @@ def _with_levels(series: pd.Series[Any], levels: list[Any]) -> pd.Series[Any]:
 
 def _is_arrow_text(kind: Any) -> bool:
     return pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind == pa.string_view()
-
-
-def _has_text(kind: Any) -> bool:
-    return _is_arrow_text(getattr(kind, "value_type", kind))  # of a dictionary
 
 
 def _counts(kind: Any) -> bool:
