@@ -14,9 +14,8 @@ from markupsafe import Markup
 import treeselect
 from treeselect.errors import MissingPackageError, OptionError
 from treeselect.printing import enumeration
-from treeselect.reports.documents import markdown_page
 from treeselect.reports.parts import Card, Facts, Mark, Report, Section, Table, bars
-from treeselect.reports.render import csv_link, csv_text, file_name, with_svg_link
+from treeselect.reports.render import csv_link, csv_text, file_name, markdown_page, with_svg_link
 
 
 def test_numbers_signs_and_words_are_set_flush():

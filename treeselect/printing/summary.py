@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 
 from treeselect.arguments.checks import check_digits, check_flag
 from treeselect.errors import OptionError, needed, quoted
-from treeselect.printing.markup import as_html, as_latex, as_markdown
+from treeselect.printing.markup import as_html, as_latex, as_markdown, as_word
 from treeselect.printing.numbers import chosen_digits
 from treeselect.printing.text import SmallTable, SummaryContent, aligned, as_text
-from treeselect.printing.word import as_word
 
 if TYPE_CHECKING:
     from docx.document import Document

@@ -18,9 +18,15 @@ from treeselect.designs.preparing import labelled_names
 from treeselect.errors import OptionError, quoted
 from treeselect.printing.markup import style_sheet, template_folder
 from treeselect.reports import checks, comparison, data, head, model, parts, path, resamples
-from treeselect.reports.documents import markdown_page, word_page
 from treeselect.reports.parts import ContestMaterial, FitMaterial, Report
-from treeselect.reports.render import COMPARISON, SELECTION, render, template_environment
+from treeselect.reports.render import (
+    COMPARISON,
+    SELECTION,
+    markdown_page,
+    render,
+    template_environment,
+    word_page,
+)
 from treeselect.resampling.fit import Fit, as_shown, noun
 from treeselect.results.calls import check_found
 from treeselect.results.versions import session
