@@ -3,9 +3,10 @@
 Input: a name or a seed. Output: pandas frames, and for simulated data the terms that matter.
 """
 
-from treeselect.datasets.loading import load, load_gbsg2
-from treeselect.datasets.simulated import (
+from treeselect.datasets.examples import (
     Simulated,
+    load,
+    load_gbsg2,
     simulate_correlated_titanic,
     simulate_friedman,
     simulate_noisy_copies,

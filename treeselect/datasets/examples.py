@@ -1,10 +1,11 @@
-"""Simulated data with a known answer, and the Titanic's passengers with simulated body measures."""
+"""Example data: simulated ones with a known answer, and real data sets by name."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,8 @@ from treeselect.arguments.checks import (
     check_flag,
     check_number,
     described,
+    found_near,
+    is_one_of,
     read_names,
     read_seed,
 )
@@ -171,9 +174,23 @@ def simulate_noisy_copies(
     >>> datasets.simulate_noisy_copies(titanic, ["fare"], 2, seed=1).data.columns.tolist()
     ['pclass', 'fare', 'age', 'fare_copy1', 'fare_copy2', 'survived']
     """
+    import pandas as pd
     from pandas.api.types import is_numeric_dtype
 
-    columns = _columns(data, columns, response)
+    from treeselect.frames.reading import read_data
+
+    if not isinstance(data, pd.DataFrame):
+        raise DataError(
+            f"`data` must be a pandas data frame.\n  Found: {described(data)}. Convert it first."
+        )
+    read_data(data)  # for its checks of the names
+    if data.shape[1] == 0:
+        raise DataError("`data` must have columns.\n  Found: none.")
+    if response is not None and not isinstance(response, str):
+        raise OptionError(
+            f"`response` must be the name of a column, or None.\n  Found: {described(response)}."
+        )
+    columns = read_names("columns", columns)
     response = str(data.columns[-1]) if response is None else response
     for name, argument in [(response, "response"), *((name, "columns") for name in columns)]:
         if name not in data.columns:
@@ -205,26 +222,6 @@ def simulate_noisy_copies(
         truth.append(frozenset({name, *names}))
     result[response] = data[response]
     return Simulated(result, f"{response} ~ .", tuple(truth))
-
-
-def _columns(data: object, columns: object, response: object) -> list[str]:
-    """The names of the columns to copy, after checks of the data."""
-    import pandas as pd
-
-    from treeselect.frames.reading import read_data
-
-    if not isinstance(data, pd.DataFrame):
-        raise DataError(
-            f"`data` must be a pandas data frame.\n  Found: {described(data)}. Convert it first."
-        )
-    read_data(data)  # for its checks of the names
-    if data.shape[1] == 0:
-        raise DataError("`data` must have columns.\n  Found: none.")
-    if response is not None and not isinstance(response, str):
-        raise OptionError(
-            f"`response` must be the name of a column, or None.\n  Found: {described(response)}."
-        )
-    return read_names("columns", columns)
 
 
 # --- the Titanic --------------------------------------------------------------------------------
@@ -300,16 +297,8 @@ def simulate_correlated_titanic(*, seed: int = 1912) -> Simulated:
     n = len(data)
     height = median_height * (1 + 0.04 * rng.standard_normal(n))
     bmi = np.interp(age, _BMI_AGES, _BMI) * np.exp(0.06 * rng.standard_normal(n))
-    femur = np.where(
-        male,
-        _bone(height, slope=2.38, intercept=61.41, newborn=7.5),
-        _bone(height, slope=2.47, intercept=54.10, newborn=7.5),
-    )
-    tibia = np.where(
-        male,
-        _bone(height, slope=2.52, intercept=78.62, newborn=6.5),
-        _bone(height, slope=2.90, intercept=61.53, newborn=6.5),
-    )
+    femur = _bone(height, np.where(male, 2.38, 2.47), np.where(male, 61.41, 54.10), newborn=7.5)
+    tibia = _bone(height, np.where(male, 2.52, 2.90), np.where(male, 78.62, 61.53), newborn=6.5)
     measures = {
         "height": height,
         "weight": bmi * (height / 100) ** 2,
@@ -322,9 +311,7 @@ def simulate_correlated_titanic(*, seed: int = 1912) -> Simulated:
     return Simulated(data, "survived ~ .", (frozenset({"sex"}), frozenset({"pclass"}), proxies))
 
 
-def _bone(
-    height: NDArray[np.float64], *, slope: float, intercept: float, newborn: float
-) -> NDArray[np.float64]:
+def _bone(height: Any, slope: Any, intercept: Any, *, newborn: float) -> Any:
     """Length of a bone (cm): an adult's from stature = slope * bone + intercept, see above."""
     shortest_adult, newborn_height = 150.0, 50.0
     adult = (np.maximum(height, shortest_adult) - intercept) / slope
@@ -430,15 +417,9 @@ def simulate_survival(
 
     response = "Surv(entry, time, event)" if left_truncated else "Surv(time, event)"
     terms = ". - site + strata(site)" if strata > 1 else "."
-    return Simulated(pd.DataFrame(columns), f"{response} ~ {terms}", _truth())
-
-
-def _truth() -> tuple[frozenset[str], ...]:
-    """The twelve terms; a column and its near-duplicate are interchangeable."""
-    numbers = (f"x{j:02}" for j in _TRUE_NUMBERS)
-    near = {f"x{j:02}": f"x{j:02}_near" for j in _COPIED}
-    truth = [{name, near[name]} if name in near else {name} for name in numbers]
-    return tuple(map(frozenset, [*truth, *({f"f{j:02}"} for j in _TRUE_FACTORS)]))
+    truth = [{f"x{j:02}", f"x{j:02}_near"} if j in _COPIED else {f"x{j:02}"} for j in _TRUE_NUMBERS]
+    truth += [{f"f{j:02}"} for j in _TRUE_FACTORS]
+    return Simulated(pd.DataFrame(columns), f"{response} ~ {terms}", tuple(map(frozenset, truth)))
 
 
 def _seen(
@@ -487,3 +468,132 @@ def _followed(
     end = np.sort(needed)[n_events - 1]
     event = needed <= end
     return np.where(event, time, entry + share * end), event
+
+
+# --- real data -----------------------------------------------------------------------------------
+
+
+def load_gbsg2() -> pd.DataFrame:
+    """Load the German Breast Cancer Study Group trial: hormone therapy and seven markers.
+
+    Women with node-positive breast cancer, recruited from 1984 to 1989, and their recurrence-free
+    survival times [1]_ [2]_.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A new frame at each call: 686 rows, 10 columns, no missing values, the response last.
+
+        ==============  =======  ===================================================
+        column          type     meaning
+        ==============  =======  ===================================================
+        ``horTh``       text     hormone therapy with tamoxifen: ``no``, ``yes``
+        ``age``         integer  years, 21 to 80
+        ``menostat``    text     menopausal status: ``Pre``, ``Post``
+        ``tsize``       integer  tumour size in mm, 3 to 120
+        ``tgrade``      text     tumour grade: ``I``, ``II``, ``III``
+        ``pnodes``      integer  positive lymph nodes, 1 to 51
+        ``progrec``     integer  progesterone receptor in fmol/mg, 0 to 2380
+        ``estrec``      integer  oestrogen receptor in fmol/mg, 0 to 1144
+        ``time``        integer  recurrence-free survival in days, 8 to 2659
+        ``cens``        integer  1: recurrence or death (299 rows), 0: censored
+        ==============  =======  ===================================================
+
+    Notes
+    -----
+    ``cens`` keeps its published name, but 1 is the event, not censoring. The copy comes unchanged
+    from the Python package lifelines 0.30.3 (MIT licence).
+
+    References
+    ----------
+    .. [1] M. Schumacher, G. Bastert, H. Bojar and others (1994). Randomized 2 x 2 trial evaluating
+       hormonal treatment and the duration of chemotherapy in node-positive breast cancer patients.
+       Journal of Clinical Oncology 12(10).
+    .. [2] W. Sauerbrei, P. Royston (1999). Building multivariable prognostic and diagnostic models:
+       transformation of the predictors by using fractional polynomials. Journal of the Royal
+       Statistical Society A 162(1).
+
+    Examples
+    --------
+    >>> from treeselect.datasets import load_gbsg2
+    >>> women = load_gbsg2()
+    >>> women.shape, int(women["cens"].sum())
+    ((686, 10), 299)
+    """
+    return shipped("gbsg2")
+
+
+def _colon() -> pd.DataFrame:
+    """The chips as rows: the file has a row for each gene, in thousandths, which is far smaller."""
+    chips = shipped("colon").set_index("gene").rename_axis(index=None).T / 1000
+    tissues = chips.index.str.partition("_").get_level_values(0)
+    return chips.assign(tissue=tissues.to_numpy()).reset_index(drop=True)
+
+
+_LOADERS: dict[str, Callable[[], pd.DataFrame]] = {
+    "titanic": partial(shipped, "titanic"),
+    "titanic_correlated": lambda: simulate_correlated_titanic().data,
+    "gbsg2": load_gbsg2,
+    "bodyfat": partial(shipped, "bodyfat"),
+    "german_credit": partial(shipped, "german_credit"),
+    "colon": _colon,
+}
+
+
+def load(name: str) -> pd.DataFrame:
+    """Load a data set by name.
+
+    Parameters
+    ----------
+    name : str
+        ``"titanic"``: the 1309 passengers, with 13 columns of the passenger list, among them text
+        and missing values. ``boat`` and ``body`` were recorded after the sinking and reveal the
+        response ``survived``.
+        ``"titanic_correlated"``: the data of `simulate_correlated_titanic` with its default seed.
+        ``"gbsg2"``: the 686 women of `load_gbsg2`, with times to recurrence.
+        ``"bodyfat"``: 251 men, age, weight (kg), height and ten circumferences (cm), and the
+        percentage of body fat ``siri``, as Heinze, Wallisch and Dunkler (2018) prepared them [1]_.
+        ``"german_credit"``: 1000 loans, 20 columns, most of them factors, and the response
+        ``credit_risk``, ``good`` or ``bad`` [2]_.
+        ``"colon"``: 62 samples of colon tissue, the log10 intensities of 2000 genes, and the
+        response ``tissue``, ``tumor`` or ``normal`` [3]_.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A new frame at each call, the response last.
+
+    Raises
+    ------
+    DataError
+        If there is no data set of that name.
+
+    Notes
+    -----
+    The body-fat data may be distributed freely and used for non-commercial purposes; German credit
+    has the licence CC BY 4.0, and the copy of the colon data the MIT licence.
+    ``treeselect/data/README.md`` describes sources and columns.
+
+    References
+    ----------
+    .. [1] R. W. Johnson (1996). Fitting percentage of body fat to simple body measurements. Journal
+       of Statistics Education 4(1).
+    .. [2] H. Hofmann (1994). Statlog (German Credit Data). UCI Machine Learning Repository.
+    .. [3] U. Alon and others (1999). Broad patterns of gene expression revealed by clustering
+       analysis of tumor and normal colon tissues probed by oligonucleotide arrays. PNAS 96.
+
+    Examples
+    --------
+    >>> from treeselect import datasets
+    >>> titanic = datasets.load("titanic")
+    >>> titanic.shape
+    (1309, 14)
+    >>> int(titanic["survived"].sum())
+    500
+    """
+    if not is_one_of(name, _LOADERS):
+        raise DataError(
+            "`name` must be the name of a data set.\n"
+            f"{found_near(name, _LOADERS, f'Data sets: {listing(_LOADERS)}.')}"
+        )
+    return _LOADERS[name]()
