@@ -11,7 +11,7 @@ import reprlib
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ from treeselect.errors import OptionError, did_you_mean, listing, near, quoted
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
+
+_Made = TypeVar("_Made")
 
 _LONGEST = 120
 """Maximum number of characters of a value in a message."""
@@ -263,8 +265,7 @@ def members(value: object) -> list[Any] | None:
         return None
     shape = answer(value, "shape")
     is_table = isinstance(shape, tuple) and len(shape) != 1
-    found: list[Any] | None = None if is_table else _tried(list, value)
-    return found
+    return None if is_table else _tried(list, value)
 
 
 def numbers_in(value: object, holds: Callable[[float], bool]) -> list[float]:
@@ -290,7 +291,7 @@ def read_names(name: str, value: object) -> list[str]:
 # --- one value per row ---------------------------------------------------------------------------
 
 
-def _tried(read: Callable[[Any], Any], value: object) -> Any:
+def _tried(read: Callable[[Any], _Made | None], value: object) -> _Made | None:
     """What a function makes of any value; None if it fails, as foreign code can in any way."""
     try:
         return read(value)
@@ -302,8 +303,7 @@ def _tried(read: Callable[[Any], Any], value: object) -> Any:
 
 def as_floats(value: object) -> NDArray[np.float64] | None:
     """An array of any library as floats, NaN where missing; None if it is not numeric."""
-    found: NDArray[np.float64] | None = _tried(_floats, value)
-    return found
+    return _tried(_floats, value)
 
 
 def _floats(value: Any) -> NDArray[np.float64] | None:
@@ -322,8 +322,7 @@ def _floats(value: Any) -> NDArray[np.float64] | None:
 
 def as_group_numbers(value: object) -> NDArray[np.int64] | None:
     """Code of each label, in order of appearance, -1 where missing; None if not labels."""
-    found: NDArray[np.int64] | None = _tried(_group_numbers, value)
-    return found
+    return _tried(_group_numbers, value)
 
 
 def _group_numbers(value: Any) -> NDArray[np.int64] | None:
@@ -339,8 +338,7 @@ def _group_numbers(value: Any) -> NDArray[np.int64] | None:
 
 def length(value: object) -> int | None:
     """The number of values; None if unknown."""
-    found: int | None = _tried(len, value)
-    return found
+    return _tried(len, value)
 
 
 def values_text(value: object) -> str:
@@ -408,7 +406,9 @@ def parameters_of(function: Callable[..., Any]) -> Mapping[str, inspect.Paramete
 
 def file_path(path: object, *, name: str = "path", error: type[Exception] = OptionError) -> Path:
     """A path from the user; an error of this type unless a file can have it."""
-    found = _text(path)
+    found: object = path
+    if isinstance(path, os.PathLike):
+        found = _tried(lambda given: given.__fspath__(), path)
     if not isinstance(found, str):
         raise error(f"`{name}` must be text or a `pathlib.Path`.\n  Found: {described(path)}.")
     try:
@@ -421,11 +421,6 @@ def file_path(path: object, *, name: str = "path", error: type[Exception] = Opti
             f" surrogates.\n  Found: {described(found)}."
         )
     return Path(found)
-
-
-def _text(path: object) -> object:
-    """The text of a path; None if reading it fails."""
-    return _tried(lambda given: given.__fspath__(), path) if isinstance(path, os.PathLike) else path
 
 
 def current_folder() -> str:
@@ -489,11 +484,9 @@ def _is_estimator(record: Any) -> bool:
 
 
 def _check_option(record: Any, name: str, where: str) -> None:
-    known = (
-        [n for n in record.get_params() if JOINT not in n]
-        if _is_estimator(record)
-        else _options(record)
-    )
+    known = _options(record)
+    if _is_estimator(record):
+        known = [n for n in record.get_params() if JOINT not in n]
     if name in known:
         return
     asked = quoted(where + JOINT + name)

@@ -19,7 +19,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from treeselect.brief import brief
-from treeselect.designs.evaluation import Basis, Values, as_factor
+from treeselect.designs.evaluation import Basis, Values, as_factor, missing_rows
 from treeselect.engine.arrays import FloatArray
 from treeselect.engine.columns import MAX_BINS, OTHER
 from treeselect.errors import DataError, NewDataError, column_code, quoted
@@ -124,45 +124,31 @@ class TermSpec:
 def learn(term: Term, values: Sequence[Values]) -> TermSpec:
     """What has to be known about a term to make the same columns from other data."""
     if len(values) == 1 and isinstance(number := values[0], Numbers):  # soon, for thousands of them
-        own = FactorSpec(term.factors[0], None, is_bool=number.is_bool)
-        return TermSpec(term, (own,), n_missing=int(np.count_nonzero(np.isnan(number.values))))
-    specs = tuple(
-        _learn_factor(factor, value) for factor, value in zip(term.factors, values, strict=True)
-    )
-    spec = TermSpec(term, specs)
+        single = FactorSpec(term.factors[0], None, is_bool=number.is_bool)
+        return TermSpec(term, (single,), n_missing=int(np.count_nonzero(np.isnan(number.values))))
+    own = []
+    for factor, value in zip(term.factors, values, strict=True):
+        levels = value.levels if isinstance(value, Labels) else None
+        fields = value.fields if isinstance(value, Basis) else ("",)
+        own.append(FactorSpec(factor, levels, fields, getattr(value, "is_bool", False)))
+    spec = TermSpec(term, specs := tuple(own))
     codes = [v.codes for i in spec.order if isinstance(v := values[i], Labels)]
     if len(codes) == 1:
         n_occurring = len(np.unique(codes[0][codes[0] >= 0]))
         spec = TermSpec(term, specs, n_occurring=n_occurring)
     if len(codes) > 1:
-        _check_combinations(term, specs)
+        n = math.prod(len(spec.levels) for spec in specs if spec.levels)
+        if n >= 2**62:  # the number of a combination must fit into 64 bits
+            raise DataError(
+                f"The term {quoted(term.name)} must have at most 2**62 combinations of levels.\n"
+                f"  Found: {n:.3g}. Write its factors as separate terms."
+            )
         known = np.logical_and.reduce([c >= 0 for c in codes])
         found = np.unique(np.stack([c[known] for c in codes], axis=1), axis=0)
         spec = TermSpec(term, specs, tuple(map(tuple, found.tolist())), len(found))
     if len(specs) > 1:
         _check_size(spec, _n_rows(values[0]))
-    return dataclasses.replace(spec, n_missing=_n_missing(values))
-
-
-def _n_missing(values: Sequence[Values]) -> int:
-    """Rows in which some factor has no value."""
-    gaps = np.zeros(_n_rows(values[0]), dtype=bool)
-    for value in values:
-        if isinstance(value, Labels):
-            gaps |= value.codes < 0
-        else:
-            gaps |= np.isnan(_number_columns(value)[0])
-    return int(gaps.sum())
-
-
-def _check_combinations(term: Term, specs: Sequence[FactorSpec]) -> None:
-    """The number of a combination must fit into 64 bits."""
-    n = math.prod(len(spec.levels) for spec in specs if spec.levels)
-    if n >= 2**62:
-        raise DataError(
-            f"The term {quoted(term.name)} must have at most 2**62 combinations of levels.\n"
-            f"  Found: {n:.3g}. Write its factors as separate terms."
-        )
+    return dataclasses.replace(spec, n_missing=int(missing_rows(dict(enumerate(values))).sum()))
 
 
 def _check_size(spec: TermSpec, n_rows: int) -> None:
@@ -182,19 +168,17 @@ def _n_rows(values: Values) -> int:
     return len(values.codes if isinstance(values, Labels) else _number_columns(values)[0])
 
 
-def _learn_factor(factor: Factor, values: Values) -> FactorSpec:
-    if isinstance(values, Labels):
-        return FactorSpec(factor, values.levels)
-    if isinstance(values, Basis):
-        return FactorSpec(factor, None, values.fields)
-    return FactorSpec(factor, None, is_bool=values.is_bool)
-
-
 def conform(values: Values, spec: FactorSpec) -> Values | None:
     """Values of other data in the form that was learned, or None if they are of another type.
     Labels get the codes of the learned levels, :data:`UNSEEN` if they are none of them."""
-    if isinstance(values, Numbers) and not (~np.isnan(values.values)).any():
-        return _all_missing(spec, len(values.values))
+    if isinstance(values, Numbers) and (gaps := np.isnan(values.values)).all():
+        if spec.levels is not None:
+            return Labels(np.full(len(gaps), MISSING, dtype=np.int32), spec.levels)
+        return (
+            values
+            if spec.fields == ("",)
+            else Basis(spec.fields, (values.values,) * len(spec.fields))
+        )
     if spec.levels is not None:
         if isinstance(values, Basis):
             return None
@@ -204,14 +188,6 @@ def conform(values: Values, spec: FactorSpec) -> Values | None:
         return Labels(lookup[labels.codes], spec.levels)
     fields = values.fields if isinstance(values, Basis) else ("",)
     return None if isinstance(values, Labels) or fields != spec.fields else values
-
-
-def _all_missing(spec: FactorSpec, n: int) -> Values:
-    if spec.levels is not None:
-        return Labels(np.full(n, MISSING, dtype=np.int32), spec.levels)
-    if spec.fields == ("",):
-        return Numbers(np.full(n, np.nan))
-    return Basis(spec.fields, tuple(np.full(n, np.nan) for _ in spec.fields))
 
 
 def design_columns(spec: TermSpec, values: Sequence[Values]) -> tuple[NDArray[Any], ...]:

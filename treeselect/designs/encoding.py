@@ -529,15 +529,15 @@ def column_notes(
     formula: ParsedFormula, values: Mapping[str, Values], coded: CodedColumns
 ) -> list[str]:
     """Notes on the columns for readers of the summary."""
-    varying = {
-        name
-        for name, column in zip(coded.column_names, coded.columns, strict=True)
-        if _varies(column)
-    }
+    varying = set()
+    for name, coded_values in zip(coded.column_names, coded.columns, strict=True):
+        first = coded_values[0]
+        if not (np.isnan(coded_values) if first != first else coded_values == first).all():
+            varying.add(name)
     empty, constant, keys = [], [], []
     for term in formula.terms:
         columns = [values[factor.name] for factor in term.factors]
-        if any(_is_empty(column) for column in columns):
+        if any(missing_rows({"": column}).all() for column in columns):
             empty.append(term.name)
         elif term.name not in varying:
             constant.append(term.name)
@@ -549,20 +549,6 @@ def column_notes(
         ("Whole numbers that increase from row to row, perhaps an identifier", keys),
     )
     return [f"{what}: {listing(names)}." for what, names in found if names]
-
-
-def _varies(column: NDArray[Any]) -> bool:
-    first = column[0]
-    if first != first:  # missing
-        return not bool(np.isnan(column).all())
-    return not bool((column == first).all())
-
-
-def _is_empty(values: Values) -> bool:
-    if isinstance(values, Labels):
-        return not bool((values.codes >= 0).any())
-    first = values.values if isinstance(values, Numbers) else values.columns[0]
-    return bool(np.isnan(first).all())
 
 
 def _counts_rows(values: Values) -> bool:

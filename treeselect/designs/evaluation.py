@@ -253,9 +253,14 @@ def has_learned(factor: Factor, state: Mapping[str, Any]) -> bool:
     )
 
 
-def missing_rows(columns: Mapping[str, Numbers | Labels]) -> BoolArray:
-    """Rows in which one of the columns is missing."""
-    each = [np.isnan(c.values) if isinstance(c, Numbers) else c.codes < 0 for c in columns.values()]
+def missing_rows(columns: Mapping[Any, Values]) -> BoolArray:
+    """Rows in which one of the columns is missing; of several, the first."""
+    each = [
+        c.codes < 0
+        if isinstance(c, Labels)
+        else np.isnan(c.values if isinstance(c, Numbers) else c.columns[0])
+        for c in columns.values()
+    ]
     return np.asarray(np.logical_or.reduce(each))
 
 

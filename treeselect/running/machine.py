@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor
 from functools import cache
 from typing import Any, TypeVar
@@ -61,7 +61,19 @@ def sending_errors(calls: Mapping[int, tuple[Any, ...]]) -> Iterator[None]:
     try:
         yield
     except (BrokenExecutor, pickle.PicklingError) as error:
-        raise _unsendable(list(calls.values()), error) from error
+        culprit = _unpicklable(next(iter(calls.values())), "") if calls else None
+        found = said_by(error)
+        if culprit is not None:
+            name, value, why = culprit
+            found = f"{described(value)}{f', as {quoted(name)}' if name else ''}: {said_by(why)}"
+        raise WorkerError(
+            "Can't send the work to other processes: a part of it can't be pickled, or imported"
+            " there.\n"
+            f"  Found: {found}\n"
+            "  Your own `scoring`, splitter (`folds`) or selector (`method`) must not hold open"
+            " files, locks or the like, and is best defined at the top of a module."
+            f" {_ALONE}."
+        ) from error
 
 
 @contextlib.contextmanager
@@ -79,39 +91,19 @@ def import_errors() -> Iterator[None]:
 
 
 def worker_died(error: Exception) -> bool:
-    """Whether the error means that a process died, and not that its work raised an error.
-
-    Dask and Ray have specific errors for it, recognised by their package.
-    """
+    """Whether the error means that a process died, and not that its work raised an error. Dask and
+    Ray have specific errors for it, recognised by their package."""
     if isinstance(error, BrokenExecutor):
         # Some functions can be pickled here and not unpickled in the worker.
         return "un-serialize" not in str(error)
     return type(error).__module__.partition(".")[0] in ("distributed", "ray")
 
 
-def _unsendable(calls: Sequence[tuple[Any, ...]], error: Exception) -> WorkerError:
-    culprit = _unpicklable(calls[0], "") if calls else None
-    found = said_by(error)
-    if culprit is not None:
-        name, value, why = culprit
-        found = f"{described(value)}{f', as {quoted(name)}' if name else ''}: {said_by(why)}"
-    return WorkerError(
-        "Can't send the work to other processes: a part of it can't be pickled, or imported"
-        " there.\n"
-        f"  Found: {found}\n"
-        "  Your own `scoring`, splitter (`folds`) or selector (`method`) must not hold open files,"
-        " locks or the like, and is best defined at the top of a module."
-        f" {_ALONE}."
-    )
-
-
 def _unpicklable(
     value: Any, name: str, outer: frozenset[int] = frozenset()
 ) -> tuple[str, object, Exception] | None:
-    """The innermost part that can't be pickled, with its name and why; None if all can.
-
-    `outer` are the identities of the containers around it: a list may contain itself.
-    """
+    """The innermost part that can't be pickled, with its name and why; None if all can. `outer` are
+    the identities of the containers around it: a list may contain itself."""
     from joblib.externals.loky.backend.reduction import dumps
 
     try:
@@ -122,13 +114,14 @@ def _unpicklable(
     outer |= {id(value)}
     inside = (
         _unpicklable(part, own or name, outer)
-        for own, part in _parts(value)
+        for own, part in parts_of(value)
         if id(part) not in outer
     )
     return next((found for found in inside if found is not None), (name, value, why))
 
 
-def _parts(value: Any) -> Iterable[tuple[str, Any]]:
+def parts_of(value: Any) -> Iterable[tuple[str, Any]]:
+    """Names and values of the parts of a record, a mapping, a list or a tuple."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
     if isinstance(value, Mapping):
@@ -144,13 +137,12 @@ _INSIDE = ("treeselect", "contextlib")
 def warn(text: str) -> None:
     """Issue a TreeselectWarning at the line that called the package."""
     level, frame = 1, sys._getframe()
-    while frame.f_back is not None and _is_inside(frame.f_globals.get("__name__")):
+    while (
+        frame.f_back is not None
+        and str(frame.f_globals.get("__name__")).partition(".")[0] in _INSIDE
+    ):
         level, frame = level + 1, frame.f_back
     warnings.warn(text, TreeselectWarning, stacklevel=level)
-
-
-def _is_inside(module: object) -> bool:
-    return isinstance(module, str) and module.partition(".")[0] in _INSIDE
 
 
 # --- no garbage collection while many small records are made -------------------------------------
@@ -162,12 +154,9 @@ _was_on = False
 
 @contextlib.contextmanager
 def no_collection() -> Iterator[None]:
-    """Switch Python's cyclic garbage collection off; also usable as a decorator.
-
-    With thousands of columns the collector would look again and again through records that all
-    stay. It belongs to the process: of calls in several threads, the last that ends switches it on
-    again.
-    """
+    """Switch Python's cyclic garbage collection off; also usable as a decorator. With thousands of
+    columns the collector would look again and again through records that all stay. It belongs to
+    the process: of calls in several threads, the last that ends switches it on again."""
     global _inside, _was_on
     with _lock:
         if _inside == 0:
@@ -197,17 +186,12 @@ def track(
     items: Iterable[Item], label: str, total: int, progress: bool | None, done: int = 0
 ) -> Iterator[Item]:
     """Pass items on and show the number finished, `done` before included, and the estimated time
-    left.
-
-    By default this is a bar if standard error is a terminal; True always shows progress, without a
-    terminal as lines of text, at most one every ten seconds.
-    """
+    left. By default this is a bar if standard error is a terminal; True always shows progress,
+    without a terminal as lines of text, at most one every ten seconds."""
     is_terminal = sys.stderr is not None and sys.stderr.isatty()
     if not (is_terminal if progress is None else progress):
         return iter(items)
-    if is_terminal:
-        return _with_bar(items, label, total, done)
-    return _with_lines(items, label, total, done)
+    return (_with_bar if is_terminal else _with_lines)(items, label, total, done)
 
 
 def _with_bar(items: Iterable[Item], label: str, total: int, done: int) -> Iterator[Item]:

@@ -12,7 +12,7 @@ import os
 import pickle
 import warnings
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -49,10 +49,7 @@ def check_n_jobs(n_jobs: object) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """Processes and threads that do the work, decided only here.
-
-    Results depend on neither.
-    """
+    """Processes and threads that do the work, decided only here. Results depend on neither."""
 
     # Processes for independent pieces, as in joblib; None follows ``joblib.parallel_config``, and
     # without such a configuration all pieces run in this process
@@ -74,11 +71,9 @@ class Workers:
 
 
 def workers_for(n_jobs: int | None) -> Workers:
-    """As many threads as processes may be used; one for each processor if `n_jobs` is None.
-
-    Only processors available to this process count, given its affinity and the limits of its
-    container if the system reports them.
-    """
+    """As many threads as processes may be used; one for each processor if `n_jobs` is None. Only
+    processors available to this process count, given its affinity and the limits of its container
+    if the system reports them."""
     from joblib import cpu_count
 
     here = cpu_count()
@@ -98,10 +93,8 @@ def run_all(
     label: str,
     progress: bool | None,
 ) -> list[Result]:
-    """Results of ``function(*call, n_threads=...)`` for each call, in their order.
-
-    See :func:`run_each`, and :func:`treeselect.running.machine.track` for the last two.
-    """
+    """Results of ``function(*call, n_threads=...)`` for each call, in their order; see
+    :func:`run_each`, and :func:`treeselect.running.machine.track` for the last two."""
     running = run_each(function, dict(enumerate(calls)), workers)
     with contextlib.closing(running):
         found = dict(machine.track(running, label, len(calls), progress))
@@ -192,30 +185,26 @@ def _call(
 ) -> tuple[int, Result]:
     """The calling process uses its arrays as they are; a worker has received copies."""
     here = os.getpid() == caller
-    arguments = [_argument(value, here) for value in call]
+
+    def own(value: Any) -> Any:
+        if isinstance(value, Packed):
+            return value.value
+        if isinstance(value, Shared):
+            return value.value if here else value.own()
+        return value if here else writeable(value)
+
     with one_thread():
-        return number, function(*arguments, n_threads=n_threads)
-
-
-def _argument(value: Any, here: bool) -> Any:
-    if isinstance(value, Packed):
-        return value.value
-    if isinstance(value, Shared):
-        return value.value if here else value.own()
-    return value if here else writeable(value)
+        return number, function(*map(own, call), n_threads=n_threads)
 
 
 # --- arguments of several calls ----------------------------------------------------------------
 
 
 class Shared:
-    """An argument of several calls.
-
-    Backends that examine each argument separately, such as Dask, send it to a worker once instead
-    of with each piece. It reports its size, because Dask's decision depends on it. If `packed`, it
-    is sent as bytes, which any worker can receive: what can't be imported there is an error of the
-    piece.
-    """
+    """An argument of several calls. Backends that examine each argument separately, such as Dask,
+    send it to a worker once instead of with each piece. It reports its size, because Dask's
+    decision depends on it. If `packed`, it is sent as bytes, which any worker can receive: what
+    can't be imported there is an error of the piece."""
 
     def __init__(self, value: Any, packed: bool = False) -> None:
         self.value, self.packed = value, packed
@@ -266,24 +255,16 @@ def with_shared(calls: Sequence[tuple[Any, ...]], *, packed: bool = False) -> li
 
 
 def n_bytes(value: Any) -> int:
-    """Bytes of the arrays in tuples, lists and dataclasses."""
+    """Bytes of the arrays in tuples, lists, mappings and dataclasses."""
     if isinstance(value, np.ndarray):
         return value.nbytes
-    return sum(map(n_bytes, _inside(value)))
-
-
-def _inside(value: Any) -> Iterable[Any]:
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return (getattr(value, field.name) for field in dataclasses.fields(value))
-    return value if isinstance(value, tuple | list) else ()
+    return sum(n_bytes(part) for _, part in machine.parts_of(value))
 
 
 def writeable(value: Any) -> Any:
-    """The value with writable arrays; read-only arrays are copied.
-
-    Kernels are compiled for writable arrays. Backends such as Dask and Ray share arrays between
-    workers, which makes them read-only.
-    """
+    """The value with writable arrays; read-only arrays are copied. Kernels are compiled for
+    writable arrays. Backends such as Dask and Ray share arrays between workers, which makes them
+    read-only."""
     if isinstance(value, np.ndarray):
         return value if value.flags.writeable or value.dtype.hasobject else value.copy()
     if isinstance(value, tuple | list):
@@ -293,7 +274,7 @@ def writeable(value: Any) -> Any:
         make = getattr(type(value), "_make", type(value))  # named tuples have another constructor
         return make(items)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        own = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        own = dict(machine.parts_of(value))
         new = {name: writeable(item) for name, item in own.items()}
         changed = {name: item for name, item in new.items() if item is not own[name]}
         if not changed:

@@ -17,7 +17,7 @@ import struct
 import sys
 import time
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import metadata
@@ -126,7 +126,12 @@ def run_pieces(
     """Results of ``function(*call, n_threads=...)`` by number: of all calls, or of some of them if
     the user stops the call and a part can be a result.
     """
-    saved = None if course.checkpoint is None else _checkpoint(function, calls, kind, course)
+    saved: Checkpoint | None = None
+    if course.checkpoint is not None:
+        known_values = Fingerprints()
+        same = (versions(), kind.name, function.__module__, function.__qualname__)
+        keys = {number: known_values.of(*same, *call) for number, call in enumerate(calls)}
+        saved = Checkpoint(course.checkpoint, kind.name, keys)
     many = kind.many or f"{kind.name}s"
     label = kind.label or many.capitalize()
     found: dict[int, Any] = {}
@@ -156,16 +161,6 @@ def run_pieces(
             warn(stopped_note(len(part), len(calls), many))
         return part
     return dict(sorted(found.items()))
-
-
-def _checkpoint(
-    function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], kind: Kind, course: Course
-) -> Checkpoint:
-    assert course.checkpoint is not None
-    known = Fingerprints()
-    same = (versions(), kind.name, function.__module__, function.__qualname__)
-    keys = {number: known.of(*same, *call) for number, call in enumerate(calls)}
-    return Checkpoint(course.checkpoint, kind.name, keys)
 
 
 def stopped_note(n: int, asked: int, name: str) -> str:
@@ -301,27 +296,21 @@ class Checkpoint:
         """Names of foreign files, and the number of files of this kind from other calls. Removes
         partly written files of killed processes."""
         own = {self._name(key) for key in self.keys.values()}
+        names: list[str] = []
+        with contextlib.suppress(OSError):
+            names = os.listdir(self.folder)
         foreign, others = [], 0
-        for name in _names(self.folder):
+        for name in names:
             known = _NAME.fullmatch(name)
             if PART.fullmatch(name):
-                _remove_stale(self.folder / name)
+                with contextlib.suppress(OSError):
+                    if time.time() - os.lstat(self.folder / name).st_mtime > _STALE:
+                        os.unlink(self.folder / name)
             elif known is None:
                 foreign.append(name)
             elif known[1] == self.kind and name not in own:
                 others += 1
         return sorted(foreign), others
-
-
-def _names(folder: Path) -> Iterator[str]:
-    with contextlib.suppress(OSError), os.scandir(folder) as entries:
-        yield from (entry.name for entry in entries)
-
-
-def _remove_stale(part: Path) -> None:
-    with contextlib.suppress(OSError):
-        if time.time() - os.lstat(part).st_mtime > _STALE:
-            os.unlink(part)
 
 
 def _text(result: Any) -> str:
@@ -431,7 +420,7 @@ class Fingerprints:
         if isinstance(value, types.BuiltinFunctionType | np.ufunc | types.MethodDescriptorType):
             return _digest(b"builtin", repr(value).split(" at 0x")[0].encode())
         if isinstance(value, types.CodeType):
-            return self._code(value)
+            return self._tuple("code", (value.co_code, value.co_consts, value.co_names))
         if type(value) in (list, tuple):
             return self._tuple(type(value).__name__, value)
         if type(value) is dict or isinstance(value, types.MappingProxyType):
@@ -476,9 +465,6 @@ class Fingerprints:
         return self._tuple(
             "function", (name, value.__code__, value.__defaults__, value.__kwdefaults__, cells)
         )
-
-    def _code(self, value: types.CodeType) -> bytes:
-        return self._tuple("code", (value.co_code, value.co_consts, value.co_names))
 
 
 _UNSAID = frozenset(
