@@ -75,10 +75,8 @@ def options_of(estimator: Any, *, full: bool = False) -> str:
 
 
 def _is_same(value: Any, default: Any) -> bool:
-    if value is default:
-        return True
-    plain = (str, int, float, bool, tuple)
-    return type(value) is type(default) and isinstance(value, plain) and bool(value == default)
+    is_plain = type(value) is type(default) and isinstance(value, str | int | float | bool | tuple)
+    return value is default or (is_plain and bool(value == default))
 
 
 # --- a copy of one's own -------------------------------------------------------------------------
@@ -98,29 +96,23 @@ def copy_of(selector: Any) -> Any:
 
 
 def seeded(selector: Any, seed: int) -> Any:
-    """An unfitted copy whose random numbers all come from the seed.
-
-    Each ``random_state`` of None is set from the seed: in the selector, in estimators inside it, in
-    splitters, and in functions among its parameters (``mutual_info_classif``).
-    """
+    """An unfitted copy whose random numbers all come from the seed: each ``random_state`` of None
+    is set from it, in the selector, in estimators inside it, in splitters, and in functions among
+    its parameters (``mutual_info_classif``)."""
     twin = copy_of(selector)
     known = twin.get_params(deep=True) if hasattr(twin, "get_params") else {}
     changed: dict[str, Any] = {}
     for name, value in known.items():
         own = stream_seed(seed, "selector", name) % 2**31
+        taken = parameters_of(value) if inspect.isfunction(value) else {}
         if name.endswith("random_state"):
             if value is None:
                 changed[name] = own
-        elif inspect.isfunction(value) and _draws(value):
+        elif "random_state" in taken and taken["random_state"].default is None:
             changed[name] = functools.partial(value, random_state=own)
         elif not hasattr(value, "get_params") and getattr(value, "random_state", own) is None:
             value.random_state = own  # a splitter, copied with the selector
     return twin.set_params(**changed) if changed else twin
-
-
-def _draws(function: Callable[..., Any]) -> bool:
-    found = inspect.signature(function).parameters.get("random_state")
-    return found is not None and found.default is None
 
 
 # --- weights -------------------------------------------------------------------------------------
@@ -226,13 +218,6 @@ def check_kind(estimator: Any, response: Response) -> None:
             f"`model` must be a {needed}: the family of the response is"
             f" {response.family.name}.\n  Found: {type(estimator).__name__}."
         )
-
-
-def takes_missing(estimator: Any) -> bool:
-    """Whether missing numbers can be passed to it."""
-    from sklearn.utils import get_tags
-
-    return bool(get_tags(estimator).input_tags.allow_nan)
 
 
 @contextmanager

@@ -83,20 +83,18 @@ def evaluate(
 
 def as_factor(values: Numbers | Labels, wanted: tuple[Any, ...] | None = None) -> Labels:
     """``C(x)``: the distinct values as levels; or the wanted levels, all others missing."""
-    labels = values if isinstance(values, Labels) else _levels_of(values)
+    labels = values
+    if isinstance(labels, Numbers):
+        codes, levels = pd.factorize(labels.values, sort=True)
+        small = bool(np.all(np.abs(levels) < LARGEST_WHOLE))
+        if labels.is_bool or (labels.is_integer and small):  # as users and formulaic write them
+            levels = levels.astype(bool if labels.is_bool else int)
+        labels = Labels(codes.astype(np.int32), tuple(levels.tolist()))
     if wanted is None:
         return labels
     number = {level: code for code, level in enumerate(wanted)}
     lookup = np.array([*(number.get(level, -1) for level in labels.levels), -1])
     return Labels(lookup[labels.codes], wanted, declared=True)
-
-
-def _levels_of(column: Numbers) -> Labels:
-    codes, levels = pd.factorize(column.values, sort=True)
-    small = bool(np.all(np.abs(levels) < LARGEST_WHOLE))
-    if column.is_bool or (column.is_integer and small):  # labels as users and formulaic write them
-        levels = levels.astype(bool if column.is_bool else int)
-    return Labels(codes.astype(np.int32), tuple(levels.tolist()))
 
 
 def _categorical(
@@ -144,7 +142,14 @@ def _values(
     known = np.flatnonzero(~missing) if missing.any() else None
     n_known = len(missing) if known is None else len(known)
     _check_cost(factor, node, n_known)
-    rows = {name: _rows_of(column, known) for name, column in used.items()}
+    rows = used
+    if known is not None:
+        rows = {
+            name: dataclasses.replace(column, codes=column.codes[known])
+            if isinstance(column, Labels)
+            else dataclasses.replace(column, values=column.values[known])
+            for name, column in used.items()
+        }
     try:
         found = compute(node, rows, state)
     except UnorderedError as error:
@@ -217,9 +222,9 @@ def _values_of_columns(found: Mapping[str, Any], name: str, *, categorical: bool
 
 
 def _check_length(factor: Factor, values: Values, n_rows: int) -> None:
-    arrays: tuple[Any, ...] = values.columns if isinstance(values, Basis) else ()
-    if not isinstance(values, Basis):
-        arrays = (values.codes if isinstance(values, Labels) else values.values,)
+    arrays: tuple[Any, ...] = (values.codes,) if isinstance(values, Labels) else ()
+    if not isinstance(values, Labels):
+        arrays = values.columns if isinstance(values, Basis) else (values.values,)
     lengths = [np.size(array) for array in arrays]
     if not lengths or any(length != n_rows for length in lengths):
         raise DataError(
@@ -232,8 +237,7 @@ def _spread_values(
     values: Values, factor: Factor, node: Node, known: NDArray[np.int64] | None, missing: BoolArray
 ) -> Values:
     if isinstance(values, Labels):
-        codes = _spread(values.codes, known, missing, -1)
-        return Labels(codes, values.levels, values.declared, values.ordered)
+        return dataclasses.replace(values, codes=_spread(values.codes, known, missing, -1))
     allows_nan = isinstance(node, Transform) and node.option("extrapolation") == "na"
     columns = [values.values] if isinstance(values, Numbers) else list(values.columns)
     for column in columns:
@@ -241,7 +245,7 @@ def _spread_values(
     full = [_spread(column, known, missing, np.nan) for column in columns]
     if isinstance(values, Basis):
         return Basis(values.fields, tuple(full))
-    return Numbers(full[0], is_bool=values.is_bool, is_integer=values.is_integer)
+    return dataclasses.replace(values, values=full[0])
 
 
 def has_learned(factor: Factor, state: Mapping[str, Any]) -> bool:
@@ -262,14 +266,6 @@ def missing_rows(columns: Mapping[Any, Values]) -> BoolArray:
         for c in columns.values()
     ]
     return np.asarray(np.logical_or.reduce(each))
-
-
-def _rows_of(column: Numbers | Labels, known: NDArray[np.int64] | None) -> Numbers | Labels:
-    if known is None:
-        return column
-    if isinstance(column, Labels):
-        return dataclasses.replace(column, codes=column.codes[known])
-    return dataclasses.replace(column, values=column.values[known])
 
 
 def _read(values: Any, name: str) -> Numbers | Labels:

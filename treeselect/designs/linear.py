@@ -139,13 +139,9 @@ def _filled(series: pd.Series[Any], name: str, value: Any) -> pd.Series[Any]:
             codes[gaps] = column.levels.index(value) if value in column.levels else -1
         if value not in column.levels and gaps.any():
             return series.astype(object).where(~gaps, value)
-        return to_series(
-            Labels(codes, column.levels, column.declared, column.ordered), series.index
-        )
+        return to_series(dataclasses.replace(column, codes=codes), series.index)
     values = np.where(gaps, value, column.values)
-    return to_series(
-        type(column)(values, is_integer=column.is_integer, is_bool=column.is_bool), series.index
-    )
+    return to_series(dataclasses.replace(column, values=values), series.index)
 
 
 def learn_filling(
@@ -280,8 +276,14 @@ def linear_matrix(
         frame = filling.declared(filling.fill(frame))
     complete = frame.notna().all(axis=1).to_numpy(dtype=bool)
     frame = frame[complete]
-    recoded = _recoded(frame, [f for spec in specs for f in spec.term.factors], coding)
-    recoded = dataclasses.replace(recoded, splines=knots_of(data, terms, rows, coding))
+    recoded = Recoded(splines=knots_of(data, terms, rows, coding))
+    plain = (f.name for spec in specs for f in spec.term.factors if f.is_plain)
+    ordered = [name for name in dict.fromkeys(plain) if is_ordered(frame[name])]
+    if coding.ordered == "polynomial":
+        recoded = dataclasses.replace(recoded, polynomials=tuple(ordered))
+    elif coding.ordered == "scores":
+        scores = {name: tuple(frame[name].cat.categories) for name in ordered}
+        recoded = dataclasses.replace(recoded, scores=scores)
     for name in variables:
         if frame[name].dtype == "category":
             frame[name] = frame[name].cat.remove_unused_categories()
@@ -368,16 +370,6 @@ def spline_texts(data: ModelData, knots: Mapping[str, FloatArray]) -> dict[str, 
     }
 
 
-def _recoded(frame: pd.DataFrame, factors: Sequence[Any], coding: LinearCoding) -> Recoded:
-    """Ordered factors of these rows that do not get treatment contrasts."""
-    if coding.ordered == "treatment":
-        return Recoded()
-    names = dict.fromkeys(f.name for f in factors if f.is_plain and is_ordered(frame[f.name]))
-    if coding.ordered == "polynomial":
-        return Recoded(polynomials=tuple(names))
-    return Recoded(scores={name: tuple(frame[name].cat.categories) for name in names})
-
-
 def _variables(design: DesignSpec, frame: pd.DataFrame, terms: Sequence[str]) -> pd.DataFrame:
     """Variables of some terms in new data, of the types of the data of the fit. Labels that are not
     levels are missing where ``new_levels="missing"``."""
@@ -392,16 +384,12 @@ def _variables(design: DesignSpec, frame: pd.DataFrame, terms: Sequence[str]) ->
         for part in (part for spec in specs for part in spec.factors):
             column = columns.get(part.factor.name)
             if part.factor.is_plain and isinstance(column, Labels):
-                columns[part.factor.name] = _known_levels(column, part.levels or ())
+                levels = set(part.levels or ())
+                known = np.array([*(level in levels for level in column.levels), False])
+                codes = np.where(known[column.codes], column.codes, -1)
+                columns[part.factor.name] = dataclasses.replace(column, codes=codes)
     series = {name: to_series(column) for name, column in columns.items()}
     return pd.DataFrame(series, range(len(frame)))
-
-
-def _known_levels(column: Labels, levels: Sequence[Any]) -> Labels:
-    """The same, with labels that are none of the levels missing."""
-    known = np.array([*(level in set(levels) for level in column.levels), False])
-    codes = np.where(known[column.codes], column.codes, -1)
-    return Labels(codes, column.levels, column.declared, column.ordered)
 
 
 # --- Missing values of terms, and what they cost a linear model ----------------------------------

@@ -379,7 +379,11 @@ def _worded(node: Node, labels: Mapping[str, str], name: str) -> str:
         case Constant():
             return repr(node.value) if isinstance(node.value, str) else str(node.value)
         case Operation():
-            parts = [_operand(part, labels, name) for part in node.operands]
+            texts = (_worded(part, labels, name) for part in node.operands)
+            parts = [
+                f"({text})" if isinstance(part, Operation) else text
+                for part, text in zip(node.operands, texts, strict=True)
+            ]
             return f"{node.sign}{parts[0]}" if len(parts) == 1 else f" {node.sign} ".join(parts)
         case Call():
             return _called(node.function, [_worded(part, labels, name) for part in node.arguments])
@@ -395,12 +399,6 @@ def _worded(node: Node, labels: Mapping[str, str], name: str) -> str:
         case Strata():
             return _called("strata", [part_label(part, labels) for part in node.arguments])
     return name
-
-
-def _operand(node: Node, labels: Mapping[str, str], name: str) -> str:
-    """A part of an operation, between parentheses if it is one itself."""
-    text = _worded(node, labels, name)
-    return f"({text})" if isinstance(node, Operation) else text
 
 
 def _called(function: str, inner: list[str]) -> str:

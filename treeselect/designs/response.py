@@ -245,7 +245,8 @@ def _numbers(name: str, numbers: Numbers, family: str) -> Response:
         reason = f"{quoted(name)} is numeric" if family == "auto" else "as specified"
         kind = families.POISSON if family == "poisson" else families.GAUSSIAN
         return Response(name, y, rows, kind, reason, (), len(numbers.values) - len(rows))
-    classes = tuple(bool(v) if numbers.is_bool else _plain(v) for v in distinct)
+    kinds = (bool if numbers.is_bool else int if v == int(v) else float for v in distinct)
+    classes = tuple(kind(v) for kind, v in zip(kinds, distinct, strict=True))
     reason = f"{quoted(name)} is 0 or 1" if zero_one else "as specified"
     reason = f"{quoted(name)} is logical" if numbers.is_bool else reason
     at = y if zero_one and len(distinct) == 2 else np.searchsorted(distinct, y)  # less memory
@@ -276,10 +277,6 @@ def _check_numbers(
             f"  Found: {y[odd[0]]:g} in {quoted(name)}. To model rates, multiply them by the"
             " exposure and pass its logarithm as `offset`."
         )
-
-
-def _plain(value: float) -> int | float:
-    return int(value) if value == int(value) else float(value)
 
 
 def _class_response(
@@ -315,11 +312,7 @@ def _class_response(
             f"  Found: {quoted(name)} has {listing(classes)}. Leave `family` out, or write"
             ' `family="binomial"`.'
         )
-    kind = (
-        families.ordinal(len(classes))
-        if family == "ordinal"
-        else families.multinomial(len(classes))
-    )
-    kind = families.BINOMIAL if len(classes) == 2 else kind
+    name_of = "binomial" if len(classes) == 2 else "multinomial" if family != "ordinal" else family
+    kind = families.family_of(name_of, len(classes))
     y = y.astype(np.float64, copy=False)
     return Response(name, y, rows, kind, reason, classes, n_rows - len(rows))

@@ -87,10 +87,22 @@ def follow_up_of(
 ) -> FollowUp:
     """The facts about these rows."""
     assert formula.survival is not None
-    median = _median_follow_up(y, weight) if formula.survival.start is None else None
+    median = None
+    if formula.survival.start is None:
+        # Of the reverse Kaplan-Meier estimate, in which censoring is the event and events are
+        # censored (Schemper and Smith 1996). Not `censoring_curve`: in R and lifelines who has the
+        # event at a time is at risk of being censored then, and this number is compared with them.
+        ends = y.copy()
+        ends[:, EVENT] = 1.0 - y[:, EVENT]
+        found = kaplan_meier(ends, weight).median
+        median = None if np.isnan(found) else found
+    mass = weight * (y[:, EVENT] > 0)
+    times, number = np.unique(y[mass > 0, STOP], return_inverse=True)
+    until = np.cumsum(np.bincount(number, weights=mass[mass > 0]))
+    span = float(times[0]), float(times[np.argmax(at_least(until, _MOST * until[-1]))])
     copies = copies_of(weight)
-    figures = (int(copies.sum()), int(copies @ y[:, EVENT]), median, _span_of_events(y, weight))
-    return described_follow_up(formula, *figures, levels)
+    n_rows, n_events = int(copies.sum()), int(copies @ y[:, EVENT])
+    return described_follow_up(formula, n_rows, n_events, median, span, levels)
 
 
 def described_follow_up(
@@ -134,25 +146,6 @@ def tells_risks(y: FloatArray) -> bool:
     such pairs can be compared."""
     alike = np.zeros(len(y))
     return not np.isnan(concordance(y, alike, np.ones(len(y))).value)
-
-
-def _span_of_events(y: FloatArray, weight: WeightArray) -> tuple[float, float]:
-    """Time of the first event, and the time by which most events occur."""
-    mass = weight * (y[:, EVENT] > 0)
-    times, number = np.unique(y[mass > 0, STOP], return_inverse=True)
-    until = np.cumsum(np.bincount(number, weights=mass[mass > 0]))
-    return float(times[0]), float(times[np.argmax(at_least(until, _MOST * until[-1]))])
-
-
-def _median_follow_up(y: FloatArray, weight: WeightArray) -> float | None:
-    """Median of the reverse Kaplan-Meier estimate, in which censoring is the event and events are
-    censored (Schemper and Smith 1996)."""
-    ends = y.copy()
-    ends[:, EVENT] = 1.0 - y[:, EVENT]
-    # Not `censoring_curve`: in R and lifelines who has the event at a time is at risk of being
-    # censored then, and this number is compared with theirs.
-    median = kaplan_meier(ends, weight).median
-    return None if np.isnan(median) else median
 
 
 # --- Strata of times to an event: the numbered combinations of the arguments of ``strata()`` -----
