@@ -29,7 +29,7 @@ from treeselect.designs.columns import (
     one_hot,
     read_learned,
 )
-from treeselect.designs.evaluation import Values, as_factor, evaluate, has_learned, missing_rows
+from treeselect.designs.evaluation import Values, as_factor, evaluate, learning, missing_rows
 from treeselect.designs.problem import CodedColumns
 from treeselect.designs.response import Response
 from treeselect.designs.units import Units
@@ -139,7 +139,7 @@ class DesignSpec:
     def _conform(
         self, spec: FactorSpec, columns: Mapping[str, Numbers | Labels], term: Term
     ) -> Values:
-        if not has_learned(spec.factor, self.state[spec.factor.name]):
+        if not learning(spec.factor) <= self.state[spec.factor.name].keys():
             # Nothing was learned from a column without values: new data must not change that.
             n_rows = len(missing_rows({v: columns[v] for v in spec.factor.variables}))
             columns = {**columns, **{v: Numbers(np.full(n_rows, np.nan)) for v in term.variables}}

@@ -248,13 +248,13 @@ def _spread_values(
     return dataclasses.replace(values, values=full[0])
 
 
-def has_learned(factor: Factor, state: Mapping[str, Any]) -> bool:
-    """Whether there is something to replay for each of a factor's transforms."""
-    return all(
-        node.text in state
+def learning(factor: Factor) -> set[str]:
+    """Texts of a factor's transforms, under which their state is what they learned."""
+    return {
+        node.text
         for node in nodes(factor.node)
         if isinstance(node, Transform) and node.function not in ("C", "hashed")
-    )
+    }
 
 
 def missing_rows(columns: Mapping[Any, Values]) -> BoolArray:

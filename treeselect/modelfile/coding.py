@@ -12,7 +12,6 @@ import gzip
 import os
 import zlib
 from collections.abc import Callable, Collection, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
@@ -106,27 +105,17 @@ def _array_of(code: int, data: memoryview) -> NDArray[Any]:
     return np.frombuffer(values, own).reshape(shape).astype(np.int64 if own in _WHOLE else own)
 
 
-@cache
-def _kind_of(annotation: Any) -> np.dtype[Any] | None:
-    (kind,) = get_args(get_args(annotation)[1])
-    return None if kind is Any else np.dtype(kind)
-
-
 def _checked(annotation: Any, value: Any) -> NDArray[Any]:
     """An array of the type that the annotation says."""
     if not isinstance(value, np.ndarray):
         raise ValueError("a value in place of an array")
-    kind = _kind_of(annotation)
-    if kind is None or value.dtype == kind:
+    (kind,) = get_args(get_args(annotation)[1])
+    if kind is Any or value.dtype == kind:
         return value
     cast = value.astype(kind)
-    if value.dtype != np.int64 or kind not in _WHOLE or not np.array_equal(cast, value):
-        raise ValueError(f"an array of type {value.dtype}, not {kind}")
+    if value.dtype != np.int64 or cast.dtype not in _WHOLE or not np.array_equal(cast, value):
+        raise ValueError(f"an array of type {value.dtype}, not {cast.dtype}")
     return cast
-
-
-def _decode(data: bytes | msgspec.Raw, kind: type[Record]) -> Record:
-    return msgspec.msgpack.decode(data, type=kind, dec_hook=_checked, ext_hook=_array_of)
 
 
 # --- files ---------------------------------------------------------------------------------------
@@ -172,7 +161,7 @@ def read_record(path: Path, kinds: Mapping[str, type[Record]]) -> Record:
     except OSError as error:
         raise ModelFileError(f"Can't read {quoted(path.name)}.\n  {reason(error)}") from None
     form, content = _content(path, _expanded(path, packed), kinds)
-    return _decode(content, kinds[form])
+    return msgspec.msgpack.decode(content, type=kinds[form], dec_hook=_checked, ext_hook=_array_of)
 
 
 def _expanded(path: Path, packed: bytes) -> bytes:

@@ -17,6 +17,7 @@ from treeselect.algorithms.task import MOST_RIVALS, WORDS, Decisions, Step, Trac
 from treeselect.arguments.checks import AUTO, MOST_RESAMPLES, RULES, SCORE_RULES
 from treeselect.designs.columns import FactorSpec, TermSpec
 from treeselect.designs.encoding import DesignSpec
+from treeselect.designs.evaluation import learning
 from treeselect.designs.families import Family, family_of
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import read_labels
@@ -32,7 +33,7 @@ from treeselect.engine.columns import FREE, MAX_BINS, bin_columns
 from treeselect.engine.survival.curves import Baseline
 from treeselect.engine.tree.nodes import LEAF, Trees
 from treeselect.formula import parse_formula
-from treeselect.formulas.terms import Code, Factor, ParsedFormula, Transform, nodes
+from treeselect.formulas.terms import Code, Factor, ParsedFormula, nodes
 from treeselect.frames.files import one_line
 from treeselect.frames.values import Labels, Numbers, to_series
 from treeselect.modelfile.coding import plain
@@ -223,12 +224,7 @@ def fits(factor: Factor, learned: Any) -> bool:
     """Whether each transform has a state, without which new data would define it."""
     if not isinstance(learned, dict):
         return False
-    texts = {
-        node.text
-        for node in nodes(factor.node)
-        if isinstance(node, Transform) and node.function not in ("C", "hashed")
-    }
-    found = set(learned) - {"fitted"}
+    found, texts = set(learned) - {"fitted"}, learning(factor)
     if any(not learned[text] and not text.startswith("poly(") for text in found):
         return False
     return not found or found == texts or any(isinstance(n, Code) for n in nodes(factor.node))
@@ -250,20 +246,16 @@ def _response(saved: SavedResponse, formula: ParsedFormula) -> Response:
     check("classes and their rows", n in (0, len(saved.classes)) or (not saved.classes and n <= 2))
     if saved.follow_up is not None:
         known = described_follow_up(formula, **structs.asdict(saved.follow_up))
-        _check_follow_up(known)
+        what, levels, (first, last) = "times to an event", known.levels, known.span
+        check(what, 0 < known.n_events <= known.n_rows, 0 <= (known.median or 0) < math.inf)
+        check(what, 0 <= first <= last < math.inf, len(set(levels)) == len(levels) > 0)
+        check(what, *(len(own) == len(known.strata) for own in levels))
     if saved.scoring is not None:
         name, by_name = saved.scoring
         family = with_scoring(family, name, known) if by_name else with_lost_scoring(family, name)
     y = np.empty((0, 4) if family.has_times else 0)
     rows = np.empty(0, dtype=np.int64)
     return alike(Response, saved, y=y, rows=rows, family=family, follow_up=known)
-
-
-def _check_follow_up(known: FollowUp) -> None:
-    what, levels, (first, last) = "times to an event", known.levels, known.span
-    check(what, 0 < known.n_events <= known.n_rows, 0 <= (known.median or 0) < math.inf)
-    check(what, 0 <= first <= last < math.inf, len(set(levels)) == len(levels) > 0)
-    check(what, *(len(own) == len(known.strata) for own in levels))
 
 
 def _coded(saved: SavedDesign, spec: DesignSpec) -> CodedColumns:
@@ -383,7 +375,10 @@ def _forest(saved: SavedForest, coded: CodedColumns, family: Family) -> Weighted
     if joined is not None:
         highest = _highest_codes(coded) if bins is None else np.array([*map(len, bins.edges)])
         _check_trees(joined, family, highest)
-        check(what, np.array_equal(_used(joined, saved.group_of, len(groups)), gains > 0))
+        tree = np.repeat(np.arange(n_trees), np.diff(joined.start))
+        inner, used = joined.nodes.column != LEAF, np.zeros((n_trees, len(groups)), dtype=np.bool_)
+        used[tree[inner], saved.group_of[joined.nodes.column[inner]]] = True
+        check(what, np.array_equal(used, gains > 0))
         trees = tuple(joined.one(t) for t in range(n_trees))
     return alike(WeightedForest, saved, trees=trees, family=family)
 
@@ -394,12 +389,8 @@ def _check_shapes(
     groups, importance, constant = saved.groups, saved.importance, saved.constant
     check(what, groups.shape == importance.shape == (len(coded.groups.names),))
     has_odds = family.is_ordered and getattr(saved, "stored_as", "") == "linear"
-    check(what, constant.shape == (_n_outputs(family) - has_odds,), _are_plain(constant))
+    check(what, constant.shape == (n_outputs_of(family) - has_odds,), _are_plain(constant))
     check(what, ((importance >= 0) & np.isfinite(importance)).all(), not importance[~groups].any())
-
-
-def _n_outputs(family: Family) -> int:
-    return family.n_classes if family.n_classes > 2 else 1
 
 
 def _highest_codes(coded: CodedColumns, groups: BoolArray | None = None) -> IntArray:
@@ -422,21 +413,12 @@ def _check_bins(bins: ImportedBins, coded: CodedColumns) -> None:
         check(what, (np.diff(own) > 0).all(), not np.isnan(own).any())
 
 
-def _used(trees: Trees, group_of: IntArray, n_groups: int) -> BoolArray:
-    """Whether each tree splits on each group, shape (n_trees, n_groups)."""
-    tree = np.repeat(np.arange(trees.n_trees), np.diff(trees.start))
-    inner = trees.nodes.column != LEAF
-    used = np.zeros((trees.n_trees, n_groups), dtype=np.bool_)
-    used[tree[inner], group_of[trees.nodes.column[inner]]] = True
-    return used
-
-
 def _check_trees(trees: Trees, family: Family, highest: IntArray) -> None:
     """Every walk from a root must stay in its tree and terminate, by splits that refer to an
     existing edge or level of a column: kernels do not check this."""
     what, (own, start), n = "the trees", trees, len(trees.nodes.column)
     vectors = (own.column, own.code, own.missing_left, own.left, own.gain, own.weight)
-    check(what, own.value.shape == (n, _n_outputs(family)), *(a.shape == (n,) for a in vectors))
+    check(what, own.value.shape == (n, n_outputs_of(family)), *(a.shape == (n,) for a in vectors))
     check(what, start.ndim == 1, len(start) > 1)
     check(what, start[0] == 0, start[-1] == n, ((start >= 0) & (start <= n)).all())
     check(what, (np.diff(start) > 0).all())  # after the limits, as differences may wrap round

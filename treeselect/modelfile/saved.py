@@ -30,11 +30,10 @@ from treeselect.engine.survival.curves import Baseline
 from treeselect.engine.tree.nodes import Trees, join_trees
 from treeselect.errors import ModelFileError
 from treeselect.frames.opening import MissingCodes
-from treeselect.frames.values import Numbers, read_column
+from treeselect.frames.values import Labels, read_column
 from treeselect.modelfile.coding import raw
 from treeselect.models.importing import ImportedBins
 from treeselect.models.linear.model import LinearPart
-from treeselect.models.model import TreeModel, WeightedForest
 from treeselect.resampling.choosing import Choice
 from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.fit import Asked, Call, EffectRecord, Fit, HeldOutScore, quick_index
@@ -261,17 +260,22 @@ class SavedFit(Struct, frozen=True):
 
 def saved_fit(fit: Fit, *, include_data: bool) -> SavedFit:
     """The record of a fit."""
+    forest, folds = fit.subforest, fit.choice.folds
+    trees = join_trees(forest.trees) if forest is not None and forest.trees else None
+    number = folds.folds if isinstance(folds.folds, int) else None
     return alike(
         SavedFit,
         fit,
         design=saved_design(fit.design, fit.choice if include_data else None),
         method=raw(method_record(fit.chosen_method)),
         path=_path((*fit.steps, fit.step)),
-        model=_model(fit.model),
-        subforest=_forest(fit.subforest),
+        model=None
+        if fit.model.sparse is not None
+        else alike(SavedModel, fit.model, trees=fit.model.joined()),
+        subforest=None if forest is None else alike(SavedForest, forest, trees=trees),
         imputer=fit.model.imputer,
         resampled=_stability(fit),
-        choice=_choice(fit.choice),
+        choice=alike(SavedChoice, folds, k=fit.choice.k, folds=number),
         asked=_arguments(fit.asked),
     )
 
@@ -332,9 +336,7 @@ def _plain_levels(levels: tuple[Any, ...]) -> tuple[Level, ...]:
 
 def _term(spec: TermSpec) -> SavedTerm:
     factors = [
-        SavedFactor(
-            None if own.levels is None else _plain_levels(own.levels), own.fields, own.is_bool
-        )
+        alike(SavedFactor, own, levels=None if own.levels is None else _plain_levels(own.levels))
         for own in spec.factors
     ]
     return alike(SavedTerm, spec, name=spec.term.name, factors=tuple(factors))
@@ -346,15 +348,11 @@ def _rows(data: ModelData, choice: Choice) -> SavedRows:
             "Can't include the data: this model was loaded from a file without them."
         )
     columns = {}
-    for name in data.sources:
-        column = read_column(data.sources[name], str(name))
-        columns[str(name)] = (
-            alike(SavedColumn, column)
-            if isinstance(column, Numbers)
-            else alike(
-                SavedColumn, column, values=column.codes, levels=_plain_levels(column.levels)
-            )
-        )
+    for name in map(str, data.sources):
+        column, others = read_column(data.sources[name], name), {}
+        if isinstance(column, Labels):
+            others = {"values": column.codes, "levels": _plain_levels(column.levels)}
+        columns[name] = alike(SavedColumn, column, **others)
     folds = choice.folds.folds
     return SavedRows(
         y=data.response.y,
@@ -379,23 +377,6 @@ def _path(steps: tuple[Step, ...]) -> SavedPath:
         decisions=steps[-1].decisions,
         trace=steps[-1].trace,
     )
-
-
-def _model(model: TreeModel) -> SavedModel | None:
-    if model.sparse is not None:
-        return None
-    return alike(SavedModel, model, trees=model.joined())
-
-
-def _forest(forest: WeightedForest | None) -> SavedForest | None:
-    if forest is None:
-        return None
-    return alike(SavedForest, forest, trees=join_trees(forest.trees) if forest.trees else None)
-
-
-def _choice(choice: Choice) -> SavedChoice:
-    number = choice.folds.folds if isinstance(choice.folds.folds, int) else None
-    return alike(SavedChoice, choice.folds, k=choice.k, folds=number)
 
 
 def _stability(fit: Fit) -> SavedStability | None:
