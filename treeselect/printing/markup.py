@@ -32,6 +32,8 @@ _LONG = 40
 _LEAST = 10
 """Characters of a head that is not broken."""
 
+_WHOLE_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
+
 
 def as_latex(content: SummaryContent, caption: str | None = None, label: str | None = None) -> str:
     r"""A ``table`` to paste into a paper that loads the packages booktabs and graphicx."""
@@ -42,7 +44,12 @@ def as_latex(content: SummaryContent, caption: str | None = None, label: str | N
         for name, value in c.facts
     ]
     notes = [*([f"{'; '.join(facts)}."] if facts else []), *map(_latex_prose, c.notes)]
-    body = "\n\n\\medskip\n".join([*map(_tabular, c.tables), *([_below(notes)] if notes else [])])
+    parts = [*map(_tabular, c.tables)]
+    if notes:  # as wide as the text, one a paragraph
+        folded = ("\n".join(textwrap.wrap(note, 96, **_WHOLE_WORDS)) for note in notes)
+        below = ["\\begin{minipage}{\\linewidth}", "\\footnotesize\\raggedright"]
+        parts.append("\n".join([*below, *(f"{n}\\par" for n in folded), "\\end{minipage}"]))
+    body = "\n\n\\medskip\n".join(parts)
     head = latex(c.title) if caption is None else caption
     named = "" if label is None else f"\\label{{{label}}}"
     fonts = "" if (body + head).isascii() else r" and \usepackage[T1]{fontenc}"
@@ -50,7 +57,14 @@ def as_latex(content: SummaryContent, caption: str | None = None, label: str | N
         rf"% Needs \usepackage{{booktabs,graphicx}}{fonts} in the preamble.",
         r"\begin{table}[htbp]",
         r"\centering",
-        *_fallbacks(body + head),
+        # What pdfLaTeX prints for a character that it does not know, where it would stop; LuaLaTeX
+        # and XeLaTeX never ask for it.
+        *(
+            f"\\ifcsname u8:\\detokenize{{{c}}}\\endcsname\\else"
+            f"\\expandafter\\def\\csname u8:\\detokenize{{{c}}}\\endcsname{{[U+{ord(c):04X}]}}\\fi"
+            for c in sorted(set(body + head))
+            if ord(c) >= 0x180 and c not in _KNOWN
+        ),
         f"\\caption{{{head}}}{named}",
         body,
         r"\end{table}",
@@ -101,16 +115,6 @@ def _number(text: str) -> str:
 _SIGNS = {"-": "$-$", "−": "$-$", "<": "$<$", ">": "$>$", "%": r"\%", "+": "$+$"}
 
 
-def _below(notes: Sequence[str]) -> str:
-    """Notes as wide as the text, one a paragraph."""
-    folded = [
-        "\n".join(textwrap.wrap(note, 96, break_long_words=False, break_on_hyphens=False))
-        for note in notes
-    ]
-    head = ["\\begin{minipage}{\\linewidth}", "\\footnotesize\\raggedright"]
-    return "\n".join([*head, *(f"{note}\\par" for note in folded), "\\end{minipage}"])
-
-
 def latex(text: str) -> str:
     """Text with everything that LaTeX would act on escaped, ligatures and brackets included."""
     return _LIGATURE.sub(r"\1{}", "".join(_LATEX.get(c, c) for c in text))
@@ -146,17 +150,6 @@ _LATEX["°"] = r"$^\circ$"
 
 _KNOWN = "–—\u2018\u2019“”…•†‡€"
 """Of the characters behind the Latin ones, those that pdfLaTeX knows."""
-
-
-def _fallbacks(text: str) -> list[str]:
-    """What pdfLaTeX prints for a character that it does not know, where it would stop; LuaLaTeX and
-    XeLaTeX never ask for it."""
-    odd = sorted({c for c in text if ord(c) >= 0x180 and c not in _KNOWN})
-    return [
-        f"\\ifcsname u8:\\detokenize{{{c}}}\\endcsname\\else"
-        f"\\expandafter\\def\\csname u8:\\detokenize{{{c}}}\\endcsname{{[U+{ord(c):04X}]}}\\fi"
-        for c in odd
-    ]
 
 
 # --- Markdown ------------------------------------------------------------------------------------

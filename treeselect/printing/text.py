@@ -89,7 +89,9 @@ def aligned(
     """The cells of a column of numbers, padded so that decimal points stand below each other where
     all cells stand flush right; None if it is a column of words.
     """
-    read = [_parts(cell) for cell in cells]
+    # Alternating words and numbers: "(", "2.6", ")"; None of what is no number
+    found = (next(filter(None, (form.fullmatch(cell) for form in _FORMS)), None) for cell in cells)
+    read = [match.groups() if match else None for match in found]
     known = [parts for parts in read if parts is not None]
     words = [cell for cell, parts in zip(cells, read, strict=True) if parts is None]
     if not known and set(words) - {""} != {_NONE}:
@@ -105,12 +107,6 @@ def aligned(
         word(cell) if parts is None else _padded(parts, slots, pad, number)
         for cell, parts in zip(cells, read, strict=True)
     ]
-
-
-def _parts(cell: str) -> tuple[str, ...] | None:
-    """A cell as alternating words and numbers: "(", "2.6", ")"; None if it is no number."""
-    found = next(filter(None, (form.fullmatch(cell) for form in _FORMS)), None)
-    return found.groups() if found else None
 
 
 def _padded(
@@ -278,7 +274,11 @@ def small_lines(tables: Sequence[SmallTable]) -> list[str]:
     """Small tables, one below the other: words flush left and wrapped, numbers flush right."""
     if not tables:
         return []
-    tables = [_set_numbers(table) for table in tables]
+    parted = [(t.columns, zip(*t.rows, strict=True)) for t in tables]
+    tables = [  # the numbers of each column padded to their points
+        SmallTable(head, tuple(zip(first, *(aligned(c) or c for c in rest), strict=True)))
+        for head, (first, *rest) in parted
+    ]
     cells = [row for table in tables for row in (table.columns, *table.rows)]
     words, *numbers = (max(map(len, column)) for column in zip(*cells, strict=True))
     rest = sum(numbers) + len(_GAP) * len(numbers)
@@ -293,13 +293,6 @@ def small_lines(tables: Sequence[SmallTable]) -> list[str]:
             lines += ["-" * (words + rest)] if row is table.columns else []
         lines.append("-" * (words + rest))
     return [*lines[:-1], "=" * (words + rest)]
-
-
-def _set_numbers(table: SmallTable) -> SmallTable:
-    """The same with the numbers of each column padded to their points."""
-    words, *others = zip(*table.rows, strict=True)
-    columns = [words, *(aligned(cells) or cells for cells in others)]
-    return SmallTable(table.columns, tuple(zip(*columns, strict=True)))
 
 
 def _wrapped(

@@ -65,7 +65,12 @@ def answer(material: parts.ContestMaterial) -> tuple[str, ...]:
 
 def cards(material: parts.ContestMaterial) -> tuple[parts.Card, ...]:
     """The best score, the most stable method, the rows."""
-    return _score_card(material), _stability_card(material), _data_card(material.found)
+    found = material.found
+    rows = f"{span(found.n_train + found.n_test)} rows"
+    split = f"{span(found.n_train)} in training, {span(found.n_test)} held out"
+    events = "" if found.follow_up is None else f"{found.follow_up.n_events:,} events."
+    data = parts.Card.of("Data", rows, events, f"{found.scheme}: {split}.")
+    return _score_card(material), _stability_card(material), data
 
 
 def _score_card(material: parts.ContestMaterial) -> parts.Card:
@@ -99,15 +104,6 @@ def _stability_card(material: parts.ContestMaterial) -> parts.Card:
         f"Nogueira's index over {len(material.found.n_test):,} folds (1: identical selections; 0:"
         " no better than chance).",
     )
-
-
-def _data_card(found: Contest) -> parts.Card:
-    """Rows in training and held out, and events."""
-    rows = f"{span(found.n_train + found.n_test)} rows"
-    split = f"{span(found.n_train)} in training, {span(found.n_test)} held out"
-    known = found.follow_up
-    events = "" if known is None else f"{known.n_events:,} events."
-    return parts.Card.of("Data", rows, events, f"{found.scheme}: {split}.")
 
 
 # --- paired differences from the best method ----------------------------------------------------
@@ -197,7 +193,7 @@ def score_lines_figure(material: parts.ContestMaterial) -> Plane:
     """Score of the best methods by size."""
     found, lines = material.found, material.lines
     shown = [
-        line_series(line, i, "score", line.curve["standard_error"].to_list())
+        _series(line, i, "score", line.curve["standard_error"].to_list())
         for i, line in enumerate(lines[: charts.MOST_LINES])
     ]
     figure = charts.score_figure(
@@ -222,7 +218,7 @@ def stability(material: parts.ContestMaterial) -> parts.Section:
     """Stability of each method at each size, where it is defined."""
     found, lines = material.found, material.lines
     shown = [
-        line_series(line, i, "stability", [np.nan] * len(line.curve))
+        _series(line, i, "stability", [np.nan] * len(line.curve))
         for i, line in enumerate(lines[: charts.MOST_LINES])
         if line.curve["stability"].notna().any()
     ]
@@ -358,7 +354,7 @@ def software(material: parts.ContestMaterial) -> parts.Section:
 # --- values of methods by size: as lines, and as a table ----------------------------------------
 
 
-def line_series(line: ScoreLine, i: int, what: str, errors: Sequence[float]) -> Series:
+def _series(line: ScoreLine, i: int, what: str, errors: Sequence[float]) -> Series:
     """A column of the table of a method by number of terms."""
     size, values, compared = (line.curve[name].to_list() for name in ("size", what, "compared"))
     return charts.method_series(line.method, i, size, values, errors, compared)

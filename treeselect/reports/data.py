@@ -75,17 +75,14 @@ def _baseline(fit: Fit, terms: str, names: Sequence[str], n_all: int) -> Table |
     words = {name: f"{w} ({name})" if count[w] > 1 else w for name, w in words.items()}
     rows = [_row(words[line[0]["variable"]], line) for line in lines]
     by = f", by {fit.design.response.name}" if width > 1 else ""
+    heads = [c["group"] if isinstance(c["group"], str) else "All" for c in lines[0]]
+    heads = [f"{h} (n\u00a0=\u00a0{c['n_group']:,})" for h, c in zip(heads, lines[0], strict=True)]
     return Table(
-        columns=("Variable", *(_head(cell) for cell in lines[0])),
+        columns=("Variable", *heads),
         rows=tuple(row for row in rows if row),
         more=n_all - len(names),
         caption=f"Variables in {terms}{by}",
     )
-
-
-def _head(cell: dict[str, Any]) -> str:
-    name = cell["group"] if isinstance(cell["group"], str) else "All"
-    return f"{name} (n\u00a0=\u00a0{cell['n_group']:,})"
 
 
 def _row(name: str, line: Sequence[dict[str, Any]]) -> tuple[str, ...]:
@@ -99,30 +96,22 @@ def _row(name: str, line: Sequence[dict[str, Any]]) -> tuple[str, ...]:
 
 
 def _counted(cell: dict[str, Any]) -> str:
-    """``"466 (36%)"``."""
-    if not cell["n"]:
+    """``"466 (36%)"``; only shares of 0 and 1 are shown as 0% and 100%."""
+    n, share = cell["n"], cell["share"]
+    if not n:
         return "0"
-    return f"{cell['n']:,} ({_percent(cell['share'])})"
+    low = "<1%" if share < 0.005 else f"{share:.0%}"
+    return f"{n:,} ({'>99%' if 0.995 < share < 1 else low})"
 
 
 def _quartiles(cell: dict[str, Any]) -> str:
-    """``"28 (21 to 39)"``."""
+    """``"28 (21 to 39)"``, numbers of three digits, or whole."""
     if not cell["n"]:
         return "–"
-    low, middle, high = (_short(cell[name]) for name in ("q25", "median", "q75"))
+    values = (cell[name] for name in ("q25", "median", "q75"))
+    rounded = (float(f"{value:.3g}") if abs(value) < 1000 else value for value in values)
+    low, middle, high = map(number_text, rounded)
     return f"{middle} ({low}\u00a0to\u00a0{high})"
-
-
-def _short(value: float) -> str:
-    """A number of three digits, or whole."""
-    return number_text(float(f"{value:.3g}") if abs(value) < 1000 else value)
-
-
-def _percent(share: float) -> str:
-    """A share; only 0 and 1 are shown as 0% and 100%."""
-    if 0 < share < 0.005:
-        return "<1%"
-    return ">99%" if 0.995 < share < 1 else f"{share:.0%}"
 
 
 def _data_lead(fit: Fit, tables: Sequence[Table]) -> str:
@@ -172,6 +161,8 @@ def associations(material: FitMaterial) -> Section | None:
     for j, i in pairs:  # each once, below the diagonal
         text = f"{values[i, j]:.2f}".removeprefix("0").replace("1.00", "1.0")
         tiles[i][j] = Tile(text, float(values[i, j]))
+    said = "; ".join(f"{one} and {other} {value}" for one, other, value in rows[:_MOST_SAID])
+    more = " The table has more." if len(rows) > _MOST_SAID else ""
     table = Table((noun(fit, 1).capitalize(), "Other", "Association"), rows, len(order) - len(rows))
     return Section(
         "associations",
@@ -180,19 +171,13 @@ def associations(material: FitMaterial) -> Section | None:
         is_map=True,
         lead=_association_lead(fit, inside),
         figure=replace(
-            Tiles(x=units, y=units, tiles=tiles, bold=inside, text=_said(rows)),
+            Tiles(x=units, y=units, tiles=tiles, bold=inside, text=f"{said}.{more}"),
             key="association-map",
             title="Associations in the data",
             saved="Associations in the data",
         ),
         table=table.titled("Associations in the data, strongest first", "Associations as a table"),
     )
-
-
-def _said(rows: tuple[tuple[str, ...], ...]) -> str:
-    """The pairs in words, the strongest first."""
-    pairs = "; ".join(f"{one} and {other} {value}" for one, other, value in rows[:_MOST_SAID])
-    return f"{pairs}.{' The table has more.' if len(rows) > _MOST_SAID else ''}"
 
 
 def _association_lead(fit: Fit, inside: list[bool]) -> str:

@@ -53,9 +53,11 @@ def answer(material: parts.FitMaterial) -> tuple[str, ...]:
     which = f"{n_selected:,} of {n_terms:,} candidate terms"
     if n_selected == n_terms:
         which = "the only candidate term" if n_terms == 1 else f"all {n_terms:,} candidate terms"
-    sentences = [
-        f"{method} selected {which} to predict {response}: {printing.enumeration(_names(fit))}."
-    ]
+    groups = fit.design.arrays.groups
+    units = zip(groups.terms, groups.keep.tolist(), strict=True)
+    kept = {term for terms, is_kept in units if is_kept for term in terms}
+    names = [f"{term} (always included)" if term in kept else term for term in fit.selected]
+    sentences = [f"{method} selected {which} to predict {response}: {printing.enumeration(names)}."]
     if fit.resampled is not None:
         said = verdict(fit, fit.stability)
         if said or np.isfinite(fit.stability.index):
@@ -71,14 +73,6 @@ def answer(material: parts.FitMaterial) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def _names(fit: Fit) -> list[str]:
-    """The selected terms; those of `keep=` are marked."""
-    groups = fit.design.arrays.groups
-    units = zip(groups.terms, groups.keep.tolist(), strict=True)
-    kept = {term for terms, is_kept in units if is_kept for term in terms}
-    return [f"{term} (always included)" if term in kept else term for term in fit.selected]
-
-
 # --- three facts below the answer: predictive score, stability and data -------------------------
 
 
@@ -86,7 +80,9 @@ def cards(material: parts.FitMaterial) -> tuple[parts.Card, ...]:
     """The score, the stability, the rows."""
     fit = material.fit
     score = _nested(material) or _held_out(fit) or _tuning(fit)
-    return score, _stability_card(fit), _data_card(fit)
+    n, counted = fit.design.rows.used, (_events(fit), *summary.excluded_rows(fit), _missing(fit))
+    rows = parts.Card.of("Data", f"{n:,} row{'' if n == 1 else 's'}", *counted)
+    return score, _stability_card(fit), rows
 
 
 def _nested(material: parts.FitMaterial) -> parts.Card | None:
@@ -178,11 +174,6 @@ def _stability_card(fit: Fit) -> parts.Card:
     return parts.Card(
         f"{head}: index", printing.decimal_text(stability.index, 2), (f"Over {scale}", *few)
     )
-
-
-def _data_card(fit: Fit) -> parts.Card:
-    n, counted = fit.design.rows.used, (_events(fit), *summary.excluded_rows(fit), _missing(fit))
-    return parts.Card.of("Data", f"{n:,} row{'' if n == 1 else 's'}", *counted)
 
 
 def _events(fit: Fit) -> str:

@@ -97,19 +97,16 @@ def _path_table(fit: Fit) -> parts.Table:
     rows = []
     for row in tables.path_table(fit).to_dict("records"):
         penalty = "" if np.isnan(row["tuning"]) else f"{row['tuning']:.3g}".replace("inf", "∞")
-        cells = [_size(row["k"], fit), penalty, decimal_text(row["train_score"], 3)]
+        size = str(row["k"])
+        size += f" (cut to {fit.k})" * (row["k"] == fit.step.cut_from)
+        size += " (chosen)" * (row["k"] == fit.k)
+        cells = [size, penalty, decimal_text(row["train_score"], 3)]
         cells += (
             [decimal_text(row["cv_score"], 3), decimal_text(row["cv_se"], 3)] if validated else []
         )
         cells += [enumeration(row["terms"]) if row["terms"] else "none"]
         rows.append(tuple(cells))
     return parts.table_around(columns, rows, [step.size for step in fit.steps], fit.k)
-
-
-def _size(size: int, fit: Fit) -> str:
-    if size == fit.k:
-        return f"{size} (chosen)"
-    return f"{size} (cut to {fit.k})" if size == fit.step.cut_from else str(size)
 
 
 # --- other numbers of units, and other sets ------------------------------------------------------

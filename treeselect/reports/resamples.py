@@ -189,7 +189,8 @@ def models(material: parts.FitMaterial) -> parts.Section | None:
         f"{i}, as the fit" if same else f"{i}" for i, same in enumerate(shown["selected"], start=1)
     ]
     columns: list[tuple[str, cells.Cell]] = [("Set", "rank")]
-    members = _members(shown["terms"].to_list(), material.fit.groups)
+    members = list(dict.fromkeys(unit for units in shown["terms"] for unit in units))
+    members.sort(key=lambda unit: unit not in material.fit.groups)  # those of the fit first
     if has_dots := len(members) <= _MOST_DOTS:
         columns += [(unit, _dot(unit)) for unit in members]
     else:
@@ -218,12 +219,6 @@ def models(material: parts.FitMaterial) -> parts.Section | None:
 
 _MOST_DOTS = 20
 """Units that sets are shown of by dots; the members of others are named."""
-
-
-def _members(sets: Sequence[tuple[str, ...]], selected: Sequence[str]) -> list[str]:
-    """The units in any of the sets, those of the fit first."""
-    found = dict.fromkeys(unit for units in sets for unit in units)
-    return sorted(found, key=lambda unit: unit not in selected)
 
 
 def _dot(unit: str) -> cells.Cell:
