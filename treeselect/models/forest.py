@@ -132,7 +132,10 @@ def refit_forest(
     if wants_importance:  # a walk of all rows through all trees, which a fold's score needs not
         importance[selected] = np.maximum(out_of_bag_gains(grown).mean, 0.0)
     if not (on_link or family.has_classes or family.loss.is_squared):
-        trees = in_order_of(_with_one_more_row(trees, constant[0]), part.monotone)
+        # With a row at the mean response in each node no leaf predicts a count of 0.
+        count = trees.nodes.weight[:, np.newaxis]
+        value = (trees.nodes.value * count + constant[0]) / (count + 1)
+        trees = in_order_of(trees._replace(nodes=trees.nodes._replace(value=value)), part.monotone)
     if family.has_times:
         trees = with_hazards(grown._replace(trees=trees), weight, problem)
     elif on_link and not family.loss.is_squared:
@@ -153,13 +156,6 @@ def grower_of(
         select_groups(problem.data, selected), truth_of(problem, weights.values), weights,
         problem.family, stream_seed(seed, "refit"), problem.groups.ranks(seed)[selected], n_threads,
     )  # fmt: skip
-
-
-def _with_one_more_row(trees: Trees, mean: float) -> Trees:
-    """The trees with a row at the mean response in each node: no leaf predicts a count of 0."""
-    weight = trees.nodes.weight[:, np.newaxis]
-    value = (trees.nodes.value * weight + mean) / (weight + 1)
-    return trees._replace(nodes=trees.nodes._replace(value=value))
 
 
 def null_response(problem: Problem, weight: WeightArray) -> FloatArray:

@@ -11,7 +11,7 @@ import numpy as np
 
 from treeselect.designs.families import Family
 from treeselect.designs.problem import CodedColumns, Problem
-from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.columns import BinnedData, take_rows
 from treeselect.engine.forest.dependence import codes_of, mean_at, strength
 from treeselect.models.model import TreeModel
@@ -155,7 +155,11 @@ def read_strengths(model: TreeModel, probes: PairProbes) -> FloatArray:
     for n in asked:
         first, second = (probes.terms[i] for i in probes.pairs[n])
         sizes = len(first.grid), len(second.grid)
-        columns, codes = zip(*(_codes(data, source, term) for term in (first, second)), strict=True)
+        columns = [np.flatnonzero(np.isin(source, term.columns)) for term in (first, second)]
+        codes = [
+            codes_of(data, own)[term.grid]
+            for own, term in zip(columns, (first, second), strict=True)
+        ]
         points = np.hstack(
             [np.repeat(codes[0], sizes[1], axis=0), np.tile(codes[1], (sizes[0], 1))]
         )
@@ -181,12 +185,6 @@ def read_resampled_strengths(
     found = read_strengths(model, probes)[:, 0]
     found[[not all(can_tell[i] for i in pair) for pair in probes.pairs]] = np.nan
     return found
-
-
-def _codes(data: BinnedData, source: IntArray, term: PairTerm) -> tuple[IntArray, AnyArray]:
-    """Columns of a term in the data of a model, and the codes of its points there."""
-    columns = np.flatnonzero(np.isin(source, term.columns))
-    return columns, codes_of(data, columns)[term.grid]
 
 
 def known(

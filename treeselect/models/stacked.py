@@ -222,13 +222,9 @@ def effect_tree(column: int, values: FloatArray, counts: FloatArray, *, is_facto
             waiting += [(left, low, middle), (left + 1, middle + 1, high)]
     else:
         leaf(0, values[0], float(counts.sum()))
-    return _as_trees(nodes)
-
-
-def _as_trees(nodes: list[tuple[int, int, bool, int, FloatArray, float]]) -> Trees:
     made = empty_nodes(len(nodes), len(nodes[0][4]))
-    for at, (column, code, missing_left, left, value, count) in enumerate(nodes):
-        made.column[at], made.code[at], made.missing_left[at] = column, code, missing_left
+    for at, (own, code, missing_left, left, value, count) in enumerate(nodes):
+        made.column[at], made.code[at], made.missing_left[at] = own, code, missing_left
         made.left[at], made.value[at], made.weight[at] = left, value, round(count)
     return Trees(made, np.array([0, len(nodes)]))
 

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from treeselect.designs.columns import TermSpec
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import column_labels, term_label
 from treeselect.designs.splines import quartiles, spline_basis
@@ -220,22 +219,17 @@ def ratio_notes(fit: LinearFit, printed: pd.DataFrame) -> tuple[str, ...]:
     if not leads_with_ratios(fit) or not fit.names:
         return ()
     between = " (or between two values)" * any(" vs " in name for name in fit.names)
+    pairs = zip(fit.names, printed["column"], strict=True)
+    levels = [label for name, label in pairs if "[T." in name and ":" not in name]
     return (
         f"Hazard ratios are for a difference of 1 in the column{between}, with all others fixed,"
         " and are assumed constant over time (proportional hazards, not checked here). Estimates"
         " and standard errors are on the log scale.",
-        *_level_notes(fit.names, printed["column"]),
-    )
-
-
-def _level_notes(names: Sequence[str], printed: Iterable[str]) -> tuple[str, ...]:
-    pairs = zip(names, printed, strict=True)
-    found = [label for name, label in pairs if "[T." in name and ":" not in name]
-    if not found:
-        return ()
-    return (
-        f"Columns such as {quoted(found[0])} compare a level with its factor's reference level:"
-        " the first, unless the formula says otherwise.",
+        *(
+            f"Columns such as {quoted(label)} compare a level with its factor's reference level:"
+            " the first, unless the formula says otherwise."
+            for label in levels[:1]
+        ),
     )
 
 
@@ -283,20 +277,13 @@ def reference_levels(data: ModelData, columns: Collection[str]) -> dict[str, Ref
     """The reference level of each factor, by its term."""
     found = {}
     for spec in data.spec.terms:
-        level = _level(spec, columns)
-        if level is not None:
+        own, *others = spec.factors
+        levels = (False, True) if own.is_bool else own.levels or ()
+        without = [level for level in levels if f"{own.factor.name}[T.{level}]" not in columns]
+        if not others and len(without) == 1 < len(levels):
             name, label = spec.term.name, term_label(spec.term, data.labels)
-            found[name] = Reference(f"{name}[{level}]", f"{label}: {level} (reference)")
+            found[name] = Reference(f"{name}[{without[0]}]", f"{label}: {without[0]} (reference)")
     return found
-
-
-def _level(spec: TermSpec, columns: Collection[str]) -> Any:
-    if len(spec.factors) > 1:
-        return None
-    (own,) = spec.factors
-    levels = (False, True) if own.is_bool else own.levels or ()
-    without = [level for level in levels if f"{own.factor.name}[T.{level}]" not in columns]
-    return without[0] if len(without) == 1 < len(levels) else None
 
 
 def with_references(table: pd.DataFrame, references: Mapping[str, Reference]) -> pd.DataFrame:

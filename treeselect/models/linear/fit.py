@@ -102,6 +102,15 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
         from treeselect.models.linear.solving import separation_problems
 
         problems += separation_problems(result, covariance, names)
+    dispersion = None
+    if family == "poisson":  # Pearson's, 1 on average for a Poisson response
+        with np.errstate(all="ignore"):  # without residual degrees of freedom, or at a mean of 0
+            dispersion = float(np.divide(result.pearson_chi2, result.df_resid))
+    df = float(result.df_resid) if result.use_t else None
+    if data.row_weights.is_sample:  # of Cox models none, as in R's `svycoxph`
+        df = None if data.has_times else float(len(data.y) - np.size(result.params))
+    if n_groups is not None:
+        df = float(n_groups - 1)
     return LinearFit(
         result=result,
         model=model,
@@ -109,12 +118,12 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
         terms=data.term_of * len(others),
         estimate=estimate,
         covariance=covariance,
-        df=_degrees_of_freedom(result, data, n_groups),
+        df=df,
         problems=tuple(dict.fromkeys(problems)),
         n_groups=n_groups,
         n_events=n_events,
         ratio=_RATIOS.get(family, ""),
-        dispersion=_dispersion(result) if family == "poisson" else None,
+        dispersion=dispersion,
         is_quasi=family == "poisson" and result.use_t and result.cov_type == "nonrobust",
         family=family,
     )
@@ -159,13 +168,6 @@ _RATIOS = {
 }
 
 
-def _dispersion(result: Any) -> float:
-    """Pearson's dispersion of counts, 1 on average for a Poisson response; NaN without residual
-    degrees of freedom, or where a mean is 0."""
-    with np.errstate(all="ignore"):
-        return float(np.divide(result.pearson_chi2, result.df_resid))
-
-
 def _check_variation(data: LinearData, classes: Sequence[Any]) -> None:
     """Raise a DataError if the response does not vary in these rows."""
     here = f" in {len(data.y)} complete cases."
@@ -179,14 +181,6 @@ def _check_variation(data: LinearData, classes: Sequence[Any]) -> None:
             "A linear model needs a response that varies, and rows of every class.\n"
             f"  Found: {n} distinct value{'' if n == 1 else 's'}{here}"
         )
-
-
-def _degrees_of_freedom(result: Any, data: LinearData, n_groups: int | None) -> float | None:
-    if n_groups is not None:
-        return float(n_groups - 1)
-    if data.row_weights.is_sample:  # of Cox models none, as in R's `svycoxph`
-        return None if data.has_times else float(len(data.y) - np.size(result.params))
-    return float(result.df_resid) if result.use_t else None
 
 
 def _without_groups(result: Any, covariance: FloatArray, names: Sequence[str]) -> list[str]:

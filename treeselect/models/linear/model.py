@@ -113,12 +113,6 @@ class _Coding:
         return LinearPart(by_code, slopes[:n_basis], mean, self.knots, self.centre, self.scale)
 
 
-def _coded_factor(codes: AnyArray) -> _Coding:
-    """Treatment contrasts of the levels that occur, missing values among them."""
-    known = np.unique(codes)[1:]
-    return _Coding(np.equal.outer(codes, known).astype(np.float64), is_number=False)
-
-
 def _coded_number(x: FloatArray, share: FloatArray, bends: bool) -> _Coding:
     """The number or its splines, standardised, with an indicator of missing values."""
     gaps = np.isnan(x)
@@ -151,12 +145,15 @@ def refit_linear(
     share = weights.values[rows].astype(np.float64)
     own = np.flatnonzero(selected[coded.groups.ids])
     single = [name for name in coded.column_names if coded.column_names.count(name) == 1]
-    codings = [
-        _coded_factor(coded.columns[j][rows])
-        if coded.n_levels[j] is not None
-        else _coded_number(coded.columns[j][rows], share, bends and coded.column_names[j] in single)
-        for j in own.tolist()
-    ]
+    codings = []
+    for j in own.tolist():
+        values = coded.columns[j][rows]
+        if coded.n_levels[j] is None:
+            bent = bends and coded.column_names[j] in single
+            codings.append(_coded_number(values, share, bent))
+        else:  # treatment contrasts of the levels that occur, missing values among them
+            contrasts = np.equal.outer(values, np.unique(values)[1:])
+            codings.append(_Coding(contrasts.astype(np.float64), is_number=False))
     made = [coding.values for coding in codings]
     *starts, n_made = np.cumsum([0, *(x.shape[1] for x in made)]).tolist()
     estimate = np.zeros((n_made, len(constant)))
@@ -176,7 +173,11 @@ def refit_linear(
         parts.append(coding.part(slopes, mean, by_code))
     eta = np.sum([np.tile(constant, (len(rows), 1)), *sums], axis=0)
     importance = np.zeros(len(selected))
-    importance[selected] = _spreads(sums, _information(problem, weights, eta))
+    # Standard deviations of the parts under the information of the rows
+    information = _information(problem, weights, eta)
+    share = information / np.maximum(information.sum(axis=0), 1e-300)
+    centred = (part - (share * part).sum(axis=0) for part in sums)
+    importance[selected] = [float(np.sqrt((share * part**2).sum())) for part in centred]
     return LinearModel(
         selected, None, constant, importance, family, parts=tuple(parts), bends=bends
     )
@@ -222,13 +223,6 @@ def _information(problem: Problem, weights: RowWeights, eta: FloatArray) -> Floa
     loss = problem.family.loss.of(problem.y[rows], weights.values[rows])
     curvature = loss.curvature(own if own.shape[1] > 1 else own[:, 0])
     return np.asarray(weights.values[rows][:, np.newaxis] * curvature.reshape(own.shape))
-
-
-def _spreads(parts: Sequence[FloatArray], information: FloatArray) -> list[float]:
-    """Standard deviation of each part of the linear predictor under the information of the rows."""
-    share = information / np.maximum(information.sum(axis=0), 1e-300)
-    centred = (part - (share * part).sum(axis=0) for part in parts)
-    return [float(np.sqrt((share * part**2).sum())) for part in centred]
 
 
 def by_code_of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -199,7 +200,14 @@ def _units(per: object, data: ModelData, terms: Sequence[str]) -> dict[str, floa
     }
     if isinstance(per, str) and per == "sd":
         known = {name: x for name, x in numbers.items() if len(np.unique(x[~np.isnan(x)])) > 2}
-        return {name: _sd(x, data.weight) for name, x in known.items()}
+        found = {}
+        for name, x in known.items():
+            rows = ~np.isnan(x) & (data.weight > 0)
+            x, mass = x[rows], data.weight[rows]
+            total = mass.sum() - 1 if mass.dtype.kind in "iu" else mass.sum()
+            squares = mass * (x - np.average(x, weights=mass)) ** 2
+            found[name] = float(np.sqrt(squares.sum() / max(total, 1)))
+        return found
     steps = dict(per) if isinstance(per, Mapping) else None
     wrong = [name for name in steps or () if name not in numbers]
     if steps is None or wrong or not all((finite(s) or 0) > 0 for s in steps.values()):
@@ -209,13 +217,6 @@ def _units(per: object, data: ModelData, terms: Sequence[str]) -> dict[str, floa
             f"  Found: {kind}. Numbers: {listing(numbers) or 'none'}."
         )
     return {name: float(step) for name, step in steps.items()}
-
-
-def _sd(x: Any, weight: Any) -> float:
-    known = ~np.isnan(x) & (weight > 0)
-    mean = np.average(x[known], weights=weight[known])
-    total = weight[known].sum() - 1 if weight.dtype.kind in "iu" else weight[known].sum()
-    return float(np.sqrt((weight[known] * (x[known] - mean) ** 2).sum() / max(total, 1)))
 
 
 def _rows(
@@ -234,7 +235,10 @@ def _rows(
             intervals(found, interval, 0.95, "interval") * unit[:, np.newaxis]
         )
     table = coefficients.with_references(table, found.references)
-    tests = _tests(found)
+    tests: dict[str, float] = {}  # p-value of each term given all others
+    with contextlib.suppress(DataError):  # a model without a term can't be fitted
+        tested = drop_tests(found, (), "pandas").table
+        tests = dict(zip(tested["term"], tested["p_value"], strict=True))
     labels = column_labels(data, table["column"], table["term"])
     rows, seen = [], set[str]()
     for row, label in zip(table.to_dict("records"), labels, strict=True):
@@ -243,7 +247,7 @@ def _rows(
             continue
         reference = found.references.get(term)
         is_reference = reference is not None and np.isnan(row["std_error"])
-        text = _plain(label)
+        text = re.sub(r"\[(?:T\.)?([^\]]*)\]", r": \1", label)  # ``sex: male``
         if is_reference and reference:
             text = str(row["column"]).removesuffix(reference.column) + reference.label
         n, events = _counts(data, data.spec[term], str(row["column"]))
@@ -260,20 +264,6 @@ def _rows(
         )  # fmt: skip
         seen.add(term)
     return rows
-
-
-def _tests(found: FittedTerms) -> dict[str, float]:
-    """P-value of each term given all others; missing where there is no test."""
-    try:
-        tested = drop_tests(found, (), "pandas").table
-    except DataError:  # a model without a term can't be fitted
-        return {}
-    return dict(zip(tested["term"], tested["p_value"], strict=True))
-
-
-def _plain(label: str) -> str:
-    """A column's name without brackets: ``sex: male``."""
-    return re.sub(r"\[(?:T\.)?([^\]]*)\]", r": \1", label)
 
 
 def _counts(data: ModelData, spec: TermSpec, column: str) -> tuple[float, float]:
@@ -325,7 +315,8 @@ def _content(
     columns = ["Term", "Events/n" if has_events else "n"]
     for name in models:
         columns += [f"{_HEADS[name]}: {ratio.lower()} (95% CI)", "P"]
-    keys = table["column"].map(_key)
+    # A column, whatever values of its number are compared
+    keys = table["column"].str.replace(r": (\S+ vs|per) \S+$", "", regex=True)
     by_place = {
         (model, key): row
         for model, key, row in zip(table["model"], keys, table.to_dict("records"), strict=True)
@@ -337,7 +328,9 @@ def _content(
             found_rows = [by_place.get((name, key)) for name in models]
             first = next(row for row in found_rows if row is not None)
             cells = [cell for row in found_rows for cell in _cells(row, ratio)]
-            rows.append((str(first["label"]), _count_text(first, has_events), *cells))
+            n = "" if np.isnan(first["n"]) else f"{first['n']:,.0f}"
+            n = f"{first['events']:,.0f}/{n}" if n and has_events else n
+            rows.append((str(first["label"]), n, *cells))
     title = f"{ratio}s: {response_words(data, found.family)}"
     return SummaryContent(title, (), tuple(columns), tuple(rows), notes)
 
@@ -346,17 +339,6 @@ def response_words(data: ModelData, family: str) -> str:
     """The response with the class that ratios are of; of ordered classes that is any higher one."""
     named = in_labels(data).response
     return named.name if family == ORDINAL else named.in_linear_models
-
-
-def _key(column: str) -> str:
-    """A column, whatever values of its number are compared."""
-    return re.sub(r": (\S+ vs|per) \S+$", "", column)
-
-
-def _count_text(row: Mapping[Any, Any], has_events: bool) -> str:
-    if np.isnan(row["n"]):
-        return ""
-    return f"{row['events']:,.0f}/{row['n']:,.0f}" if has_events else f"{row['n']:,.0f}"
 
 
 def _cells(row: Mapping[Any, Any] | None, ratio: str) -> tuple[str, str]:

@@ -487,6 +487,8 @@ def intervals(
 def _excess(data: LinearData, j: int, found: FittedTerms, limit: float) -> Callable[[float], float]:
     """How far the deviance with coefficient j fixed is above a limit. The others start where they
     are expected to be, from the covariance of the estimates."""
+    from statsmodels.genmod.families import Binomial, Poisson
+
     fit, others = found.fit, np.arange(data.matrix.shape[1]) != j
     matrix, column = data.matrix.to_numpy(dtype=np.float64), np.zeros(len(others))
     column[j], column[others] = 1.0, fit.covariance[others, j] / fit.covariance[j, j]
@@ -496,20 +498,13 @@ def _excess(data: LinearData, j: int, found: FittedTerms, limit: float) -> Calla
     def excess(value: float) -> float:
         moved = at_best + (value - fit.estimate[j]) * (matrix @ column)
         fixed = dataclasses.replace(rest, offset=moved)
-        if not others.any() and found.family in ("binomial", "poisson"):
-            return _without_columns(fixed, found.family) - limit
+        if not others.any() and found.family in ("binomial", "poisson"):  # of the offset alone
+            kind = Binomial() if found.family == "binomial" else Poisson()
+            mass, mean = data.row_weights.relative, kind.link.inverse(moved)
+            return float(kind.deviance(data.y, mean, freq_weights=mass)) - limit
         return deviance_of(fit_quietly(fixed, found.family, found.name), found.family) - limit
 
     return excess
-
-
-def _without_columns(data: LinearData, family: str) -> float:
-    """Deviance of the offset alone."""
-    import statsmodels.api as sm
-
-    kind = sm.families.Binomial() if family == "binomial" else sm.families.Poisson()
-    mass = data.row_weights.relative
-    return float(kind.deviance(data.y, kind.link.inverse(data.offset), freq_weights=mass))
 
 
 def _end(excess: Callable[[float], float], estimate: float, step: float) -> float:
