@@ -104,7 +104,10 @@ def _parsed(
         read = list(parser.get_tokens_from_formula(written, context=context))
         strata = [names.column(name) for name in plain_strata(names.expressions)]
         context["__formulaic_variables_used_lhs__"] = [*names.on_the_left(tokens), *strata]
-        tree = parser.get_ast_from_tokens(_nested(read), context=context)
+        ours = [Token(token.token, token.kind.value) for token in read]
+        if (nested := balanced(ours)) != ours:  # long sums in nested parentheses
+            read = [FormulaicToken(t.text, kind=t.kind) for t in nested]
+        tree = parser.get_ast_from_tokens(read, context=context)
         _check_size(tree, text, len(visible))
         sides = parser.get_terms_from_ast(tree, context=context)
     except (FormulaicError, RecursionError) as error:
@@ -149,28 +152,17 @@ def _numbered(tokens: Sequence[Token], names: Identifiers, text: str) -> list[To
 
 def _tokens(unquoted: Unquoted, text: str) -> list[Token]:
     """Our records of formulaic's tokens."""
+    found, code = [], unquoted.code
     try:
-        return [
-            Token(token.token, token.kind.value, _percent(token, unquoted))
-            for token in tokenize(unquoted.code)
-        ]
+        for token in tokenize(code):
+            start, percent = token.source_start or 0, ""
+            if token.kind is FormulaicToken.Kind.OPERATOR and code[start : start + 1] == "%":
+                # As it is written: formulaic drops the signs.
+                percent = unquoted.restore(code[start : code.find("%", start + 1) + 1])
+            found.append(Token(token.token, token.kind.value, percent))
     except FormulaicError as error:
         raise _unreadable(text, error, unquoted.restore) from None
-
-
-def _percent(token: FormulaicToken, unquoted: Unquoted) -> str:
-    """An operator between percent signs as it is written; formulaic drops the signs."""
-    start = token.source_start or 0
-    if token.kind is not FormulaicToken.Kind.OPERATOR or unquoted.code[start : start + 1] != "%":
-        return ""
-    return unquoted.restore(unquoted.code[start : unquoted.code.find("%", start + 1) + 1])
-
-
-def _nested(tokens: list[FormulaicToken]) -> list[FormulaicToken]:
-    """The same formula with its long sums in nested parentheses."""
-    ours = [Token(token.token, token.kind.value) for token in tokens]
-    nested = balanced(ours)
-    return tokens if nested == ours else [FormulaicToken(t.text, kind=t.kind) for t in nested]
+    return found
 
 
 def _term(term: Any, names: Identifiers) -> Term:

@@ -149,12 +149,7 @@ def score_axis(
         span = LEAST_SPAN
     low = max(min(values[i] - halves[i] for i in known), least)
     high = min(max(values[i] + halves[i] for i in known), most)
-    return _within(low, high, span, least, most)
-
-
-def _within(low: float, high: float, span: float, least: float, most: float) -> Axis:
-    """An axis that covers a range, at least `span` high if the bounds allow it."""
-    room = max(span - (high - low), 0.0) / 2
+    room = max(span - (high - low), 0.0) / 2  # at least `span` high if the bounds allow it
     low, high = low - room, high + room
     up, down = max(least - low, 0.0), max(high - most, 0.0)  # one of them is 0 if there is room
     low, high = max(low - down, least), min(high + up, most)
@@ -185,7 +180,12 @@ def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
         room = largest / 20 or 0.5
         low, high = max(low - room, -sys.float_info.max), min(high + room, sys.float_info.max)
     unit = _unit(low, high)
-    ticks = [tick * unit for tick in _round_values(low / unit, high / unit, about)]
+    low, high = low / unit, high / unit
+    raw = (high - low) / about
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(m * power for m in (1, 2, 5, 10) if m * power >= raw * 0.999)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    ticks = [i * step * unit for i in range(first, last + 1)]
     return list(dict.fromkeys(tick for tick in ticks if math.isfinite(tick)))
 
 
@@ -203,15 +203,6 @@ def _unit(low: float, high: float) -> float:
     if max(abs(low), abs(high)) > 1e300:
         return 1e300
     return 1e-300 if high - low < 1e-290 else 1.0
-
-
-def _round_values(low: float, high: float, about: int) -> list[float]:
-    raw = (high - low) / about
-    power = 10.0 ** math.floor(math.log10(raw))
-    step = next(m * power for m in (1, 2, 5, 10) if m * power >= raw * 0.999)
-    first = math.floor(low / step + 1e-9)
-    last = math.ceil(high / step - 1e-9)
-    return [i * step for i in range(first, last + 1)]
 
 
 def tick_labels(ticks: Sequence[float], *, signed: bool = False) -> list[str]:

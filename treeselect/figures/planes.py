@@ -175,8 +175,12 @@ def _series(area: _Area, one: Series, shift: float) -> Markup:
     if one.line == "steps":
         parts.append(path("steps", _steps(xs, ys)))
     elif one.line:
-        runs = [run for run in _runs(zip(xs, ys, strict=True)) if len(run) > 1]
-        parts += [tag("polyline", class_="line", points=_corners(run)) for run in runs]
+        # In contiguous parts without those that are not known
+        groups = itertools.groupby(zip(xs, ys, strict=True), lambda point: math.isfinite(point[1]))
+        runs = [list(run) for is_known, run in groups if is_known]
+        parts += [
+            tag("polyline", class_="line", points=_corners(run)) for run in runs if len(run) > 1
+        ]
     parts.append(
         path("censored", *dict.fromkeys(
             f"M{length(area.x(x))} {length(area.y(y) - 4)}v8" for x, y in one.ticks
@@ -228,17 +232,7 @@ def _whisker(x: float, low: float, high: float, cap: float) -> str:
     return f"{bar}m{length(-cap)} 0h{wide}M{length(x - cap)} {length(low)}h{wide}"
 
 
-def _runs(points: Iterable[tuple[float, float]]) -> list[list[tuple[float, float]]]:
-    """Points without those that are not known, in contiguous parts."""
-    parts = itertools.groupby(points, key=lambda point: math.isfinite(point[1]))
-    return [list(run) for is_known, run in parts if is_known]
-
-
 def _corners(points: Iterable[tuple[float, float]]) -> str:
-    return " ".join(f"{length(x)},{length(y)}" for x, y in _bends(points))
-
-
-def _bends(points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
     """Points without those that repeat or lie between two of the same height."""
     kept: list[tuple[float, float]] = []
     for point in points:
@@ -247,7 +241,7 @@ def _bends(points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
         if len(kept) > 1 and kept[-2][1] == kept[-1][1] == point[1]:
             kept.pop()
         kept.append(point)
-    return kept
+    return " ".join(f"{length(x)},{length(y)}" for x, y in kept)
 
 
 def _steps(xs: Sequence[float], ys: Sequence[float]) -> str:

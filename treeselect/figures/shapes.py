@@ -63,14 +63,9 @@ def definite(scale: str) -> str:
 
 def share_scale(curves: Sequence[Curve]) -> bool:
     """Whether all curves are visible on one scale: none looks flat beside another."""
-    ranges = [_range(curve) for curve in curves]
-    seen = [extent for extent in ranges if extent > 0]
+    effects = [[point.effect for point in curve.points] for curve in curves]
+    seen = [extent for own in effects if (extent := max(own) - min(own)) > 0]
     return not seen or min(seen) >= _FLAT * max(seen)
-
-
-def _range(curve: Curve) -> float:
-    effects = [point.effect for point in curve.points]
-    return max(effects) - min(effects)
 
 
 def panels(

@@ -201,10 +201,8 @@ _CALLS = {
     f" first: {_MISSING}",
     "cut cut2": _CUT,
     "ifelse if_else": "Write `np.where(condition, yes, no)`.",
-    "pmin": "Write `np.minimum(x, z)`.",
-    "pmax": "Write `np.maximum(x, z)`.",
-    "min": "For the smaller of two values per row write `np.minimum(x, z)`.",
-    "max": "For the larger of two values per row write `np.maximum(x, z)`.",
+    "min pmin": "For the smaller of two values per row write `np.minimum(x, z)`.",
+    "max pmax": "For the larger of two values per row write `np.maximum(x, z)`.",
     "round": "Write `np.rint({x})`.",
     "ceiling": "Write `ceil({x})`.",
     "trunc": "Write `np.trunc({x})`.",
@@ -313,16 +311,12 @@ def check_lengths(unquoted: Unquoted, text: str, columns: Sequence[str]) -> None
 def check_neighbours(tokens: Sequence[Token], text: str, unquoted: Unquoted) -> None:
     """Refuse neighbours without an operator, which formulaic takes minutes to find."""
     for one, other in itertools.pairwise(tokens):
-        if _is_operand(one) and _is_operand(other):
+        if all(t.text == "." or t.kind not in ("operator", "context") for t in (one, other)):
             left, right = (shortened(unquoted.restore(token.text)) for token in (one, other))
             raise FormulaError(
                 f"Can't read the formula.\n  {shortened(text)}\n  Missing operator between"
                 f" {quoted(left.strip('`'))} and {quoted(right.strip('`'))}."
             )
-
-
-def _is_operand(token: Token) -> bool:
-    return token.text == "." or not (token.is_operator or token.kind == "context")
 
 
 def check_calls(unquoted: Unquoted) -> None:
