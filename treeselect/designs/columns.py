@@ -146,9 +146,10 @@ def learn(term: Term, values: Sequence[Values]) -> TermSpec:
         known = np.logical_and.reduce([c >= 0 for c in codes])
         found = np.unique(np.stack([c[known] for c in codes], axis=1), axis=0)
         spec = TermSpec(term, specs, tuple(map(tuple, found.tolist())), len(found))
+    gaps = missing_rows(dict(enumerate(values)))
     if len(specs) > 1:
-        _check_size(spec, _n_rows(values[0]))
-    return dataclasses.replace(spec, n_missing=int(missing_rows(dict(enumerate(values))).sum()))
+        _check_size(spec, len(gaps))
+    return dataclasses.replace(spec, n_missing=int(gaps.sum()))
 
 
 def _check_size(spec: TermSpec, n_rows: int) -> None:
@@ -162,10 +163,6 @@ def _check_size(spec: TermSpec, n_rows: int) -> None:
             f"  Found: {n_columns:,} columns of {n_rows:,} rows. Trees model interactions without"
             " product terms: write its factors as separate terms."
         )
-
-
-def _n_rows(values: Values) -> int:
-    return len(values.codes if isinstance(values, Labels) else _number_columns(values)[0])
 
 
 def conform(values: Values, spec: FactorSpec) -> Values | None:

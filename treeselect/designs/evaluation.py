@@ -108,24 +108,17 @@ def _categorical(
             f"The term {quoted(factor.name)} must have a single column inside `C()`.\n"
             f"  Found: {len(values.fields)}."
         )
-    labels = as_factor(values, wanted)
-    if not state.get("fitted"):
-        _check_base(factor, node, labels)
+    labels, contrast = as_factor(values, wanted), node.option("contrasts")
+    is_treatment = isinstance(contrast, Contrast) and "reatment" in contrast.name
+    if isinstance(contrast, Contrast) and is_treatment and not state.get("fitted"):
+        for reference in contrast.constants:  # or a linear refit would fail
+            if reference not in labels.levels:
+                raise DataError(
+                    f"The reference level in {quoted(factor.name)} must be one of the levels.\n"
+                    f"  Found: {reference!r}. Levels: {listing(labels.levels)}."
+                )
     state["fitted"] = True
     return labels
-
-
-def _check_base(factor: Factor, node: Transform, labels: Labels) -> None:
-    """The reference of a treatment contrast must be a level, or a linear refit would fail."""
-    contrast = node.option("contrasts")
-    if not isinstance(contrast, Contrast) or "reatment" not in contrast.name:
-        return
-    for reference in contrast.constants:
-        if reference not in labels.levels:
-            raise DataError(
-                f"The reference level in {quoted(factor.name)} must be one of the levels.\n"
-                f"  Found: {reference!r}. Levels: {listing(labels.levels)}."
-            )
 
 
 def _values(
@@ -405,7 +398,7 @@ class TermColumns:
             return np.ones((len(frame), 1))
         with _making(self.terms, frame):
             frame, values = self._values(frame)
-            return self.made.again(frame.drop(columns=_replaced(frame, values)), values)
+            return self.made.again(frame.drop(columns=[n for n in frame if n in values]), values)
 
     def _values(self, frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
         frame = _variables(frame, self.terms)
@@ -467,7 +460,8 @@ def _matrix(
     with _making(terms, frame):
         values = recoded.values(frame, _given(terms, frame, state))
         _check_matrix(terms, frame, values, full_rank=full_rank)
-        plain = frame.drop(columns=_replaced(frame, values))
+        # formulaic must not read columns whose values are given.
+        plain = frame.drop(columns=[name for name in frame if name in values])
         return formulaic_matrix(text, plain, values, terms, full_rank=full_rank)
 
 
@@ -481,11 +475,6 @@ def _given(terms: Sequence[Term], frame: pd.DataFrame, state: dict[str, Any]) ->
     """Values of the factors that are no columns; `state` is filled, or replayed."""
     factors = {f.name: f for term in terms for f in term.factors if not f.is_plain}
     return {name: _for_matrix(f, frame, state.setdefault(name, {})) for name, f in factors.items()}
-
-
-def _replaced(frame: pd.DataFrame, values: Mapping[str, Any]) -> list[str]:
-    """Columns that formulaic must not read, because their values are given."""
-    return [str(name) for name in frame if name in values]
 
 
 @contextmanager

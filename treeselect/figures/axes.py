@@ -101,12 +101,6 @@ def share_axis() -> Axis:
     return Axis(0.0, 1.0, lambda room: pairs)
 
 
-def time_axis(last: float, times: Sequence[float], label: str) -> Axis:
-    """An axis from 0 to the last time, with ticks at these times."""
-    pairs = list(zip(times, tick_labels(times), strict=True))
-    return Axis(0.0, last, lambda room: pairs, label, kind="times")
-
-
 def time_ticks(last: float) -> list[float]:
     """Round times from 0 to the last one."""
     return [tick for tick in nice_ticks(0.0, last, 6) if 0 <= tick <= last]

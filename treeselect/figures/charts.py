@@ -343,12 +343,13 @@ def survival_figure(
         )
         dots.append(Series(x=[horizon], y=[share], line="", colour=i, mark=i, hollow=True))
     last = max(group.x[-1] for group in groups)
+    named = list(zip(ticks, axes.tick_labels(ticks), strict=True))
     return Plane(
         key="survival",
         title="Survival of the risk groups",
         saved="Survival of the risk groups",
         text="; ".join(one.text for one in curves),
-        x=axes.time_axis(last, ticks, time),
+        x=axes.Axis(0.0, last, lambda room: named, time, kind="times"),
         y=axes.share_axis().named("event-free"),
         series=[*curves, *dots],
         rules=[Rule(horizon, "y", f"{horizon:g}")],

@@ -387,12 +387,12 @@ class Reader:
         if not all(isinstance(argument, ast.Constant) for argument in given):
             self._refuse_contrast(name, value)
         allowed = CONTRAST_ARGUMENTS[text]
-        options = [(str(extra.arg), _constant(extra.value)) for extra in value.keywords]
+        options = [(str(extra.arg), ast.literal_eval(extra.value)) for extra in value.keywords]
         if len(value.args) > len(allowed) or not {key for key, _ in options} <= set(
             allowed[len(value.args) :]
         ):
             self._refuse_contrast(name, value)
-        return Contrast(text, tuple(map(_constant, value.args)), tuple(options))
+        return Contrast(text, tuple(map(ast.literal_eval, value.args)), tuple(options))
 
     def _refuse_contrast(self, name: str, value: ast.expr) -> NoReturn:
         self.refuse(
@@ -416,10 +416,6 @@ class Reader:
 
 def _numpy(name: str) -> str:
     return name.removeprefix("np.") if name.startswith("np.") else ""
-
-
-def _constant(node: ast.expr) -> object:
-    return node.value if isinstance(node, ast.Constant) else None
 
 
 _SAID = {

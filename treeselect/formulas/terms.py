@@ -516,16 +516,12 @@ def _labels_with_labels(left: Labels, right: Labels, sign: str) -> NDArray[np.bo
             )
         return np.asarray(_COMPARISON[sign](left.codes, right.codes))
     # By the places of all levels in one order: no text is compared row by row.
-    merged = {level: i for i, level in enumerate(_in_order([*left.levels, *right.levels], sign))}
+    levels = list(dict.fromkeys([*left.levels, *right.levels]))
+    if sign not in ("==", "!="):
+        try:
+            levels.sort()
+        except TypeError:
+            raise ComputationError("Text and numbers can't be ordered.") from None
+    merged = {level: i for i, level in enumerate(levels)}
     at = [np.array([merged[v] for v in side.levels], dtype=np.int64) for side in (left, right)]
     return np.asarray(_COMPARISON[sign](at[0][left.codes], at[1][right.codes]))
-
-
-def _in_order(levels: list[Any], sign: str) -> list[Any]:
-    distinct = list(dict.fromkeys(levels))
-    if sign in ("==", "!="):
-        return distinct
-    try:
-        return sorted(distinct)
-    except TypeError:
-        raise ComputationError("Text and numbers can't be ordered.") from None

@@ -162,7 +162,12 @@ class Scanned:
                 values = _floats_of(table.column(name), used, name)
                 sketches[name] = merged(sketches[name], sketch_of(values, own_weight))
             for name in list(levels):
-                _gather(levels, name, table.column(name), used)
+                own = table.column(name) if used is None else table.column(name).take(used)
+                if pa.types.is_dictionary(own.type):
+                    own = own.cast(own.type.value_type)
+                levels[name].update(v for v in own.unique().to_pylist() if v is not None)
+                if len(levels[name]) > _MOST_LEVELS:
+                    del levels[name]
         frame = _joined(parts, schema, columns)
         done = {
             name: _with_levels(frame[name], list(levels[name])) if name in levels else frame[name]
@@ -246,15 +251,6 @@ def _floats_of(column: Any, used: IntArray | None, name: str) -> FloatArray:
             "  Found: infinite values. Replace them by missing values, which are allowed."
         )
     return np.asarray(found, dtype=np.float64)
-
-
-def _gather(levels: dict[str, set[Any]], name: str, column: Any, used: IntArray | None) -> None:
-    own = column if used is None else column.take(pa.array(used))
-    if pa.types.is_dictionary(own.type):
-        own = own.cast(own.type.value_type)
-    levels[name].update(value for value in own.unique().to_pylist() if value is not None)
-    if len(levels[name]) > _MOST_LEVELS:
-        del levels[name]
 
 
 # --- Results in the library of the user's data ---------------------------------------------------

@@ -198,7 +198,10 @@ def as_html(content: SummaryContent) -> str:
     """A summary: facts, tables, notes."""
     c = content.shown()
     tables = (_table(table.columns, table.rows) for table in c.tables)
-    parts = [f'<p class="title">{_text(c.title)}</p>', _facts(c.facts), *tables, _notes(c.notes)]
+    items = "".join(f"<li>{_html_prose(text)}</li>" for text in c.notes)
+    # Open, as they say which numbers not to trust
+    notes = f"<details open><summary>Notes</summary><ul>{items}</ul></details>" if items else ""
+    parts = [f'<p class="title">{_text(c.title)}</p>', _facts(c.facts), *tables, notes]
     inside = "\n".join(filter(None, parts))
     return f'<div class="treeselect"><style>{style_sheet()}</style>\n{inside}\n</div>'
 
@@ -211,12 +214,6 @@ def _facts(pairs: Sequence[tuple[str, str]]) -> str:
         for name, value in pairs
     )
     return f"<dl>{rows}</dl>" if pairs else ""
-
-
-def _notes(texts: Sequence[str]) -> str:
-    """Sentences to read with a table: open, as they say which numbers not to trust."""
-    items = "".join(f"<li>{_html_prose(text)}</li>" for text in texts)
-    return f"<details open><summary>Notes</summary><ul>{items}</ul></details>" if texts else ""
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -313,8 +313,8 @@ def sequential_tests(found: FittedTerms, notes: tuple[str, ...], library: str) -
         for term, before, after in zip(terms, models, models[1:], strict=False)
     ]
     how = "each term given those above it (sequential)" + ", as R's `anova`" * (not found.is_robust)
-    return _tests("Analysis of deviance: sequential tests of terms", rows, found, how, notes,
-                  library)  # fmt: skip
+    title = "Analysis of deviance: sequential tests of terms"
+    return TermTests(pd.DataFrame(rows), partial(_content, title, rows, found, how, notes), library)
 
 
 def drop_tests(found: FittedTerms, notes: tuple[str, ...], library: str) -> TermTests:
@@ -332,7 +332,8 @@ def drop_tests(found: FittedTerms, notes: tuple[str, ...], library: str) -> Term
     left = [found.names.get(t, t) for t in found.terms if t not in found.droppable]
     if left:
         notes = (*notes, f"Not dropped, because an interaction contains them: {', '.join(left)}.")
-    return _tests("Tests of terms given all others", rows, found, how, notes, library)
+    title = "Tests of terms given all others"
+    return TermTests(pd.DataFrame(rows), partial(_content, title, rows, found, how, notes), library)
 
 
 def _row(
@@ -380,17 +381,6 @@ def statistic_name(found: FittedTerms) -> str:
     if found.is_robust:
         return "Wald" if found.fit.df is None else "Wald F"
     return "LR" if found.scale is None else "F"
-
-
-def _tests(
-    title: str,
-    rows: list[dict[str, Any]],
-    found: FittedTerms,
-    how: str,
-    notes: tuple[str, ...],
-    library: str,
-) -> TermTests:
-    return TermTests(pd.DataFrame(rows), partial(_content, title, rows, found, how, notes), library)
 
 
 def _content(
