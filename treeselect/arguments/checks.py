@@ -66,10 +66,8 @@ def answer(value: object, name: str) -> object:
 
 
 def described(value: object) -> str:
-    """Any value in a message: as it could be typed, on one line, and short.
-
-    The type is added where the text does not show it; arrays are described by their shape.
-    """
+    """Any value in a message: as it could be typed, on one line, and short. The type is added where
+    the text does not show it; arrays are described by their shape."""
     value = plain(value)
     kind = type(value).__name__[:_LONGEST]
     if isinstance(value, type):

@@ -425,10 +425,8 @@ def simulate_survival(
 def _seen(
     rng: np.random.Generator, n: int, strata: int, left_truncated: bool
 ) -> tuple[NDArray[Any], ...]:
-    """Numbers, codes of factors and sites, entries and times of n rows that were observed.
-
-    Rows whose event precedes their entry are drawn again.
-    """
+    """Numbers, codes of factors and sites, entries and times of n rows that were observed; rows
+    whose event precedes their entry are drawn again."""
     drawn, count = [], 0
     while count < n:
         x = rng.standard_normal((n, _NUMBERS))

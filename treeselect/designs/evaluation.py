@@ -1,5 +1,5 @@
-"""Values of the factors of a formula, row by row, missing wherever one of their columns is; and
-formulaic's matrix of terms, for linear models."""
+"""Values of the factors of a formula, row by row, missing wherever one of their columns is; and for
+linear models formulaic's matrix of terms, and splines."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from treeselect.brief import brief
-from treeselect.designs.splines import spline_basis
-from treeselect.engine.arrays import BoolArray, FloatArray
+from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
+from treeselect.engine.rounding import weighted_quantiles
 from treeselect.errors import (
     DataError,
     TreeselectError,
@@ -44,7 +44,6 @@ from treeselect.formulas.terms import (
     ComputationError,
     Contrast,
     Factor,
-    Learner,
     Node,
     Term,
     Transform,
@@ -155,7 +154,16 @@ def _values(
     except Exception as error:
         raise _not_computed(factor, error, rows, state) from error
     _check_length(factor, found, n_known)
-    return _spread_values(found, factor, node, known, missing)
+    if isinstance(found, Labels):
+        return dataclasses.replace(found, codes=_spread(found.codes, known, missing, -1))
+    allows_nan = isinstance(node, Transform) and node.option("extrapolation") == "na"
+    several = [found.values] if isinstance(found, Numbers) else list(found.columns)
+    for column in several:
+        _check_finite(column, factor, known, allows_nan=allows_nan)
+    full = [_spread(column, known, missing, np.nan) for column in several]
+    if isinstance(found, Basis):
+        return Basis(found.fields, tuple(full))
+    return dataclasses.replace(found, values=full[0])
 
 
 LARGEST_BASIS = 50_000_000
@@ -183,14 +191,9 @@ def compute(node: Node, rows: Mapping[str, Numbers | Labels], state: dict[str, A
         environment = {name: to_series(column) for name, column in rows.items()}
         found, categorical = columns_of(run_trusted(node, environment, state))
         return _values_of_columns(found, node.text, categorical=categorical)
-    values: Values = value_of(node, rows, _learner(state))
-    return values
-
-
-def _learner(state: dict[str, Any]) -> Learner:
-    """Hands transforms to formulaic, with what they learned before."""
 
     def learn(node: Transform, argument: Numbers | Labels) -> Values:
+        """What formulaic's transform makes of a column, with what it learned before."""
         if isinstance(argument, Labels) and node.function != "hashed":
             raise ComputationError(
                 f"{quoted(node.function)} needs numbers. Found: text or categories"
@@ -203,7 +206,8 @@ def _learner(state: dict[str, Any]) -> Learner:
             return Labels(codes, tuple(range(n_levels)), declared=True)
         return _values_of_columns(found, node.text, categorical=False)
 
-    return learn
+    values: Values = value_of(node, rows, learn)
+    return values
 
 
 def _values_of_columns(found: Mapping[str, Any], name: str, *, categorical: bool) -> Values:
@@ -224,21 +228,6 @@ def _check_length(factor: Factor, values: Values, n_rows: int) -> None:
             f"The term {quoted(factor.name)} must give one value per row, {n_rows}.\n"
             f"  Found: {', '.join(map(str, lengths)) or 'none'}."
         )
-
-
-def _spread_values(
-    values: Values, factor: Factor, node: Node, known: NDArray[np.int64] | None, missing: BoolArray
-) -> Values:
-    if isinstance(values, Labels):
-        return dataclasses.replace(values, codes=_spread(values.codes, known, missing, -1))
-    allows_nan = isinstance(node, Transform) and node.option("extrapolation") == "na"
-    columns = [values.values] if isinstance(values, Numbers) else list(values.columns)
-    for column in columns:
-        _check_finite(column, factor, known, allows_nan=allows_nan)
-    full = [_spread(column, known, missing, np.nan) for column in columns]
-    if isinstance(values, Basis):
-        return Basis(values.fields, tuple(full))
-    return dataclasses.replace(values, values=full[0])
 
 
 def learning(factor: Factor) -> set[str]:
@@ -413,9 +402,7 @@ class TermColumns:
         frame, values = self._values(frame)
         found = {}
         for name, levels in self.made.levels.items():
-            series = _column_of(
-                getattr(given := values.get(name, frame.get(name)), "__wrapped__", given)
-            )
+            series = _column_of(values.get(name, frame.get(name)))
             found[name] = ~series.astype(object).isin(list(levels)).to_numpy(dtype=bool)
         found |= {
             name: values[name].isna().to_numpy(dtype=bool)
@@ -531,7 +518,7 @@ def _n_columns(factor: Factor, frame: pd.DataFrame, values: Mapping[str, Any]) -
     found = values[factor.name] if factor.name in values else frame[factor.name]
     if isinstance(found, dict):
         return len(found)
-    series = _column_of(getattr(found, "__wrapped__", found))
+    series = _column_of(found)
     if isinstance(node, Transform) and node.function == "C":
         return int(series.nunique())
     if series.dtype == "category":
@@ -541,6 +528,7 @@ def _n_columns(factor: Factor, frame: pd.DataFrame, values: Mapping[str, Any]) -
 
 def _column_of(values: Any) -> pd.Series[Any]:
     """One column of values of any container; of several, the first."""
+    values = getattr(values, "__wrapped__", values)
     if isinstance(values, pd.Series):
         return values
     array = np.asarray(values)
@@ -565,3 +553,47 @@ def _for_matrix(factor: Factor, frame: pd.DataFrame, state: dict[str, Any]) -> A
         return transform(factor.node, columns[factor.node.argument.name], state)
     found = value_of(factor.node, read, learn)
     return to_series(found, frame.index) if isinstance(found, Numbers | Labels) else found
+
+
+# --- Restricted cubic splines of numbers ---------------------------------------------------------
+
+_QUANTILES = {
+    3: (0.1, 0.5, 0.9),
+    4: (0.05, 0.35, 0.65, 0.95),
+    5: (0.05, 0.275, 0.5, 0.725, 0.95),
+    6: (0.05, 0.23, 0.41, 0.59, 0.77, 0.95),
+    7: (0.025, 0.1833, 0.3417, 0.5, 0.6583, 0.8167, 0.975),
+}
+"""Quantiles that are knots, by their number (Harrell 2015, Table 2.3)."""
+
+MOST_DF = max(_QUANTILES) - 1
+"""Most degrees of freedom of a spline: one less than knots."""
+
+LEAST_DISTINCT = 8
+"""Distinct values of a number that is bent."""
+
+
+def spline_basis(x: FloatArray, knots: FloatArray) -> FloatArray:
+    """Restricted cubic splines: cubic between knots, linear beyond them, shape (n_rows, 1) without
+    knots and (n_rows, n_knots - 1) with three or more. The first column is x itself. Harrell
+    (2015), Regression Modeling Strategies, equation 2.25, with the terms divided by
+    ``(t_k - t_1)^2``."""
+    if not len(knots):
+        return x[:, np.newaxis]
+    cubes = np.maximum(x[:, np.newaxis] - knots, 0.0) ** 3
+    *_, before, last = knots
+    slope = (knots[:-2] - last) / (last - before)
+    bent = cubes[:, :-2] + cubes[:, -2:-1] * slope - cubes[:, -1:] * (1 + slope)
+    return np.column_stack([x, bent / (last - knots[0]) ** 2])
+
+
+def spline_knots(x: FloatArray, weight: WeightArray, n_knots: int) -> FloatArray:
+    """Knots at quantiles of known values: `n_knots` of them, fewer where these coincide, none for
+    fewer than eight distinct values or if three coincide."""
+    if len(np.unique(x)) < LEAST_DISTINCT:
+        return np.empty(0)
+    for n in range(n_knots, 2, -1):
+        knots = weighted_quantiles(x, weight, _QUANTILES[n])
+        if len(np.unique(knots)) == n:
+            return knots
+    return np.empty(0)

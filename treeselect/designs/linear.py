@@ -14,9 +14,15 @@ from treeselect.arguments.checks import check_choice, check_count
 from treeselect.brief import brief
 from treeselect.designs.columns import TermSpec, read_learned
 from treeselect.designs.encoding import DesignSpec
-from treeselect.designs.evaluation import Recoded, TermColumns, term_matrix
+from treeselect.designs.evaluation import (
+    LEAST_DISTINCT,
+    MOST_DF,
+    Recoded,
+    TermColumns,
+    spline_knots,
+    term_matrix,
+)
 from treeselect.designs.modeldata import INTERCEPT, ModelData
-from treeselect.designs.splines import LEAST_DISTINCT, MOST_DF, spline_knots
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.rounding import weighted_median
 from treeselect.errors import DataError, NewDataError, OptionError, listing, quoted

@@ -247,7 +247,15 @@ class Problem:
         rows with a weight, which alone it fills in: from all units, or those of a final model."""
         if self.missing == "drop":
             gaps = [self.data.column(j) == 0 for j in range(len(self.data.n_codes))]
-            return self, _complete(weights, ~np.logical_or.reduce(gaps))
+            found = weights.only(np.flatnonzero(~np.logical_or.reduce(gaps)))
+            if len(found.rows) < _FEWEST_COMPLETE:
+                raise OptionError(
+                    f'`missing="drop"` must leave at least {_FEWEST_COMPLETE} rows.\n'
+                    f"  Found: {len(found.rows):,} of {len(weights.rows):,} without a missing value"
+                    " in the candidate terms. Leave terms out of the formula, or select with"
+                    ' `missing="impute"`.'
+                )
+            return self, found
         if self.missing == "level" or (self.imputer is not None and units is None):
             return self, weights
         coded = self.columns if self.given is None else self.given
@@ -257,27 +265,17 @@ class Problem:
             names = coded.column_names
             imputer = learn_imputer(coded.columns, coded.n_levels, names, weights.values)
         own = np.ones(len(coded.columns), dtype=bool) if units is None else units[coded.groups.ids]
-        return self._filled(coded, imputer, own, weights.rows, weights.values), weights
-
-    def _filled(
-        self,
-        coded: CodedColumns,
-        imputer: Imputer,
-        own: BoolArray,
-        rows: IntArray,
-        weight: WeightArray,
-    ) -> Problem:
-        """The problem with some columns filled in, in some rows."""
-        columns, at = list(coded.columns), np.flatnonzero(own)
-        found = imputer.only(own).fill([columns[j][rows] for j in at])
-        for j, values in zip(at.tolist(), found, strict=True):
+        columns, at, rows = list(coded.columns), np.flatnonzero(own), weights.rows
+        values_of = imputer.only(own).fill([columns[j][rows] for j in at])
+        for j, values in zip(at.tolist(), values_of, strict=True):
             columns[j] = columns[j].copy()
             columns[j][rows] = values
         here = replace(coded, columns=tuple(columns), binned=coded.bin(tuple(columns)))
-        exact = None if self.exact is None else here.exact(weight)
-        return replace(
+        exact = None if self.exact is None else here.exact(weights.values)
+        filled = replace(
             self, data=here.binned, exact=exact, columns=here, given=coded, imputer=imputer
         )
+        return filled, weights
 
     def constant(self, weight: WeightArray) -> FloatArray:
         """Linear predictor of the constant model, the offset included; shape (n_rows,), or
@@ -340,18 +338,6 @@ class Problem:
             return np.asarray(gradient + self.family.mean(eta))
         expected = float(np.average(self.curvature(weight), weights=weight))
         return self.family.mean(eta + gradient / max(expected, _LEAST_EXPECTED))
-
-
-def _complete(weights: RowWeights, complete: BoolArray) -> RowWeights:
-    found = weights.only(np.flatnonzero(complete))
-    if len(found.rows) < _FEWEST_COMPLETE:
-        raise OptionError(
-            f'`missing="drop"` must leave at least {_FEWEST_COMPLETE} rows.\n'
-            f"  Found: {len(found.rows):,} of {len(weights.rows):,} without a missing value in the"
-            " candidate terms. Leave terms out of the formula, or select with"
-            ' `missing="impute"`.'
-        )
-    return found
 
 
 class Wants(Protocol):

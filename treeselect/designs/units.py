@@ -241,27 +241,17 @@ def _items(
                     f"  Found: one for {quoted(priced_as[unit])} and one for {quoted(name)}. Remove"
                     " one of them."
                 )
-        items.append(tuple(sorted(meant | _users(name, meant, members, groups, names))))
+        variables = {name}
+        if name in groups:
+            variables = {v for unit in meant for term in members[unit] for v in term.variables}
+        meant |= {  # interactions that need the cost of a variable or of a group
+            unit
+            for unit, terms in enumerate(members)
+            if names[unit] not in groups
+            and any(term.is_interaction and variables & set(term.variables) for term in terms)
+        }
+        items.append(tuple(sorted(meant)))
         item_costs.append(float(price))
     priced = {unit for units in items for unit in units}
     free = [(unit,) for unit in range(len(members)) if unit not in priced]
     return (*items, *free), (*item_costs, *[1.0] * len(free))
-
-
-def _users(
-    name: str,
-    meant: set[int],
-    members: Sequence[Sequence[Term]],
-    groups: Mapping[str, Sequence[str]],
-    names: Sequence[str],
-) -> set[int]:
-    """Interactions that need the cost of a variable or of a group."""
-    variables = {name}
-    if name in groups:
-        variables = {v for unit in meant for term in members[unit] for v in term.variables}
-    return {
-        unit
-        for unit, terms in enumerate(members)
-        if names[unit] not in groups
-        and any(term.is_interaction and variables & set(term.variables) for term in terms)
-    }

@@ -87,8 +87,7 @@ def aligned(
     word: Callable[[str], str] = str,
 ) -> list[str] | None:
     """The cells of a column of numbers, padded so that decimal points stand below each other where
-    all cells stand flush right; None if it is a column of words.
-    """
+    all cells stand flush right; None if it is a column of words."""
     # Alternating words and numbers: "(", "2.6", ")"; None of what is no number
     found = (next(filter(None, (form.fullmatch(cell) for form in _FORMS)), None) for cell in cells)
     read = [match.groups() if match else None for match in found]
@@ -153,8 +152,7 @@ def code_and_words(text: str) -> list[tuple[str, bool]]:
 
 def code_lines(code: str, width: int) -> list[str]:
     """An expression on lines of at most `width` characters where possible: the items of its longest
-    brackets on a line, or on one each. What isn't an expression is one line, unchanged.
-    """
+    brackets on a line, or on one each. What isn't an expression is one line, unchanged."""
     cuts = _cuts(code) if len(code) > width else []
     if not cuts:
         return [code]

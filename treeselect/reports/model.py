@@ -126,41 +126,29 @@ def _points_table(rows: tuple[CurveRow, ...]) -> parts.Table:
     has_band = any(p.low is not None for curve in found for p in curve.points)
     decimal_places = decimals(max(abs(p.effect) for curve in found for p in curve.points))
     several = len(rows) > 1
+
+    def effect(point: CurvePoint) -> tuple[str, ...]:
+        """An effect and its interval, in one cell or two."""
+        text, interval = f"{point.effect:,.{decimal_places}f}", ""
+        if point.low is not None:
+            interval = f"{point.low:,.{decimal_places}f} to {point.high:,.{decimal_places}f}"
+        if several:
+            return (f"{text} ({interval})" if interval else text,)
+        return (text, interval) if has_band else (text,)
+
     rows_of_points = tuple(
         (
             curves[0].term,
             points[0].label,
             f"{points[0].share:.3f}",
-            *(
-                cell
-                for point in points
-                for cell in _effect(point, decimal_places, has_band=has_band, in_one=several)
-            ),
+            *(cell for point in points for cell in effect(point)),
         )
         for curves in zip(*(row.curves for row in rows), strict=True)
         for points in zip(*(curve.points for curve in curves), strict=True)
     )
-    columns = ("Term", "Value", "Share of rows")
-    if several:
-        return parts.Table(
-            (*columns, *(f"Effect on {row.of_class}" for row in rows)), rows_of_points
-        )
-    return parts.Table(
-        (*columns, "Effect", *(("2.5 to 97.5%",) if has_band else ())), rows_of_points
-    )
-
-
-def _effect(
-    point: CurvePoint, decimal_places: int, *, has_band: bool, in_one: bool
-) -> tuple[str, ...]:
-    """An effect and its interval, in one cell or two."""
-    effect = f"{point.effect:,.{decimal_places}f}"
-    interval = ""
-    if point.low is not None:
-        interval = f"{point.low:,.{decimal_places}f} to {point.high:,.{decimal_places}f}"
-    if in_one:
-        return (f"{effect} ({interval})" if interval else effect,)
-    return (effect, interval) if has_band else (effect,)
+    heads = [f"Effect on {row.of_class}" for row in rows] if several else ["Effect"]
+    heads += ["2.5 to 97.5%"] if has_band and not several else []
+    return parts.Table(("Term", "Value", "Share of rows", *heads), rows_of_points)
 
 
 # --- how far the effect of a term depends on another --------------------------------------------

@@ -124,8 +124,7 @@ def run_pieces(
     function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], kind: Kind, course: Course
 ) -> Found:
     """Results of ``function(*call, n_threads=...)`` by number: of all calls, or of some of them if
-    the user stops the call and a part can be a result.
-    """
+    the user stops the call and a part can be a result."""
     saved: Checkpoint | None = None
     if course.checkpoint is not None:
         known_values = Fingerprints()

@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from treeselect.designs.evaluation import spline_basis
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import column_labels, term_label
-from treeselect.designs.splines import quartiles, spline_basis
 from treeselect.engine.arrays import BoolArray, FloatArray
-from treeselect.engine.rounding import PRECISION
+from treeselect.engine.rounding import PRECISION, weighted_quantiles
 from treeselect.errors import OptionError, listing, quoted
 from treeselect.models.linear.data import LinearData
 from treeselect.models.linear.fit import LinearFit
@@ -66,7 +66,10 @@ def readable(
         if bent_columns([name], [term], term).any():
             continue
         if term in data.splines and name.endswith(term):
-            low, high = quartiles(data.matrix[term].to_numpy(), data.row_weights.values)
+            x = data.matrix[term].to_numpy()
+            low, high = weighted_quantiles(x, data.row_weights.values, [0.25, 0.75]).tolist()
+            if not low < high:  # where the quartiles coincide, the extremes
+                low, high = float(x.min()), float(x.max())
             basis = spline_basis(np.array([low, high]), data.splines[term])
             for k, step in enumerate(basis[1] - basis[0]):
                 own = name + "'" * k
@@ -151,8 +154,7 @@ def table_rows(table: pd.DataFrame, *, with_ratios: bool) -> tuple[tuple[str, ..
 
 def coefficient_form(table: pd.DataFrame) -> str:
     """Format of estimates, standard errors and intervals, as in R: enough decimals to give the
-    smallest standard error three digits; if these are too many, four significant digits each.
-    """
+    smallest standard error three digits; if these are too many, four significant digits each."""
     errors = table["std_error"].to_numpy(dtype=np.float64)
     return common_form(errors, digits=significant(3))
 

@@ -14,9 +14,9 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from treeselect.designs.evaluation import spline_basis, spline_knots
 from treeselect.designs.families import Family
 from treeselect.designs.problem import Problem
-from treeselect.designs.splines import spline_basis, spline_knots
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray
 from treeselect.engine.columns import BinnedData
