@@ -239,26 +239,20 @@ def transform(node: Transform, values: Any, state: dict[str, Any]) -> Any:
     function = TRANSFORMS[node.function]
     options = {name: _option(value) for name, value in node.options}
     if node.function == "hashed":
-        values = _as_text(values)
+        import pandas as pd
+
+        if values.dtype.kind in "iuf":  # 1 and 1.0 are the same, whatever type other data have
+            text = [
+                str(int(v)) if v == np.floor(v) and abs(v) < LARGEST_WHOLE else repr(float(v))
+                for v in values
+            ]
+            values = pd.Series(text, values.index, dtype=object)
     elif node.function != "C":
         values = values.astype(np.float64)  # powers of whole numbers overflow
     if getattr(function, "__is_stateful_transform__", False):
         options["_state"] = state.setdefault(node.text, {})
     with quiet():
         return function(values, **options)
-
-
-def _as_text(values: pd.Series[Any]) -> pd.Series[Any]:
-    """What is hashed: 1 and 1.0 are the same, whatever type a column has in other data."""
-    if values.dtype.kind not in "iuf":
-        return values
-    import pandas as pd
-
-    text = [
-        str(int(v)) if v == np.floor(v) and abs(v) < LARGEST_WHOLE else repr(float(v))
-        for v in values
-    ]
-    return pd.Series(text, values.index, dtype=object)
 
 
 def _option(value: object) -> Any:

@@ -9,7 +9,7 @@ from statsmodels.tools.sm_exceptions import PerfectSeparationWarning
 
 import treeselect
 from treeselect.models.linear import data as linear_data
-from treeselect.models.linear import fit as linear_fit
+from treeselect.models.linear import solving
 from treeselect.models.linear.solving import LongGLM, least_squares
 
 FAMILIES = {
@@ -89,7 +89,7 @@ def test_a_refit_is_the_same_in_blocks_and_without(monkeypatch):
     fit = treeselect.select("survived ~ sex + pclass + age", data, method="mrmr", k=3, seed=1)
     usual = fit.refit("glm")
     assert type(usual.result.model) is sm.GLM
-    monkeypatch.setattr(linear_fit, "_LONG", 100)
+    monkeypatch.setattr(solving, "_LONG", 100)
     long = fit.refit("glm")
     assert type(long.result.model) is LongGLM
     np.testing.assert_allclose(long.tidy()["estimate"], usual.tidy()["estimate"], rtol=1e-7)

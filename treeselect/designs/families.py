@@ -308,8 +308,15 @@ class TimeScore:
         learns = self.kind.needs_training
         part = (weight > 0) | (training > 0) if learns else weight > 0
         y, weight, training = y[part], weight[part], training[part]
-        if learns:
-            self._check_entries(y)
+        n_late = int((y[:, START] >= 0).sum())
+        if learns and n_late:
+            others = _named(key for key, kind in KINDS.items() if not kind.needs_training)
+            raise OptionError(
+                f'`scoring="{self.key}"` must not be used with delayed entry: it needs'
+                f" inverse-probability-of-censoring weights.\n  Found: {n_late:,}"
+                f" row{'s' if n_late > 1 else ''} with a start time. Use {others}, or leave"
+                " `scoring` out."
+            )
         risk = prediction[part]
         if not part.any() or np.isnan(risk).any():
             return float("nan")
@@ -324,17 +331,6 @@ class TimeScore:
     def words(self) -> str:
         """What it is, a sentence."""
         return self.kind.words.format(until=f"{self.span[1]:,g}")
-
-    def _check_entries(self, y: FloatArray) -> None:
-        n_late = int((y[:, START] >= 0).sum())
-        if n_late:
-            others = _named(key for key, kind in KINDS.items() if not kind.needs_training)
-            raise OptionError(
-                f'`scoring="{self.key}"` must not be used with delayed entry: it needs'
-                f" inverse-probability-of-censoring weights.\n  Found: {n_late:,}"
-                f" row{'s' if n_late > 1 else ''} with a start time. Use {others}, or leave"
-                " `scoring` out."
-            )
 
 
 def _log(risk: FloatArray) -> FloatArray:

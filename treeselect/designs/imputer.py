@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.brief import brief
-from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
 from treeselect.errors import OptionError
 
 MOST_DIMENSIONS = 400
@@ -203,20 +203,15 @@ def expect(
     """The rows with what is expected from the known values of each, and the sum of the covariances
     of what is missing, by mass."""
     filled, rest = z.copy(), np.zeros_like(covariance)
-    for known, rows in _patterns(~np.isnan(z)):
-        gaps = ~known
+    odd = np.flatnonzero(np.isnan(z).any(axis=1))
+    if not len(odd):
+        return filled, rest
+    patterns, place = np.unique(~np.isnan(z[odd]), axis=0, return_inverse=True)
+    for i, known in enumerate(patterns):
+        rows, gaps = odd[place.ravel() == i], ~known
         inside = covariance[np.ix_(known, known)] + _JITTER * np.eye(int(known.sum()))
         slopes = np.linalg.solve(inside, covariance[np.ix_(known, gaps)])
         filled[np.ix_(rows, gaps)] = mean[gaps] + (z[np.ix_(rows, known)] - mean[known]) @ slopes
         left = covariance[np.ix_(gaps, gaps)] - covariance[np.ix_(gaps, known)] @ slopes
         rest[np.ix_(gaps, gaps)] += mass[rows].sum() * left
     return filled, rest
-
-
-def _patterns(known: BoolArray) -> list[tuple[BoolArray, IntArray]]:
-    """Which dimensions are known, and the rows of which that holds; complete rows have no part."""
-    rows = np.flatnonzero(~known.all(axis=1))
-    if not len(rows):
-        return []
-    kinds, place = np.unique(known[rows], axis=0, return_inverse=True)
-    return [(kind, rows[place.ravel() == i]) for i, kind in enumerate(kinds)]

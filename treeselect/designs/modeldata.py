@@ -418,19 +418,15 @@ def association(first: Coded, second: Coded, weight: FloatArray) -> float:
         return _correlation_ratio(a, _ranks(b, own), own)
     if second.is_factor:
         return _correlation_ratio(b, _ranks(a, own), own)
-    return _correlation(_ranks(a, own), _ranks(b, own), own)
+    x, z = (r - np.average(r, weights=own) for r in (_ranks(a, own), _ranks(b, own)))
+    spread = (own @ x**2) * (own @ z**2)
+    return min(abs(float(own @ (x * z))) / float(np.sqrt(spread)), 1.0) if spread > 0 else 0.0
 
 
 def _ranks(codes: IntArray, weight: FloatArray) -> FloatArray:
     """Mid-rank of each row, counted by weight, up to a constant."""
     at = np.bincount(codes, weight)
     return np.asarray((np.cumsum(at) - at / 2)[codes])
-
-
-def _correlation(a: FloatArray, b: FloatArray, weight: FloatArray) -> float:
-    a, b = a - np.average(a, weights=weight), b - np.average(b, weights=weight)
-    spread = (weight @ a**2) * (weight @ b**2)
-    return min(abs(float(weight @ (a * b))) / float(np.sqrt(spread)), 1.0) if spread > 0 else 0.0
 
 
 def _standardised(codes: IntArray, weight: FloatArray) -> FloatArray:

@@ -315,7 +315,12 @@ def read_labels(
         if not isinstance(name, str) or (name not in columns and _parts(name) not in terms):
             raise checks.not_found(name, "labels", [*columns, *terms.values()], "columns and terms")
         own = name if name in columns else terms[_parts(name)]
-        found[own] = _read_label(name, label)
+        if label is not None and (not isinstance(label, str) or is_broken(label)):
+            raise OptionError(
+                f"The label of {quoted(name)} in `labels` must be text.\n"
+                f"  Found: {checks.described(label)}. None or empty text means no label."
+            )
+        found[own] = one_line(label or "")
     known = {*formula.outcome_variables, *terms.values()}
     known |= {name for term in formula.terms for name in term.variables}
     return {name: found[name] for name in sorted(known) if found.get(name)}
@@ -324,17 +329,6 @@ def read_labels(
 def _parts(name: str) -> str:
     """The same for ``a:b`` and ``b:a``, which are one term."""
     return ":".join(sorted(name.split(":")))
-
-
-def _read_label(name: str, label: object) -> str:
-    if label is None:
-        return ""
-    if not isinstance(label, str) or is_broken(label):
-        raise OptionError(
-            f"The label of {quoted(name)} in `labels` must be text.\n"
-            f"  Found: {checks.described(label)}. None or empty text means no label."
-        )
-    return one_line(label)
 
 
 # --- one term: its label, or one made of the labels of its columns -------------------------------

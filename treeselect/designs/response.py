@@ -16,7 +16,7 @@ from treeselect.designs import families
 from treeselect.designs.evaluation import Basis, evaluate
 from treeselect.designs.survival import FollowUp, follow_up_of, read_times
 from treeselect.designs.weights import RowWeights, copies_of
-from treeselect.engine.arrays import IntArray, WeightArray
+from treeselect.engine.arrays import WeightArray
 from treeselect.engine.tree.target import MOST_CLASSES
 from treeselect.errors import DataError, FormulaError, OptionError, listing, quoted
 from treeselect.formulas.terms import ParsedFormula
@@ -106,7 +106,14 @@ def read_response(
     check_choice("family", family, FAMILIES)
     found = _read(formula, frame, family, weight)
     copies = copies_of(weight)[found.rows]
-    return dataclasses.replace(found, counts=_counts(found, copies))
+    counts: tuple[int, ...] = ()
+    if found.classes:
+        each = np.bincount(found.y.astype(np.int64), copies, minlength=len(found.classes))
+        counts = tuple(each.astype(np.int64).tolist())
+    elif not found.family.has_times:
+        n = int(copies.sum())
+        counts = (n, int(copies @ found.y)) if found.family is families.POISSON else (n,)
+    return dataclasses.replace(found, counts=counts)
 
 
 def with_positive(response: Response, positive: object) -> Response:
@@ -127,23 +134,22 @@ def with_positive(response: Response, positive: object) -> Response:
     )
 
 
-def _counts(found: Response, copies: IntArray) -> tuple[int, ...]:
-    """Observations of each class; of numbers their number, and of counts their sum behind it."""
-    if found.classes:
-        each = np.bincount(found.y.astype(np.int64), copies, minlength=len(found.classes))
-        return tuple(each.astype(np.int64).tolist())
-    if found.family.has_times:
-        return ()
-    n = int(copies.sum())
-    return (n, int(copies @ found.y)) if found.family is families.POISSON else (n,)
-
-
 def _read(
     formula: ParsedFormula, frame: pd.DataFrame, family: str, weight: WeightArray
 ) -> Response:
     term = formula.response
     if formula.survival is not None:
-        return _times(formula, frame, weight, family)
+        if family not in ("auto", families.COX.name):
+            raise OptionError(
+                f"`family={family!r}` needs a single column on the left-hand side of the formula.\n"
+                f"  Found: {quoted(term.name)}, times to an event. Leave `family` out, or write"
+                ' `family="cox"`.'
+            )
+        y, rows, levels = read_times(formula, frame)
+        reason = "time to event" if family == "auto" else "as specified"
+        known = follow_up_of(formula, y, weight[rows], levels)
+        n_dropped = len(frame) - len(rows)
+        return Response(term.name, y, rows, families.COX, reason, (), n_dropped, known)
     if family == "cox":
         raise OptionError(
             '`family="cox"` needs times to an event.\n'
@@ -182,22 +188,6 @@ def response_with_weight(
             f" {'are' if left_out > 1 else 'is'} left out."
         ) from None
     return dataclasses.replace(found, rows=rows[found.rows])
-
-
-def _times(
-    formula: ParsedFormula, frame: pd.DataFrame, weight: WeightArray, family: str
-) -> Response:
-    if family not in ("auto", families.COX.name):
-        raise OptionError(
-            f"`family={family!r}` needs a single column on the left-hand side of the formula.\n"
-            f"  Found: {quoted(formula.response.name)}, times to an event. Leave `family` out, or"
-            ' write `family="cox"`.'
-        )
-    y, rows, levels = read_times(formula, frame)
-    reason = "time to event" if family == "auto" else "as specified"
-    known = follow_up_of(formula, y, weight[rows], levels)
-    n_dropped = len(frame) - len(rows)
-    return Response(formula.response.name, y, rows, families.COX, reason, (), n_dropped, known)
 
 
 def _classes(name: str, labels: Labels, family: str) -> Response:

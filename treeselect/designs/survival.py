@@ -244,7 +244,15 @@ def read_times(
             f"  Found: none{', in rows whose strata are not missing' if labels else ''}."
         )
     times = _numbers(node.stop, stop, rows, node)
-    _check_swapped(node, times, event, rows)
+    n_distinct = 0 if isinstance(event, Labels) else len(np.unique(event.values[rows]))
+    if n_distinct > 2 and np.isin(times, (0.0, 1.0)).all():
+        swapped = ", ".join(p.text for p in (node.start, node.event, node.stop) if p is not None)
+        raise DataError(
+            f"The event in `Surv()` must be 0 or 1, or logical.\n"
+            f"  Found: {n_distinct:,} distinct numbers in {quoted(node.event.text)}, and only 0 and"
+            f" 1 in {quoted(node.stop.text)}.\n"
+            f"  The arguments seem to be swapped: write `Surv({swapped})`."
+        )
     happened = _events(node, event, rows)
     _check_times(node.stop, times, rows)
     begun = None
@@ -305,23 +313,6 @@ def _numbers(
 def _order(node: Survival) -> str:
     given = "time, event" if node.start is None else "start, stop, event"
     return f"Check the order of the arguments: `Surv({given})`."
-
-
-def _check_swapped(
-    node: Survival, times: FloatArray, event: Numbers | Labels, rows: IntArray
-) -> None:
-    """Times that are 0 and 1 beside an event with many values are the event."""
-    if isinstance(event, Labels) or len(np.unique(event.values[rows])) < 3:
-        return
-    if np.isin(times, (0.0, 1.0)).all():
-        parts = (node.start, node.event, node.stop)
-        text = ", ".join(part.text for part in parts if part is not None)
-        raise DataError(
-            f"The event in `Surv()` must be 0 or 1, or logical.\n"
-            f"  Found: {len(np.unique(event.values[rows])):,} distinct numbers in"
-            f" {quoted(node.event.text)}, and only 0 and 1 in {quoted(node.stop.text)}.\n"
-            f"  The arguments seem to be swapped: write `Surv({text})`."
-        )
 
 
 def _events(node: Survival, event: Numbers | Labels, rows: IntArray) -> FloatArray:

@@ -98,7 +98,7 @@ def _plane(figure: marks.Plane, ax: Axes) -> None:
         if any(one.kind for one in figure.series):
             ax.legend(frameon=False, loc="upper right", bbox_to_anchor=(1.0, -0.14), ncols=2)
     elif figure.legend == "above":
-        _legend_above(ax)
+        ax.legend(**_ABOVE)
     elif figure.legend:
         if figure.more:
             ax.plot([], [], " ", label=f"and {figure.more:,} more")
@@ -110,9 +110,10 @@ def _plane(figure: marks.Plane, ax: Axes) -> None:
         _counts(ax, figure)
 
 
-def _legend_above(ax: Axes) -> None:
-    """Flush right, so that a wide one has the room of the names on the left."""
-    ax.legend(frameon=False, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3)
+_ABOVE: dict[str, Any] = {
+    "frameon": False, "loc": "lower right", "bbox_to_anchor": (1.0, 1.0), "ncols": 3,
+}  # fmt: skip
+"""A legend flush right, so that a wide one has the room of the names on the left."""
 
 
 def _seen(shown_now: Sequence[float], low: float, high: float) -> tuple[float, float]:
@@ -342,7 +343,7 @@ def _rows(figure: marks.Rows, ax: Axes) -> None:
     elif figure.asides and figure.kinds[0]:
         ax.legend(frameon=False, loc="best")
     elif ax.get_legend_handles_labels()[1]:
-        _legend_above(ax)
+        ax.legend(**_ABOVE)
 
 
 def _draw_dots(ax: Axes, figure: marks.Rows, dots: Sequence[tuple[marks.Dot, float, int]]) -> None:

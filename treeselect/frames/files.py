@@ -219,26 +219,23 @@ def read_workbook(path: Path, sheet: str | None = None) -> pd.DataFrame:
                 f"  Found: {listing(names)}."
             )
         heads = {name: pd.read_excel(book, sheet_name=name, nrows=1, header=None) for name in names}
-        chosen = sheet or _only(path, [name for name in names if not heads[name].empty])
+        filled = [name for name in names if not heads[name].empty]
+        if sheet is None and not filled:
+            raise DataError(
+                f"The workbook {quoted(str(path))} must hold data.\n  Found: empty sheets only."
+            )
+        if sheet is None and len(filled) > 1:
+            raise DataError(
+                f"The workbook {quoted(str(path))} must have a single sheet with data.\n"
+                f"  Found: {listing(filled)}.\n"
+                f"  Choose one: `treeselect.read({str(path)!r}, sheet={filled[0]!r})`."
+            )
+        chosen = sheet or filled[0]
         if heads[chosen].empty:
             raise DataError(f"The sheet {quoted(chosen)} must hold data.\n  Found: an empty sheet.")
         _check_heads(chosen, heads[chosen].iloc[0].tolist())
         frame: pd.DataFrame = pd.read_excel(book, sheet_name=chosen)
     return frame
-
-
-def _only(path: Path, filled: list[str]) -> str:
-    if len(filled) == 1:
-        return filled[0]
-    if not filled:
-        raise DataError(
-            f"The workbook {quoted(str(path))} must hold data.\n  Found: empty sheets only."
-        )
-    raise DataError(
-        f"The workbook {quoted(str(path))} must have a single sheet with data.\n"
-        f"  Found: {listing(filled)}.\n"
-        f"  Choose one: `treeselect.read({str(path)!r}, sheet={filled[0]!r})`."
-    )
 
 
 def _check_heads(sheet: str, names: list[object]) -> None:

@@ -72,13 +72,10 @@ class EstimatorModel(ColumnModel):
         return "the null model" if self.estimator is None else estimator_words(self.asked)
 
     def _of(self, columns: Sequence[NDArray[Any]], n_rows: int) -> FloatArray:
-        made = [self.codings[j].of(columns[j]) for j in self.order]
-        return self.mean_of(np.hstack([np.empty((n_rows, 0)), *made]))
-
-    def mean_of(self, x: FloatArray) -> FloatArray:
-        """Mean response, shape (n_rows, n_outputs), from the estimator's columns."""
         if self.estimator is None:
-            return np.tile(self.constant, (len(x), 1))
+            return np.tile(self.constant, (n_rows, 1))
+        made = [self.codings[j].of(columns[j]) for j in self.order]
+        x = np.hstack([np.empty((n_rows, 0)), *made])
         with estimators.fitting(self.estimator), one_thread():
             if self.family.has_classes:
                 shares = estimators.class_shares(self.estimator, x, self.asked.classes)

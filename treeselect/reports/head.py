@@ -327,7 +327,12 @@ def _columns(
         columns.append(_Column("Decision", tuple(str(row["decision"]) for row in rows)))
     columns.append(_importance(rows))
     if _varied(material.fit):
-        columns.append(_frequency(rows))
+        texts = (
+            BY_REQUEST if row["kept"] else printing.decimal_text(row["frequency"], 2)
+            for row in rows
+        )
+        dots = (None if row["kept"] else parts.frequency_mark(row) for row in rows)
+        columns.append(_Column("Frequency", tuple(texts), tuple(dots)))
     if material.effects is not None or material.is_look:
         columns.append(_effect_column(material, material.effects, rows))
     if any(row["substitutes"] for row in rows):
@@ -360,17 +365,6 @@ def _importance(rows: Sequence[Row]) -> _Column:
             printing.decimal_text(v, 3) if own else "" for v, own in zip(values, shown, strict=True)
         ),
         tuple(bar if own else None for bar, own in zip(parts.bars(values), shown, strict=True)),
-    )
-
-
-def _frequency(rows: Sequence[Row]) -> _Column:
-    return _Column(
-        "Frequency",
-        tuple(
-            BY_REQUEST if row["kept"] else printing.decimal_text(row["frequency"], 2)
-            for row in rows
-        ),
-        tuple(None if row["kept"] else parts.frequency_mark(row) for row in rows),
     )
 
 

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import inf
 from types import SimpleNamespace
 from typing import Any
 
@@ -277,18 +276,14 @@ def _ranks(cells: Sequence[str]) -> list[int]:
     numbers = [_LEADING.match(cell) for cell in cells]
     order = sorted(range(len(cells)), key=lambda i: cells[i].casefold())
     if all(number or not cell for number, cell in zip(numbers, cells, strict=True)):
-        found = [_number(number[0]) if number else -inf for number in numbers]
+        plain = [n[0].lstrip("(<>").replace("∞", "inf") if n else "-inf" for n in numbers]
+        found = [float(text.replace(",", "")) for text in plain]
         order = sorted(range(len(cells)), key=lambda i: -found[i])
     places = sorted(order, key=lambda i: not cells[i])
     ranks = [0] * len(cells)
     for rank, i in enumerate(places):
         ranks[i] = rank
     return ranks
-
-
-def _number(text: str) -> float:
-    plain = text.lstrip("(<>").replace(",", "").replace("∞", "inf")
-    return float(plain)
 
 
 def names(material: FitMaterial | ContestMaterial) -> Section | None:

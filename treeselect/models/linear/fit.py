@@ -82,7 +82,11 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
     with _noting(problems, "separate the classes" if len(classes) else "predict the response"):
         try:
             result, model = _fitted(data, family, name)
-            estimate, covariance, converged = _estimates(result)
+            estimate = np.asarray(result.params, dtype=np.float64).ravel(order="F")
+            covariance = np.asarray(result.cov_params(), dtype=np.float64)
+            converged = getattr(result, "converged", None)
+            if converged is None:
+                converged = (getattr(result, "mle_retvals", None) or {}).get("converged", True)
             n_events = int(result.size) if data.has_times else None
         except OptionError:
             raise
@@ -226,13 +230,3 @@ def _noting(problems: list[str], what: str = "") -> Iterator[None]:
             problems.append("The standard errors can't be computed.")
         elif not issubclass(kind, RuntimeWarning | sm_exceptions.ModelWarning):
             warnings.warn_explicit(warning.message, kind, warning.filename, warning.lineno)
-
-
-def _estimates(result: Any) -> tuple[FloatArray, FloatArray, bool]:
-    """Coefficients, class after class, their covariance, and whether the fit converged."""
-    estimate = np.asarray(result.params, dtype=np.float64).ravel(order="F")
-    covariance = np.asarray(result.cov_params(), dtype=np.float64)
-    converged = getattr(result, "converged", None)
-    if converged is None:
-        converged = (getattr(result, "mle_retvals", None) or {}).get("converged", True)
-    return estimate, covariance, bool(converged)
