@@ -159,22 +159,21 @@ class DesignSpec:
             unseen = same.codes == UNSEEN
             if unseen.any() and self.new_levels == "error":
                 assert isinstance(values, Labels | Numbers)
-                self._refuse_levels(as_factor(values), unseen, spec)
+                assert spec.levels is not None
+                labels = as_factor(values)
+                counts = np.bincount(labels.codes[unseen], minlength=len(labels.levels))
+                new = [(v, n) for v, n in zip(labels.levels, counts, strict=True) if n]
+                rows = (f'"{shown(str(v))}" ({n} row{"s" if n > 1 else ""})' for v, n in new[:8])
+                known = ", ".join(f'"{shown(str(v))}"' for v in spec.levels[:12])
+                raise NewDataError(
+                    f"Column {quoted(spec.factor.name)} must contain only levels known to the"
+                    f" model.\n  New: {', '.join(rows)}{' and more' if len(new) > 8 else ''}."
+                    f" Known: {known}{' and more' if len(spec.levels) > 12 else ''}.\n"
+                    '  To allow new levels, refit with `new_levels="missing"` or'
+                    ' `new_levels="other"`.'
+                )
             same = Labels(np.where(unseen, -1, same.codes), same.levels)
         return same
-
-    def _refuse_levels(self, labels: Labels, unseen: NDArray[np.bool_], spec: FactorSpec) -> None:
-        assert spec.levels is not None
-        counts = np.bincount(labels.codes[unseen], minlength=len(labels.levels))
-        new = [(v, n) for v, n in zip(labels.levels, counts, strict=True) if n]
-        found = ", ".join(f'"{shown(str(v))}" ({n} row{"s" if n > 1 else ""})' for v, n in new[:8])
-        levels = ", ".join(f'"{shown(str(v))}"' for v in spec.levels[:12])
-        raise NewDataError(
-            f"Column {quoted(spec.factor.name)} must contain only levels known to the model.\n"
-            f"  New: {found}{' and more' if len(new) > 8 else ''}."
-            f" Known: {levels}{' and more' if len(spec.levels) > 12 else ''}.\n"
-            '  To allow new levels, refit with `new_levels="missing"` or `new_levels="other"`.'
-        )
 
     def one_hot(self, coded: CodedColumns) -> tuple[list[str], NDArray[np.float64]]:
         """Names and values of the columns as formulaic would expand them, term after term. Rows

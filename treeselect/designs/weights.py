@@ -220,7 +220,16 @@ def read_weights(
         )
     there = values[values > 0]
     if kind != "frequency" and len(there):
-        _check_real(name, values)
+        most, limit, way = float(values.max()), "", ""
+        if most > _LARGEST:  # powers must be numbers
+            limit, way = f"be at most {_LARGEST:g}", ". Divide"
+        elif most < 1 / _LARGEST:
+            limit, way = f"reach {1 / _LARGEST:g}", " at most. Multiply"
+        if limit:
+            raise OptionError(
+                f"Case weights ({name}) must {limit}.\n"
+                f"  Found: {most:g}{way} them by a common number."
+            )
         if there.min() == there.max():
             return RowWeights((values > 0).astype(np.int64), are_copies=True)
     if kind is None:
@@ -237,19 +246,6 @@ def read_weights(
             f"  Found: {total:g}. Divide them by a common number."
         )
     return RowWeights(values.astype(np.int64), are_copies=True)
-
-
-def _check_real(name: str, values: FloatArray) -> None:
-    """Raise an OptionError for relative weights whose powers are no numbers."""
-    most, limit, way = float(values.max()), "", ""
-    if most > _LARGEST:
-        limit, way = f"be at most {_LARGEST:g}", ". Divide"
-    elif most < 1 / _LARGEST:
-        limit, way = f"reach {1 / _LARGEST:g}", " at most. Multiply"
-    if limit:
-        raise OptionError(
-            f"Case weights ({name}) must {limit}.\n  Found: {most:g}{way} them by a common number."
-        )
 
 
 def doubt_of_counts(

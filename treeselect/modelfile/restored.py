@@ -58,7 +58,6 @@ from treeselect.models.model import BoostedModel, TreeModel, WeightedForest
 from treeselect.models.probing import n_outputs_of
 from treeselect.models.stacked import StackedModel
 from treeselect.resampling.choosing import Choice
-from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.fit import (
     DIRECTIONS,
     LEAST_RESAMPLES,
@@ -131,7 +130,13 @@ def restored(saved: SavedFit, *, trusted: bool) -> Fit:
     told = saved.scores is not None and not saved.scores.of_halves
     check(what, told == (k in SCORE_RULES), (p_values is not None) == (k == AUTO))
     if saved.scores is not None:
-        _check_scores(saved.scores, steps)
+        scores, full, spared = saved.scores.scores, saved.scores.full, saved.scores.spared
+        largest = max(step.size for step in steps)
+        check("scores", scores.ndim == 2, len(scores) > 1, scores.shape[1:] > (largest,))
+        known_sizes = np.isfinite(scores).all(axis=0) | np.isnan(scores).all(axis=0)
+        check("scores", known_sizes.all(), spared is None or min(spared) > 0)
+        is_full = full is None or (full.shape == (len(scores),) and np.isfinite(full).all())
+        check("scores", is_full, 1 <= saved.scores.repeats <= len(scores))
     if p_values is not None:
         check(what, p_values.shape == (steps[-1].size + 1,))
         check(what, (np.isnan(p_values) | ((p_values >= 0) & (p_values <= 1))).all())
@@ -474,15 +479,6 @@ def _check_trace(trace: Trace, selected: BoolArray) -> None:
     check(what, *(abs(rise) <= _LARGEST and 0 <= spread <= _LARGEST for rise, spread in rises))
     check(what, *(own != known and len(own) == len(known) for own in sets))
     check(what, *(list(own) == sorted(set(own)) for own in sets))
-
-
-def _check_scores(found: ScoreBySize, steps: tuple[Step, ...]) -> None:
-    what, scores, full, spared = "scores", found.scores, found.full, found.spared
-    largest = max(step.size for step in steps)
-    check(what, scores.ndim == 2, len(scores) > 1, scores.shape[1:] > (largest,))
-    check(what, (np.isfinite(scores).all(axis=0) | np.isnan(scores).all(axis=0)).all())
-    check(what, full is None or (full.shape == (len(scores),) and np.isfinite(full).all()))
-    check(what, 1 <= found.repeats <= len(scores), spared is None or min(spared) > 0)
 
 
 def _choice(saved: SavedChoice, data: SavedRows | None, n_groups: int) -> Choice:

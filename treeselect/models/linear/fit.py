@@ -70,7 +70,15 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
             "A linear model needs more complete cases than columns.\n"
             f"  Found: {n_rows} complete cases and {n_columns} columns. Select fewer terms."
         )
-    _check_variation(data, classes)
+    here = f" in {len(data.y)} complete cases."
+    if data.has_times and not data.y[:, EVENT].any():
+        raise DataError(f"A Cox model needs events.\n  Found: none{here}")
+    n = len(np.unique(data.y))
+    if not data.has_times and n < max(len(classes), 2):
+        raise DataError(
+            "A linear model needs a response that varies, and rows of every class.\n"
+            f"  Found: {n} distinct value{'' if n == 1 else 's'}{here}"
+        )
     others = [f"{c}: " for c in classes[1:]] if family == "multinomial" else [""]
     if n_groups is not None and n_groups <= n_columns * len(others):
         raise DataError(
@@ -170,21 +178,6 @@ _RATIOS = {
     NEGATIVE_BINOMIAL: "rate ratio",
     "cox": "hazard ratio",
 }
-
-
-def _check_variation(data: LinearData, classes: Sequence[Any]) -> None:
-    """Raise a DataError if the response does not vary in these rows."""
-    here = f" in {len(data.y)} complete cases."
-    if data.has_times:
-        if not data.y[:, EVENT].any():
-            raise DataError(f"A Cox model needs events.\n  Found: none{here}")
-        return
-    n = len(np.unique(data.y))
-    if n < max(len(classes), 2):
-        raise DataError(
-            "A linear model needs a response that varies, and rows of every class.\n"
-            f"  Found: {n} distinct value{'' if n == 1 else 's'}{here}"
-        )
 
 
 def _without_groups(result: Any, covariance: FloatArray, names: Sequence[str]) -> list[str]:

@@ -149,7 +149,8 @@ def fit_cox(data: LinearData) -> LikelihoodFit:
     )
     covariance, weights, events = inverse, data.row_weights, data.y[:, EVENT]
     if weights.error_groups is not None:
-        covariance = robust(inverse, _scores(rows, own, eta), weights.error_groups)
+        scores = rows.weight[:, np.newaxis] * rows.score_residuals(eta, own)
+        covariance = robust(inverse, scores, weights.error_groups)
     unit = np.outer(scale, scale)
     return LikelihoodFit(
         params=at / scale,
@@ -173,7 +174,8 @@ def fit_slope(
     at, _, converged = _cox_maximum(rows, column, np.zeros(len(y)))
     _, inverse = _newton_step(rows, column, column @ at)
     if groups is not None:
-        inverse = robust(inverse, _scores(rows, column, column @ at), groups)
+        scores = rows.weight[:, np.newaxis] * rows.score_residuals(column @ at, column)
+        inverse = robust(inverse, scores, groups)
     error = float(np.sqrt(inverse[0, 0])) / spread
     return float(at[0]) / spread if converged else float("nan"), error
 
@@ -205,10 +207,6 @@ def _newton_step(
     except np.linalg.LinAlgError:
         raise np.linalg.LinAlgError(_NOT_FULL_RANK) from None
     return scipy.linalg.cho_solve(root, score), scipy.linalg.cho_solve(root, np.eye(len(score)))
-
-
-def _scores(rows: CoxRows, matrix: FloatArray, eta: FloatArray) -> FloatArray:
-    return np.asarray(rows.weight[:, np.newaxis] * rows.score_residuals(eta, matrix))
 
 
 # --- proportional odds ---------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -187,30 +188,20 @@ def recalibrate(
 ) -> Recalibration:
     """Regress the response on the predictions by the model of the family: the slope with an
     intercept of its own, the intercept at slope 1 (Steyerberg 2019, section 15.3)."""
-    if family == "cox":
-        slope = _of_times(y, linear_predictor, mass, groups)
-        return Recalibration(*slope, *_UNKNOWN, _REGRESSIONS[family])
+    if family == "cox":  # the coefficient of Cox's model
+        slope, error = float("nan"), float("nan")
+        if np.ptp(linear_predictor):
+            with contextlib.suppress(np.linalg.LinAlgError):
+                slope, error = fit_slope(y, linear_predictor, mass, groups)
+        known = np.isfinite(slope) and error <= _LARGEST_ERROR
+        ends = (slope, slope - _Z95 * error, slope + _Z95 * error) if known else _UNKNOWN
+        return Recalibration(*ends, *_UNKNOWN, _REGRESSIONS[family])
     if family != "gaussian" and np.ptp(y) == 0:
         return Recalibration(*_UNKNOWN, *_UNKNOWN, _REGRESSIONS[family])
     ones = np.ones((len(y), 1))
-    slope = _last(family, y, np.column_stack([ones, linear_predictor]), None, mass, groups)
+    ends = _last(family, y, np.column_stack([ones, linear_predictor]), None, mass, groups)
     intercept = _last(family, y, ones, linear_predictor, mass, groups)
-    return Recalibration(*slope, *intercept, _REGRESSIONS[family])
-
-
-def _of_times(
-    y: FloatArray, eta: FloatArray, mass: FloatArray, groups: IntArray | None
-) -> tuple[float, float, float]:
-    """The coefficient of Cox's model, with its interval."""
-    if np.ptp(eta) == 0:
-        return _UNKNOWN
-    try:
-        slope, error = fit_slope(y, eta, mass, groups)
-    except np.linalg.LinAlgError:
-        return _UNKNOWN
-    if not (np.isfinite(slope) and error <= _LARGEST_ERROR):
-        return _UNKNOWN
-    return slope, slope - _Z95 * error, slope + _Z95 * error
+    return Recalibration(*ends, *intercept, _REGRESSIONS[family])
 
 
 def _last(
