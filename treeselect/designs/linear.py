@@ -283,8 +283,7 @@ def linear_matrix(
     complete = frame.notna().all(axis=1).to_numpy(dtype=bool)
     frame = frame[complete]
     recoded = Recoded(splines=knots_of(data, terms, rows, coding))
-    plain = (f.name for spec in specs for f in spec.term.factors if f.is_plain)
-    ordered = [name for name in dict.fromkeys(plain) if is_ordered(frame[name])]
+    ordered = _ordered_factors(frame, specs)
     if coding.ordered == "polynomial":
         recoded = dataclasses.replace(recoded, polynomials=tuple(ordered))
     elif coding.ordered == "scores":

@@ -122,12 +122,12 @@ def draw(
     columns = list(dict.fromkeys([*parsed.outcome_variables, *behind]))
     weight = every.values[full.rows] if not every.are_constant else np.broadcast_to(1, n)
     plain = {term.name for term in parsed.terms if term.is_plain}
-    taken = table.some(columns, chosen, full.rows, weight, plain)
-    own = codes.applied(taken.frame)
+    taken, edges = table.some(columns, chosen, full.rows, weight, plain)
+    own = codes.applied(taken)
     response = _response_of(parsed, own, every, chosen, full, place, family)
     name = fold_groups if isinstance(fold_groups, str) else fold_groups is not None
     sample = RowSample(wanted, n_in_use, by, name, seed)
-    edges = {} if codes else taken.edges  # found before codes for missing values were taken out
+    edges = {} if codes else edges  # found before codes for missing values were taken out
     counts = every.of(response.rows)
     return _copies_apart(
         Drawn(frame, every, response, counts, own[behind], edges, sample, n_in_use)

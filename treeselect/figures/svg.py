@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import singledispatch
 
 from markupsafe import Markup
@@ -72,25 +71,15 @@ _THICKNESS = 14.0
 """Of a bar."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Lines:
-    """Lines of the name of a row: they end at `x`, or begin there above it."""
-
-    lines: tuple[str, ...]
-    x: float
-    y: float
-    kind: str
-    middle: float
-
-    @property
-    def markup(self) -> Markup:
-        return Markup("").join(
-            text(self.kind, self.x, self.y + i * _LINE, line) for i, line in enumerate(self.lines)
-        )
+def _lines(kind: str, x: float, y: float, lines: Sequence[str]) -> Markup:
+    return Markup("").join(text(kind, x, y + i * _LINE, line) for i, line in enumerate(lines))
 
 
-def _row_names(figure: Rows, form: Form, below: float) -> tuple[list[_Lines], float, float]:
-    """Names of rows, beside or above them, where marks may begin, and where the rows end."""
+def _row_names(
+    figure: Rows, form: Form, below: float
+) -> tuple[list[tuple[float, Markup]], float, float]:
+    """The middle of each row and its name, beside or above it; where marks may begin, and where the
+    rows end."""
     names = [row.name for row in figure.rows]
     top = form.top if form.is_small else 4.0
     size = TICK if form.is_small else NAME
@@ -104,7 +93,7 @@ def _row_names(figure: Rows, form: Form, below: float) -> tuple[list[_Lines], fl
         top = 2.0
         for own in folded(names, form.above / NAME):
             middle = top + _LINE * len(own) + 10.0
-            found.append(_Lines(own, 2.0, top + 13.0, "name", middle))
+            found.append((middle, _lines("name", 2.0, top + 13.0, own)))
             top = middle + 12.0 + below
         return found, 10.0, top
     widest = max((width(line, size) for own in lines for line in own), default=0.0)
@@ -114,7 +103,7 @@ def _row_names(figure: Rows, form: Form, below: float) -> tuple[list[_Lines], fl
         height = _LINE * len(own) + 8.0
         middle = top + height / 2
         y = middle - _LINE * (len(own) - 1) / 2 + 4.5
-        found.append(_Lines(own, left - 12.0, y, kind, middle))
+        found.append((middle, _lines(kind, left - 12.0, y, own)))
         top += height + below
     return found, left, top
 
@@ -139,17 +128,17 @@ def _rows(figure: Rows, form: Form) -> tuple[Markup, float]:
         return round(left + figure.x.share(value) * (right - left), 1)
 
     parts, height = _row_axes(figure, form, ticks, x, bottom)
-    for row, name in zip(figure.rows, names, strict=True):
-        inside = [tip(form, f"{row.name}: {row.text or row.value}"), name.markup]
+    for row, (middle, name) in zip(figure.rows, names, strict=True):
+        inside = [tip(form, f"{row.name}: {row.text or row.value}"), name]
         if row.bar is not None:
             length = x(row.bar) - left
-            inside.append(tag("rect", class_="bar", x=left, y=name.middle - _THICKNESS / 2,
+            inside.append(tag("rect", class_="bar", x=left, y=middle - _THICKNESS / 2,
                                width=length, height=_THICKNESS))  # fmt: skip
-            at = (left, name.middle + 19.0) if is_below else (left + length + 8, name.middle + 4.5)
+            at = (left, middle + 19.0) if is_below else (left + length + 8, middle + 4.5)
             inside.append(text("tick", *at, row.value))
-        inside += [_dot(dot, x, name.middle, form) for dot in row.dots]
+        inside += [_dot(dot, x, middle, form) for dot in row.dots]
         if row.aside:
-            inside.append(text("tick end", form.width - 6, name.middle + 4, row.aside))
+            inside.append(text("tick end", form.width - 6, middle + 4, row.aside))
         parts.append(group("", *inside))
     return Markup("").join(parts), height
 

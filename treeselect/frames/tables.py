@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import narwhals as nw
 import numpy as np
@@ -30,12 +30,9 @@ _MOST_LEVELS = 10_000
 _ROWS_AT_ONCE = 200_000
 
 
-class Taken(NamedTuple):
-    """Some rows, numbered from 0, in which text with levels in other rows only is a category of all
-    levels; and the edges between the bins of all rows, by the names of columns of numbers."""
-
-    frame: pd.DataFrame
-    edges: dict[str, FloatArray]
+Taken = tuple[pd.DataFrame, dict[str, FloatArray]]
+"""Some rows, numbered from 0, in which text with levels in other rows only is a category of all
+levels; and the edges between the bins of all rows, by the names of columns of numbers."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +78,7 @@ class InMemory:
                     edges[name] = bin_edges(column.values, weight=weight)
             elif _is_text(series):
                 done[name] = _with_levels(own, series.iloc[every].dropna().unique().tolist())
-        return Taken(pd.DataFrame(done, pd.RangeIndex(len(rows))), edges)
+        return pd.DataFrame(done, pd.RangeIndex(len(rows))), edges
 
     def batches(self, columns: Sequence[str]) -> Iterator[tuple[int, pd.DataFrame]]:
         """Number of the first row, and the rows, of each batch."""
@@ -174,7 +171,7 @@ class Scanned:
             for name in columns
         }
         edges = {name: sketched_edges(sketch) for name, sketch in sketches.items()}
-        return Taken(pd.DataFrame(done, pd.RangeIndex(len(rows))), edges)
+        return pd.DataFrame(done, pd.RangeIndex(len(rows))), edges
 
     def batches(self, columns: Sequence[str]) -> Iterator[tuple[int, pd.DataFrame]]:
         """As of a frame."""

@@ -68,22 +68,15 @@ class LikelihoodFit:
         return [f"The partial likelihood has no maximum: it keeps increasing as the {which}."]
 
 
-class _Prepared(NamedTuple):
+def _prepared(
+    data: LinearData,
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
     """Weights, columns and offset of the rows, and the mean and spread of each column."""
-
-    weight: FloatArray
-    matrix: FloatArray
-    base: FloatArray
-    mean: FloatArray
-    scale: FloatArray
-
-
-def _prepared(data: LinearData) -> _Prepared:
     weight = data.row_weights.relative
     matrix = data.matrix.to_numpy(dtype=np.float64)
     mean = np.average(matrix, axis=0, weights=weight)
     scale = np.sqrt(np.average((matrix - mean) ** 2, axis=0, weights=weight))
-    return _Prepared(weight, matrix, data.base, mean, scale)
+    return weight, matrix, data.base, mean, scale
 
 
 def robust(inverse: FloatArray, scores: FloatArray, groups: IntArray) -> FloatArray:
