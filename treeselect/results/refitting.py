@@ -31,7 +31,7 @@ from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, quoted
 from treeselect.models.linear import coefficients, tests
 from treeselect.models.linear.coefficients import robust_note
-from treeselect.models.linear.data import FIRTH, ORDINAL, LinearData
+from treeselect.models.linear.data import FIRTH, ORDINAL
 from treeselect.models.linear.fit import ONLY_FOR, LinearFit
 from treeselect.models.linear.regression_table import response_words
 from treeselect.models.linear.statistics import fit_facts, fit_statistics
