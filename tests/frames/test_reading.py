@@ -411,19 +411,19 @@ def test_rows_edges_and_levels_are_those_in_memory(scanning_frame, folder):
     every = np.flatnonzero(np.arange(N) % 7 != 3)
     weight = 1 + np.arange(len(every)) % 3
     asked = (list(scanning_frame.columns), rows, every, weight, {"x", "whole"})
-    here = InMemory(scanning_frame, {}).some(*asked)
-    assert list(here.frame["text"].cat.categories) == ["a", "b", "rare"]
+    here, known = InMemory(scanning_frame, {}).some(*asked)
+    assert list(here["text"].cat.categories) == ["a", "b", "rare"]
     expected = bin_edges(scanning_frame["x"].to_numpy()[every], weight=weight)
-    np.testing.assert_array_equal(here.edges["x"], expected)
+    np.testing.assert_array_equal(known["x"], expected)
     for name, data in sources(scanning_frame, folder):
         scan = scan_of(data)
         assert scan is not None, name
-        taken = Scanned(scan).some(*asked)
-        assert taken.edges.keys() == {"x", "whole"}
-        for column, edges in taken.edges.items():
-            np.testing.assert_array_equal(edges, here.edges[column])
+        taken, found = Scanned(scan).some(*asked)
+        assert found.keys() == {"x", "whole"}
+        for column, edges in found.items():
+            np.testing.assert_array_equal(edges, known[column])
         for column in scanning_frame:
-            assert plain(taken.frame[column]) == plain(here.frame[column]), (name, column)
+            assert plain(taken[column]) == plain(here[column]), (name, column)
 
 
 def test_all_rows_are_read_and_only_the_columns_that_are_needed(scanning_frame, folder):
@@ -478,5 +478,5 @@ def test_too_many_levels_are_no_factor(monkeypatch):
     table = pa.Table.from_pandas(scanning_frame)
     scan = Scan("it", table.schema, 4, lambda names: iter([table.select(names)]))
     for table_of_it in (InMemory(scanning_frame, {}), Scanned(scan)):
-        found = table_of_it.some(["text"], rows, every, np.ones(4), ())
-        assert not isinstance(found.frame["text"].dtype, pd.CategoricalDtype)
+        found, _ = table_of_it.some(["text"], rows, every, np.ones(4), ())
+        assert not isinstance(found["text"].dtype, pd.CategoricalDtype)
