@@ -325,7 +325,7 @@ def test_orthonormal_columns_span_the_same_and_leave_out_combinations(rows, colu
     x[:, columns // 2] = x[:, : columns // 2].sum(axis=1)  # a combination of those before it
     found = additive._orthonormal(x)
     assert found @ found.T == pytest.approx(x @ np.linalg.pinv(x, rcond=1e-9), abs=1e-9)
-    ranks = [np.linalg.matrix_rank(x[:, :j]) for j in range(columns + 1)]
+    ranks = [0, *(np.linalg.matrix_rank(x[:, : j + 1]) for j in range(columns))]
     assert found.any(axis=0).tolist() == np.diff(ranks).astype(bool).tolist()
 
 
