@@ -4,10 +4,11 @@
 
 Each call that takes a folder for its pieces (``checkpoint=``) runs in a process that is killed by
 SIGKILL after up to 20 pieces and up to a tenth of a second, in half of the cases with its worker
-processes, and is begun again with one or two processes at a time. Then it runs once where no file
-may be longer than 100 bytes, as on a full disk, and in the end is left alone. Checked after each:
+processes, and is begun again with one or two processes at a time; in the end it is left alone. It
+also runs once where no file may be longer than 100 bytes, as on a full disk. Checked after each:
 files that were there are there, byte by byte; none is damaged. Checked at the end: no piece that
-had been told as finished was done again, and both answers are those of an undisturbed call.
+had been told as finished was done again, the full disk was told, and both answers are those of an
+undisturbed call.
 """
 
 from __future__ import annotations
@@ -125,8 +126,11 @@ def one_run(call, seed, n, most_kills, most_jobs):
     row, rng = Counter({"answers that differ": 0}), np.random.default_rng(seed)
     undisturbed = answer(call, seed, n, n_jobs=1)
     with tempfile.TemporaryDirectory() as name:
+        found = one_life(rng, call, Path(name), seed, n, 1, most_bytes=100)
+        row["answers that differ"] += found != undisturbed
+    with tempfile.TemporaryDirectory() as name:
         folder, before = Path(name), {}
-        lives = [{"is_killed": True}] * most_kills + [{"most_bytes": 100}, {}]
+        lives = [{"is_killed": True}] * most_kills + [{}]
         for how in lives:
             if how.get("is_killed") and len(before) >= n:
                 continue  # nothing is left to be done
@@ -167,9 +171,9 @@ def main():
         "kills",
         [{name: row[name] for name in names} for row in rows],
         "treeselect: kills by SIGKILL at random moments of calls with `checkpoint=FOLDER`, with 1"
-        f" or 2 processes, {ROWS} rows x {COLUMNS} columns, mrmr; then one run on a full disk, and"
-        " one that nobody disturbs. A part is what a killed process was writing; it is removed in"
-        " time. Answers: of the last two runs.",
+        f" or 2 processes, {ROWS} rows x {COLUMNS} columns, mrmr; then one run that nobody"
+        " disturbs, and another one on a full disk. A part is what a killed process was writing; it"
+        " is removed in time. Answers: of the last two runs.",
     )
 
 
