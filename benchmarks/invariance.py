@@ -335,8 +335,8 @@ PROPERTIES = {
                  jobs, copies, absent, useless, rows, scale, unit, monotone, resumed)
 }  # fmt: skip
 
-ONLY = {"rows": FIXED, "names": FIXED, "monotone": BY_RANKS}
-"""Methods of which a property is asked; the others draw by it."""
+ONLY = {"rows": FIXED, "names": [m for m in FIXED if m != "cfs"], "monotone": BY_RANKS}
+"""Methods of which a property is asked; the others draw by it, or choose among equal sets."""
 
 UNSAID = {
     **dict.fromkeys(("index", "library", "again", "file", "jobs"), ()),
@@ -344,7 +344,7 @@ UNSAID = {
 }
 """What is not compared, by property; usually the printed summary, which shows what differs."""
 
-CLOSE = {"names": 1e-5, "rows": 1e-5, "scale": 1e-5, "unit": 1e-6}
+CLOSE = {"names": 1e-5, "rows": 1e-5, "scale": 1e-5, "unit": 1e-6, "useless": 1e-9}
 """Relative differences that rounding makes where sums are taken in another order."""
 
 
@@ -381,7 +381,7 @@ def answer(case: Case, fit: Any) -> dict[str, Any]:
     found: dict[str, Any] = {
         "selected": sorted(map(str, units[fit.search.step.selected])),
         "steps": [
-            {str(units[j]): step.importance[j] for j in order if step.selected[j]}
+            {str(units[j]): step.importance[j].round(12) for j in order if step.selected[j]}
             for step in fit.search.steps
         ],
         "tuning": [step.tuning for step in fit.search.steps],
