@@ -403,7 +403,7 @@ def growth_rows(size: Size, repeats: int) -> Iterator[Row]:
             X, y = numbers(n, p)
             data = binned(X)
             del X
-            call = lambda: boosting(data, y, SquaredLoss(), 10)  # noqa: E731
+            call = partial(boosting, data, y, SquaredLoss(), 10)
             seconds.append(fastest(call, lambda: None, repeats)[0])
         factor = np.prod(np.divide(sizes[1], sizes[0]))
         exponent = float(np.log(seconds[1] / seconds[0]) / np.log(factor))

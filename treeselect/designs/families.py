@@ -176,7 +176,7 @@ def poisson_deviance_explained(y: FloatArray, prediction: FloatArray, weight: We
     return 1 - lost(np.clip(prediction, _NEAR_CERTAIN, None)) / lost(np.average(y, weights=weight))
 
 
-def concordance_index(y: FloatArray, prediction: FloatArray, weight: WeightArray, *_: Any) -> float:
+def concordance_index(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
     """Harrell's C of relative risks: the share of comparable pairs of rows of a stratum in which
     the row with the earlier event has the higher risk; ties in risk count one half. NaN if there is
     no comparable pair, or a prediction is missing."""
@@ -337,6 +337,10 @@ def _log(risk: FloatArray) -> FloatArray:
     return np.asarray(np.log(np.maximum(risk, np.finfo(np.float64).tiny)))
 
 
+def _harrell(y: FloatArray, risk: FloatArray, weight: WeightArray, *_: Any) -> float:
+    return concordance_index(y, risk, weight)
+
+
 def _uno(
     y: FloatArray, risk: FloatArray, weight: WeightArray, training: WeightArray, span: Span
 ) -> float:
@@ -374,7 +378,7 @@ _DEVIANCE_WORDS = (
 )
 
 KINDS: dict[str, Kind] = {
-    "harrell_c": Kind("C", HARRELL_WORDS, 0.5, SHARE, concordance_index),
+    "harrell_c": Kind("C", HARRELL_WORDS, 0.5, SHARE, _harrell),
     "uno_c": Kind("Uno's C", _UNO_WORDS, 0.5, SHARE, _uno, needs_training=True),
     "integrated_brier": Kind(
         "Brier R2", _BRIER_WORDS, 0.0, EXPLAINED, _brier, needs_training=True, needs_pairs=False

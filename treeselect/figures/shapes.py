@@ -117,10 +117,7 @@ def single_figure(curves: Sequence[Curve], title: str, label: str, unit: str = "
 def _numbers(curves: Sequence[Curve], effects: axes.Axis, title: str, *, brief: bool) -> Plane:
     first = curves[0]
     known = [point for point in first.points if point.value is not None]
-    gone = sum(point.share for point in first.points if point.value is None)
-    total = sum(point.share for point in first.points) or 1.0
-    slot = min(max(gone / total, _LEAST_SLOT), 0.5)  # the share of missing values, if any
-    slot = 1.0 if not known else 0.0 if len(known) == len(first.points) else slot
+    slot = _slot(first)
     values, shares = [p.value or 0.0 for p in known], [p.share for p in known]
     axis, strip = axes.Axis(0.0, 1.0, lambda room: [], slot=slot), []
     if known:
@@ -152,6 +149,15 @@ def _numbers(curves: Sequence[Curve], effects: axes.Axis, title: str, *, brief: 
         strip=strip,
         legend="box" if len(curves) > 1 else "",
     )
+
+
+def _slot(curve: Curve) -> float:
+    """Share of the axis for missing values, if there are any."""
+    lost = [point.share for point in curve.points if point.value is None]
+    if len(lost) in (0, len(curve.points)):
+        return float(bool(lost))
+    total = sum(point.share for point in curve.points) or 1.0
+    return min(max(sum(lost) / total, _LEAST_SLOT), 0.5)
 
 
 def _curve(points: Sequence[CurvePoint], colour: int | None, name: str) -> Series:

@@ -272,11 +272,7 @@ def small_lines(tables: Sequence[SmallTable]) -> list[str]:
     """Small tables, one below the other: words flush left and wrapped, numbers flush right."""
     if not tables:
         return []
-    parted = [(t.columns, zip(*t.rows, strict=True)) for t in tables]
-    tables = [  # the numbers of each column padded to their points
-        SmallTable(head, tuple(zip(first, *(aligned(c) or c for c in rest), strict=True)))
-        for head, (first, *rest) in parted
-    ]
+    tables = [_set_numbers(table) for table in tables]
     cells = [row for table in tables for row in (table.columns, *table.rows)]
     words, *numbers = (max(map(len, column)) for column in zip(*cells, strict=True))
     rest = sum(numbers) + len(_GAP) * len(numbers)
@@ -291,6 +287,13 @@ def small_lines(tables: Sequence[SmallTable]) -> list[str]:
             lines += ["-" * (words + rest)] if row is table.columns else []
         lines.append("-" * (words + rest))
     return [*lines[:-1], "=" * (words + rest)]
+
+
+def _set_numbers(table: SmallTable) -> SmallTable:
+    """The same with the numbers of each column padded to their points."""
+    words, *others = zip(*table.rows, strict=True)
+    columns = [words, *(aligned(cells) or cells for cells in others)]
+    return SmallTable(table.columns, tuple(zip(*columns, strict=True)))
 
 
 def _wrapped(

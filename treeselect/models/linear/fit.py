@@ -70,15 +70,7 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
             "A linear model needs more complete cases than columns.\n"
             f"  Found: {n_rows} complete cases and {n_columns} columns. Select fewer terms."
         )
-    here = f" in {len(data.y)} complete cases."
-    if data.has_times and not data.y[:, EVENT].any():
-        raise DataError(f"A Cox model needs events.\n  Found: none{here}")
-    n = len(np.unique(data.y))
-    if not data.has_times and n < max(len(classes), 2):
-        raise DataError(
-            "A linear model needs a response that varies, and rows of every class.\n"
-            f"  Found: {n} distinct value{'' if n == 1 else 's'}{here}"
-        )
+    _check_variation(data, classes)
     others = [f"{c}: " for c in classes[1:]] if family == "multinomial" else [""]
     if n_groups is not None and n_groups <= n_columns * len(others):
         raise DataError(
@@ -118,11 +110,6 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
     if family == "poisson":  # Pearson's, 1 on average for a Poisson response
         with np.errstate(all="ignore"):  # without residual degrees of freedom, or at a mean of 0
             dispersion = float(np.divide(result.pearson_chi2, result.df_resid))
-    df = float(result.df_resid) if result.use_t else None
-    if data.row_weights.is_sample:  # of Cox models none, as in R's `svycoxph`
-        df = None if data.has_times else float(len(data.y) - np.size(result.params))
-    if n_groups is not None:
-        df = float(n_groups - 1)
     return LinearFit(
         result=result,
         model=model,
@@ -130,7 +117,7 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
         terms=data.term_of * len(others),
         estimate=estimate,
         covariance=covariance,
-        df=df,
+        df=_degrees_of_freedom(result, data, n_groups),
         problems=tuple(dict.fromkeys(problems)),
         n_groups=n_groups,
         n_events=n_events,
@@ -178,6 +165,29 @@ _RATIOS = {
     NEGATIVE_BINOMIAL: "rate ratio",
     "cox": "hazard ratio",
 }
+
+
+def _check_variation(data: LinearData, classes: Sequence[Any]) -> None:
+    """Raise a DataError if the response does not vary in these rows."""
+    here = f" in {len(data.y)} complete cases."
+    if data.has_times:
+        if not data.y[:, EVENT].any():
+            raise DataError(f"A Cox model needs events.\n  Found: none{here}")
+        return
+    n = len(np.unique(data.y))
+    if n < max(len(classes), 2):
+        raise DataError(
+            "A linear model needs a response that varies, and rows of every class.\n"
+            f"  Found: {n} distinct value{'' if n == 1 else 's'}{here}"
+        )
+
+
+def _degrees_of_freedom(result: Any, data: LinearData, n_groups: int | None) -> float | None:
+    if n_groups is not None:
+        return float(n_groups - 1)
+    if data.row_weights.is_sample:  # of Cox models none, as in R's `svycoxph`
+        return None if data.has_times else float(len(data.y) - np.size(result.params))
+    return float(result.df_resid) if result.use_t else None
 
 
 def _without_groups(result: Any, covariance: FloatArray, names: Sequence[str]) -> list[str]:
