@@ -455,7 +455,9 @@ def outcomes(
     return found
 
 
-def asked(seed: int, number: int, methods: Sequence[str], properties: Sequence[str]) -> dict:
+def row_of(
+    seed: int, number: int, methods: Sequence[str], properties: Sequence[str]
+) -> dict[str, Any]:
     """The row of a case: how it is found again, what was asked, and what differs."""
     begin = time.process_time()
     found = outcomes(seed, number, methods, properties)
@@ -475,14 +477,14 @@ def main() -> None:
     if run.case >= 0:
         case, _ = draw(run.seed, run.case, run.methods)
         print(case.formula, case.arguments, case.data.dtypes, sep="\n")
-        print(asked(run.seed, run.case, run.methods, run.properties))
+        print(row_of(run.seed, run.case, run.methods, run.properties))
         return
     numbers = {f"{run.seed}, {number}": number for number in range(run.cases)}
     left = [number for text, number in numbers.items() if text not in run.stands("invariance")]
     for start in range(0, len(left), AT_ONCE):
         some = left[start : start + AT_ONCE]
         calls = [(run.seed, number, run.methods, run.properties) for number in some]
-        run.keep("invariance", run.map(asked, calls))
+        run.keep("invariance", run.map(row_of, calls))
     kept = run.kept("invariance", text=("not asked", "differs", "how"))
     for _, bad in kept[kept["differs"] != ""].iterrows():
         print(f"{bad['run']} {bad['method']} {bad['family']} {bad['differs']}: {bad['how']}")
