@@ -117,6 +117,16 @@ def test_predictions_in_batches(fits, data, folder, kind):
     assert list(found) == list(fit.predict(data, type=kind))
 
 
+def test_a_class_without_a_name_in_batches(tmp_path):
+    x = np.arange(90) / 90
+    data = pd.DataFrame({"x": x, "y": np.array(["", "mid", "top"])[(3 * x).astype(int)]})
+    data.to_parquet(tmp_path / "part.parquet")
+    fit = treeselect.select("y ~ x", data, method="importance", k=1, seed=1)
+    found = fit.predict(tmp_path)
+    assert found.columns.to_list() == ["", "mid", "top"]
+    pd.testing.assert_frame_equal(found, fit.predict(data))
+
+
 def test_weights_clusters_offsets_and_times(folder, data):
     asked = ASKED | {"rows": 400, "n_trees": 5, "k": 1}
     numeric = data.assign(event=data["y"] == "yes", time=data["a"].abs() + 0.1, site=data["w"] % 3)

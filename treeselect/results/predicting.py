@@ -77,17 +77,17 @@ def _of_batches(fit: Fit, scan: Scan, asked: Wanted) -> Any:
     parts: list[Any] = []
     for start, table in scan.batches(columns):
         own = None if offset is None else offset[start : start + table.num_rows]
-        found: Any = values_of(fit, frame_of_arrow(table), asked._replace(offset=own))
-        if asked.type != "class":  # numbers take a quarter of the memory in an array
-            named = found if isinstance(found, dict) else {"": found}
-            found = {name: np.asarray(values) for name, values in named.items()}
-        parts.append(found)
+        found = values_of(fit, frame_of_arrow(table), asked._replace(offset=own))
+        # Numbers take a quarter of the memory in an array.
+        if isinstance(found, dict):
+            parts.append({name: np.asarray(values) for name, values in found.items()})
+        else:
+            parts.append(found if asked.type == "class" else np.asarray(found))
     if not parts:
         return values_of(fit, frame_of_arrow(scan.schema.empty_table()), asked)
-    if asked.type == "class":
-        return list(chain(*parts))
-    whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    return whole.get("", whole)
+    if isinstance(parts[0], dict):
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return list(chain(*parts)) if asked.type == "class" else np.concatenate(parts)
 
 
 def values_of(fit: Fit, new: Any, asked: Wanted) -> list[Any] | dict[str, list[float]]:
