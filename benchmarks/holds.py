@@ -77,7 +77,7 @@ import treeselect
 from treeselect.designs.families import area_under_curve
 from treeselect.designs.imputer import Imputer, learn_imputer
 from treeselect.engine.random import stream_seed
-from treeselect.resampling.resampled import stability_index
+from treeselect.resampling.agreement import stability_index
 
 BETA = np.zeros(40)
 BETA[:3] = 1.0, 0.7, 0.4

@@ -15,8 +15,8 @@ from treeselect.comparing import Comparison
 from treeselect.comparison.methods import told_apart
 from treeselect.comparison.record import Run, pareto_front
 from treeselect.errors import OptionError
+from treeselect.resampling.agreement import stability_index
 from treeselect.resampling.cross_validation import FoldPath, paired_difference
-from treeselect.resampling.resampled import stability_index
 
 UNITS = ("a", "b", "panel", "d")
 TERMS = (("a",), ("b",), ("hb", "wbc"), ("d",))

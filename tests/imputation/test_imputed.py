@@ -15,7 +15,7 @@ from treeselect import imputing
 from treeselect.engine.random import stream_seed
 from treeselect.errors import DataError, FormulaError, MethodError, OptionError, TreeselectWarning
 from treeselect.imputation.pooled import table_rows
-from treeselect.resampling.resampled import clustered_interval, stability_index
+from treeselect.resampling.agreement import clustered_interval, stability_index
 
 
 def frames(**changes):

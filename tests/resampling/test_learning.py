@@ -14,9 +14,9 @@ import treeselect
 from treeselect.designs.families import BINOMIAL, GAUSSIAN
 from treeselect.designs.weights import RowWeights
 from treeselect.errors import DataError, OptionError
+from treeselect.resampling.agreement import stability_index
 from treeselect.resampling.cross_validation import paired_difference, sampling_error, score_interval
 from treeselect.resampling.learning import LearningCurve
-from treeselect.resampling.resampled import stability_index
 
 
 def curve(scores, selected, shares):

@@ -20,8 +20,7 @@ from scipy.stats import chi2_contingency
 import treeselect
 from treeselect.designs.weights import row_weights
 from treeselect.errors import OptionError, StabilityError
-from treeselect.resampling.assessing import resample_weights
-from treeselect.resampling.resampled import (
+from treeselect.resampling.agreement import (
     Place,
     clustered_interval,
     correlated_index,
@@ -30,6 +29,7 @@ from treeselect.resampling.resampled import (
     stability_index,
     wilson_interval,
 )
+from treeselect.resampling.assessing import resample_weights
 
 
 def index_of_definition_4(z):

@@ -17,6 +17,7 @@ from treeselect.designs.survival import FollowUp
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import falling, first_largest, levels
 from treeselect.errors import OptionError, listing
+from treeselect.resampling.agreement import stability_index
 from treeselect.resampling.choosing import best_size, one_standard_error_size
 from treeselect.resampling.cross_validation import (
     FoldPath,
@@ -26,7 +27,6 @@ from treeselect.resampling.cross_validation import (
     test_share,
 )
 from treeselect.resampling.records import Scored, Stoppable
-from treeselect.resampling.resampled import stability_index
 
 
 def pareto_front(points: FloatArray) -> BoolArray:
@@ -406,11 +406,9 @@ def _front(frame: pd.DataFrame) -> BoolArray:
 
 def difference_cells(row: Mapping[Any, Any]) -> tuple[str, str, str]:
     """A difference with its interval and its p-value."""
-    form = printing.decimal_form(3, "+")
-    interval = printing.interval_text(row["ci_low"], row["ci_high"], form)
     return (
         printing.decimal_text(row["difference"], 3, "+"),
-        interval,
+        printing.interval_text(row["ci_low"], row["ci_high"], printing.decimal_form(3, "+")),
         printing.p_text(row["p_value"]),
     )
 

@@ -22,8 +22,8 @@ from treeselect.frames.reading import read_data
 from treeselect.frames.tables import in_library
 from treeselect.printing import MOST_ROWS, SummaryContent, cells, count_text, decimal_text
 from treeselect.printing.numbers import span
+from treeselect.resampling.agreement import clustered_interval, stability_index, wilson_interval
 from treeselect.resampling.fit import Fit, as_shown, noun
-from treeselect.resampling.resampled import clustered_interval, stability_index, wilson_interval
 from treeselect.results.calls import unshown_note
 from treeselect.results.summary import method_words, names_note, rows_note
 
@@ -159,7 +159,7 @@ class Imputed:
             the other imputations. With resamples also ``frequency``, the share of all resamples of
             all imputations, and ``ci_low`` and ``ci_high``, its 95% interval: Wilson's interval
             with the effective number of independent resamples, each frame being a cluster (see
-            :func:`treeselect.resampling.resampled.clustered_interval`). An imputation that selected
+            :func:`treeselect.resampling.agreement.clustered_interval`). An imputation that selected
             nothing is not resampled, and does not count in the frequency.
         """
         design = self.records[0].design

@@ -57,6 +57,7 @@ from treeselect.models.linear.model import LinearModel
 from treeselect.models.model import BoostedModel, TreeModel, WeightedForest
 from treeselect.models.probing import n_outputs_of
 from treeselect.models.stacked import StackedModel
+from treeselect.resampling.agreement import LEAST_ASSOCIATION
 from treeselect.resampling.choosing import Choice
 from treeselect.resampling.fit import (
     DIRECTIONS,
@@ -69,7 +70,6 @@ from treeselect.resampling.fit import (
     InteractionRecord,
 )
 from treeselect.resampling.folds import Folds
-from treeselect.resampling.resampled import LEAST_ASSOCIATION
 from treeselect.resampling.stability import Stability
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from treeselect.figures.axes import number_text
 from treeselect.figures.marks import Tile, Tiles
 from treeselect.printing import enumeration
 from treeselect.reports.parts import FitMaterial, Section, Table
+from treeselect.resampling.agreement import LEAST_ASSOCIATION
 from treeselect.resampling.fit import Fit, noun
-from treeselect.resampling.resampled import LEAST_ASSOCIATION
 from treeselect.results import describing
 from treeselect.results.summary import rows_note
 from treeselect.results.tables import tidy_table

@@ -209,31 +209,12 @@ class _Given(NamedTuple):
 
 
 def _one_resample(given: _Given, number: int, *, n_threads: int = 1) -> Resample:
-    problem, method, _, choice = given.asked
+    problem, method, _, _ = given.asked
     keep, drawn = problem.groups.keep, given.drawn(number)
     scored = [given.drawn(number ^ 1)] if given.n_scored else []
     check_varies(problem, [drawn, *scored], number)
-    own_seed, k = stream_seed(given.seed, "resample", number), choice.k
-    task = Task(
-        problem,
-        drawn,
-        max_size=max(k, given.followed) if isinstance(k, int) else most_units(problem.groups),
-        seed=own_seed,
-        every_size=given.followed > 0 or not isinstance(k, int),
-        n_threads=n_threads,
-        n_judge_trees=None if isinstance(k, int) else _JUDGE_TREES,
-    )
-    if k == AUTO:
-        found = choose_sufficient(task, method, max(given.followed, given.n_scored - 1))
-        steps, step = found.steps, found.step
-    elif isinstance(k, str):
-        own = given.asked._replace(weights=drawn)
-        found = choose(own, own_seed, Workers(1, n_threads), progress=False)
-        steps, step = found.steps, found.step
-    else:
-        steps = steps_of(method, task)
-        is_last = k is None or method.tuning_value is not None
-        step = steps[-1] if is_last else step_of_size(steps, k or 0, keep)
+    own_seed = stream_seed(given.seed, "resample", number)
+    steps, step, task = _path(given, drawn, own_seed, n_threads)
     n_sizes = max(given.followed - int(keep.sum()), 0)
     sets, scores = sets_by_size(steps, n_sizes, keep), None
     if scored:
@@ -264,6 +245,35 @@ def sets_by_size(steps: Sequence[Step], n_sizes: int, keep: BoolArray) -> tuple[
     the end of the path, its last set is used."""
     sizes = range(int(keep.sum()) + 1, int(keep.sum()) + 1 + n_sizes)
     return tuple(np.flatnonzero(step_of_size(steps, size, keep).selected) for size in sizes)
+
+
+def _path(
+    given: _Given, drawn: RowWeights, seed: int, n_threads: int
+) -> tuple[tuple[Step, ...], Step, Task]:
+    """The path on a resample, the chosen step, and their task."""
+    problem, method, _, choice = given.asked
+    k = choice.k
+    most = max(k, given.followed) if isinstance(k, int) else most_units(problem.groups)
+    task = Task(
+        problem,
+        drawn,
+        max_size=most,
+        seed=seed,
+        every_size=given.followed > 0 or not isinstance(k, int),
+        n_threads=n_threads,
+        n_judge_trees=None if isinstance(k, int) else _JUDGE_TREES,
+    )
+    if isinstance(k, str):
+        if k == AUTO:
+            found = choose_sufficient(task, method, max(given.followed, given.n_scored - 1))
+        else:
+            own = given.asked._replace(weights=drawn)
+            found = choose(own, seed, Workers(1, n_threads), progress=False)
+        return found.steps, found.step, task
+    steps = steps_of(method, task)
+    if k is None or method.tuning_value is not None:
+        return steps, steps[-1], task
+    return steps, step_of_size(steps, k, problem.groups.keep), task
 
 
 def _scores(

@@ -20,10 +20,11 @@ from treeselect.errors import DataError, StabilityError
 from treeselect.models.linear.data import LinearData, independent_columns, linear_data
 from treeselect.models.linear.fit import fit_linear
 from treeselect.printing import cells
+from treeselect.resampling.agreement import distinct_sets, known_quantiles
 from treeselect.resampling.assessing import resample_weights
 from treeselect.resampling.fit import Fit
 from treeselect.resampling.records import InLibrary
-from treeselect.resampling.resampled import Scheme, distinct_sets, known_quantiles
+from treeselect.resampling.resampled import Scheme
 from treeselect.resampling.sample_splitting import why_not
 from treeselect.resampling.stability import Stability
 from treeselect.running.parallel import Workers, run_all

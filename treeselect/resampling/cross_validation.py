@@ -66,14 +66,14 @@ class ScoreBySize:
 
     @property
     def chooser(self) -> str:
-        """What chose the number of units."""
+        """What chose the number of units, such as ``"the same folds"``."""
         if self.of_halves:
             return "tests on all rows"
         return "the same folds" if self.spared is None else "the same parts"
 
     @property
     def kind(self) -> str:
-        """On which rows the scores are."""
+        """On which rows the sets were scored, such as ``"cross-validated"``."""
         if self.of_halves:
             return "on held-out halves"
         return "cross-validated" if self.spared is None else "on held-out rows"
@@ -101,10 +101,11 @@ class ScoreBySize:
 
 
 def standard_error(scores: FloatArray, repeats: float) -> Any:
-    """Standard error over folds, shape (n_folds, ...): the standard deviation over all of them, by
-    the square root of their number in one repeat, as repeats split the same rows again. Folds share
-    training rows and are not independent either: no unbiased estimate of the variance exists
-    (Bengio and Grandvalet 2004), and this one is an approximation."""
+    """Standard error of the mean of scores of shape (n_folds, ...): their standard deviation over
+    the folds of all repeats, divided by the square root of the number of folds in one repeat, as
+    repeats split the same rows again and are not independent. Folds share training rows and are not
+    independent either: no unbiased estimate of the variance exists (Bengio and Grandvalet 2004),
+    and this one is an approximation."""
     return scores.std(axis=0, ddof=1) / np.sqrt(len(scores) / repeats)
 
 
@@ -112,8 +113,8 @@ def standard_error(scores: FloatArray, repeats: float) -> Any:
 class FoldPath:
     """Sets selected on the training rows of a fold, and their scores on the held-out rows."""
 
-    # (n_sizes,); scores of the refitted set of each size (see ``step_of_size``), of the constant
-    # model if it has no units
+    # (n_sizes,); scores of the refitted set of each size (see ``step_of_size``); below the number
+    # of units forced in, and if nothing is selected, the score of the constant model
     scores: FloatArray
     units: tuple[IntArray, ...]  # n_sizes; these sets, most important units first
     seconds: FloatArray  # (n_sizes,); wall-clock time of the whole path and of the refitted model

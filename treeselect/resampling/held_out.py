@@ -28,7 +28,7 @@ from treeselect.engine.survival.curves import (
 from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM
 from treeselect.errors import OptionError, quoted
 from treeselect.models.linear.statistics import Recalibration, recalibrate
-from treeselect.resampling.resampled import known_quantiles, wilson_interval
+from treeselect.resampling.agreement import known_quantiles, wilson_interval
 
 NO_STRATA = (
     "`folds` must leave training rows of the strata that they hold out.\n"

@@ -265,7 +265,10 @@ def _without_estimates(terms: Sequence[str], p_value: float) -> pd.DataFrame:
 
 
 def _aggregated(found: Inference) -> pd.DataFrame:
-    known = [{t for t, p in s.p_values.items() if p == p and not s.failure} for s in found.splits]
+    known = [
+        set() if s.failure else {t for t, p in s.p_values.items() if not np.isnan(p)}
+        for s in found.splits
+    ]
     table = pd.DataFrame(
         {
             "term": found.terms,
@@ -327,18 +330,16 @@ def infer(
     chosen = run_pieces(_select, calls, Kind("split", lambda _: form, told), course)
     parts = [parts[number] for number in chosen]
     terms = tuple(spec.term.name for spec in data.spec.terms)
-    splits = []
-    for units, part in zip(chosen.values(), parts, strict=True):
-        here = () if units is None else compress(data.arrays.groups.terms, units)
-        own = {term for of_unit in here for term in of_unit}
-        ordered = None if units is None else tuple(term for term in terms if term in own)
-        splits.append(fit_part(data, ordered, part.test, coding))
+    splits = tuple(
+        fit_part(data, None if units is None else _terms_of(data, units), part.test, coding)
+        for units, part in zip(chosen.values(), parts, strict=True)
+    )
     tested = None
     if len(splits) == 1 and splits[0].fit is not None:
         tested = dataclasses.replace(data, row_weights=weights.only(parts[0].test)), coding
     return Inference(
         terms,
-        tuple(splits),
+        splits,
         np.array([[one.adjusted(term) for term in terms] for one in splits]),
         gamma_min,
         level,
@@ -361,6 +362,12 @@ def _select(asked: Procedure, rows: IntArray, seed: int, *, n_threads: int = 1) 
     if not varies(asked.problem, rows):
         return None
     return choose(asked.on(rows), seed, Workers(1, n_threads), progress=False).step.selected
+
+
+def _terms_of(data: ModelData, groups: BoolArray) -> tuple[str, ...]:
+    """Terms of some units, in the order of the formula."""
+    found = {term for names in compress(data.arrays.groups.terms, groups) for term in names}
+    return tuple(spec.term.name for spec in data.spec.terms if spec.term.name in found)
 
 
 # --- words ---------------------------------------------------------------------------------------

@@ -19,12 +19,12 @@ from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, quoted
 from treeselect.printing import Summarised, SummaryContent, decimal_text, interval_text
+from treeselect.resampling.agreement import stability_index
 from treeselect.resampling.cross_validation import differences, paired_difference, standard_error
 from treeselect.resampling.fit import Fit
 from treeselect.resampling.folds import Split, Splitter, mean_repeats, part_rows
 from treeselect.resampling.outer_folds import nested_selection, one_fold, outer_folds
 from treeselect.resampling.records import InLibrary, Scored
-from treeselect.resampling.resampled import stability_index
 from treeselect.running.parallel import Workers, run_all
 
 
@@ -147,58 +147,7 @@ class LearningCurve(Scored):
         >>> curve.rows_needed(0.75).limit
         800
         """
-        seed = self.seed if seed is None else read_seed(seed)
-        asked = numbers_in(np.atleast_1d(np.asarray(index, dtype=object)), lambda own: 0 < own < 1)
-        if not asked:
-            raise OptionError(
-                "`index` must be one or several numbers above 0 and below 1.\n"
-                f"  Found: {described(index)}."
-            )
-        n_shares, n_pairs = len(self.shares), len(self.apart)
-        if n_shares < _LEAST_SHARES or n_pairs < _LEAST_PAIRS:
-            raise OptionError(
-                f"`rows_needed()` needs at least {_LEAST_SHARES} shares, and {_LEAST_PAIRS} pairs"
-                f" of training sets that share no rows.\n  Found: {n_shares} and {n_pairs}. Use"
-                " `learning_curve((0.25, 0.5, 1), folds=2, repeats=10)`."
-            )
-        n_train = self.n_train[:, self.apart.ravel()].mean(axis=1).astype(np.float64)
-        sets = self.selected[:, self.apart][..., self.assessed].astype(np.float64)
-        unlike = ((sets[:, :, 0] - sets[:, :, 1]) ** 2 / 2).mean(axis=2)  # (n_shares, n_pairs)
-        share = sets.mean(axis=(2, 3))
-        targets, rng = np.array(asked), np.random.default_rng(seed)
-        # Two pairs share this part of their rows: these are worth so many pairs that share none.
-        overlap = 2 * np.array(self.shares) / (1 + self.test_share)
-        worth = 1 / (overlap + (1 - overlap) / n_pairs)
-        draws = rng.integers(n_pairs, size=(_DRAWS, n_pairs))
-        off = np.empty((1 + _DRAWS, n_shares))
-        for i, n in enumerate(np.maximum(worth.round().astype(np.int64), 1)):
-            off[0, i] = _instability(unlike[i], share[i])
-            off[1:, i] = _instability(unlike[i, draws[:, :n]], share[i, draws[:, :n]])
-        scale, power = _laws(n_train, off, worth)
-        with np.errstate(all="ignore"):
-            needed = (scale[:, np.newaxis] / (1 - targets)) ** (1 / power[:, np.newaxis])
-        limit = int(REACH * n_train[-1])
-        needed[~(needed <= limit)] = np.inf
-        needed = np.where(scale[:, np.newaxis] == 0, n_train[0], np.maximum(needed, n_train[0]))
-        low, high = np.quantile(needed[1:], [0.025, 0.975], axis=0, method="inverted_cdf")
-        ends = np.quantile(power[1:], [0.025, 0.975])
-        return RowsNeeded(
-            index=tuple(asked),
-            rows=needed[0],
-            low=low,
-            high=high,
-            limit=limit,
-            n_train=n_train,
-            stability=1 - off[0],
-            fitted=1 - scale[0] * n_train ** -power[0],
-            power=float(power[0]),
-            power_low=float(ends[0]),
-            power_high=float(ends[1]),
-            n_pairs=n_pairs,
-            seed=seed,
-            call=f"{self.call}.rows_needed({described(index)}, seed={seed})",
-            library=self.library,
-        )
+        return _rows_needed(self, index, self.seed if seed is None else read_seed(seed))
 
     @property
     def words(self) -> str:
@@ -429,6 +378,61 @@ class RowsNeeded(Summarised, InLibrary):
 
     def __repr__(self) -> str:
         return f"<RowsNeeded: {self.words}>"
+
+
+def _rows_needed(curve: LearningCurve, index: float | Sequence[float], seed: int) -> RowsNeeded:
+    """See :meth:`LearningCurve.rows_needed`."""
+    asked = numbers_in(np.atleast_1d(np.asarray(index, dtype=object)), lambda own: 0 < own < 1)
+    if not asked:
+        raise OptionError(
+            "`index` must be one or several numbers above 0 and below 1.\n"
+            f"  Found: {described(index)}."
+        )
+    n_shares, n_pairs = len(curve.shares), len(curve.apart)
+    if n_shares < _LEAST_SHARES or n_pairs < _LEAST_PAIRS:
+        raise OptionError(
+            f"`rows_needed()` needs at least {_LEAST_SHARES} shares, and {_LEAST_PAIRS} pairs of"
+            f" training sets that share no rows.\n  Found: {n_shares} and {n_pairs}. Use"
+            " `learning_curve((0.25, 0.5, 1), folds=2, repeats=10)`."
+        )
+    n_train = curve.n_train[:, curve.apart.ravel()].mean(axis=1).astype(np.float64)
+    sets = curve.selected[:, curve.apart][..., curve.assessed].astype(np.float64)
+    unlike = ((sets[:, :, 0] - sets[:, :, 1]) ** 2 / 2).mean(axis=2)  # (n_shares, n_pairs)
+    share = sets.mean(axis=(2, 3))
+    targets, rng = np.array(asked), np.random.default_rng(seed)
+    # Two pairs share this part of their rows: these are worth so many pairs that share none.
+    overlap = 2 * np.array(curve.shares) / (1 + curve.test_share)
+    worth = 1 / (overlap + (1 - overlap) / n_pairs)
+    draws = rng.integers(n_pairs, size=(_DRAWS, n_pairs))
+    off = np.empty((1 + _DRAWS, n_shares))
+    for i, n in enumerate(np.maximum(worth.round().astype(np.int64), 1)):
+        off[0, i] = _instability(unlike[i], share[i])
+        off[1:, i] = _instability(unlike[i, draws[:, :n]], share[i, draws[:, :n]])
+    scale, power = _laws(n_train, off, worth)
+    with np.errstate(all="ignore"):
+        needed = (scale[:, np.newaxis] / (1 - targets)) ** (1 / power[:, np.newaxis])
+    limit = int(REACH * n_train[-1])
+    needed[~(needed <= limit)] = np.inf
+    needed = np.where(scale[:, np.newaxis] == 0, n_train[0], np.maximum(needed, n_train[0]))
+    low, high = np.quantile(needed[1:], [0.025, 0.975], axis=0, method="inverted_cdf")
+    ends = np.quantile(power[1:], [0.025, 0.975])
+    return RowsNeeded(
+        index=tuple(asked),
+        rows=needed[0],
+        low=low,
+        high=high,
+        limit=limit,
+        n_train=n_train,
+        stability=1 - off[0],
+        fitted=1 - scale[0] * n_train ** -power[0],
+        power=float(power[0]),
+        power_low=float(ends[0]),
+        power_high=float(ends[1]),
+        n_pairs=n_pairs,
+        seed=seed,
+        call=f"{curve.call}.rows_needed({described(index)}, seed={seed})",
+        library=curve.library,
+    )
 
 
 def _instability(unlike: FloatArray, share: FloatArray) -> FloatArray:

@@ -16,6 +16,7 @@ import pandas as pd
 
 from treeselect import printing
 from treeselect.arguments.checks import AUTO, check_choice, check_count
+from treeselect.designs.families import Family
 from treeselect.designs.modeldata import data_fingerprint
 from treeselect.designs.preparing import shown_names
 from treeselect.designs.scoring import Scoring
@@ -26,7 +27,7 @@ from treeselect.printing import cells
 from treeselect.printing.numbers import span
 from treeselect.resampling.choosing import Procedure
 from treeselect.resampling.cross_validation import n_cases, score_interval, standard_error
-from treeselect.resampling.decisions import DecisionCurve, decide, drawn
+from treeselect.resampling.decisions import DecisionCurve, decide
 from treeselect.resampling.fit import NO_SOURCE, Fit, Source
 from treeselect.resampling.folds import Splitter, mean_repeats
 from treeselect.resampling.held_out import (
@@ -38,6 +39,7 @@ from treeselect.resampling.held_out import (
     horizon_of,
     roc_table,
 )
+from treeselect.resampling.held_out_figures import drawn
 from treeselect.resampling.outer_folds import Fold, nested_selection, one_fold, outer_folds
 from treeselect.resampling.records import Scored, Stoppable, stopped
 from treeselect.resampling.subgroups import Subgroups, by_subgroup
@@ -609,20 +611,7 @@ def measure(
     ]
     names = here.arrays.groups.names
     tests = [split.weights(nested.asked.weights)[1].rows for split in outer.splits]
-    n_units, n_classes = len(names), family.n_classes
-
-    def form(number: int) -> coded.Coded:  # probabilities of an event and errors may be missing
-        n = len(tests[number])
-        predicted = coded.array(*((n, n_classes) if n_classes > 2 else (n,)), known=True)
-        event = coded.array(n) if family.has_times else coded.NOTHING
-        return coded.record(
-            Fold, coded.NUMBER, coded.units(n_units), predicted, coded.array(), event
-        )
-
-    def told(_: int, found: Fold) -> dict[str, Any]:
-        return {"score": float(found.score), "selected": tuple(names[g] for g in found.units)}
-
-    by_fold = run_pieces(one_fold, calls, Kind("fold", form, told), course)
+    by_fold = run_pieces(one_fold, calls, _kind_of(names, tests, family), course)
     found, splits = list(by_fold.values()), [outer.splits[number] for number in by_fold]
     n_train, n_test = outer.n_used(splits)
     own = result.scores if scoring is None else None
@@ -659,6 +648,24 @@ def measure(
         labels=shown_names(result.design),
         **outer.scored(result, seed),
     )
+
+
+def _kind_of(names: Sequence[str], tests: Sequence[IntArray], family: Family) -> Kind:
+    """How folds are written to and read from files. The probabilities of an event may be missing,
+    and so may standard errors."""
+
+    def form(number: int) -> coded.Coded:
+        n, n_classes = len(tests[number]), family.n_classes
+        predicted = coded.array(*((n, n_classes) if n_classes > 2 else (n,)), known=True)
+        event = coded.array(n) if family.has_times else coded.NOTHING
+        return coded.record(
+            Fold, coded.NUMBER, coded.units(len(names)), predicted, coded.array(), event
+        )
+
+    def told(_: int, found: Fold) -> dict[str, Any]:
+        return {"score": float(found.score), "selected": tuple(names[g] for g in found.units)}
+
+    return Kind("fold", form, told)
 
 
 def rule_words(asked: Procedure, result: Fit) -> str:

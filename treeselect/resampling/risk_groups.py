@@ -152,6 +152,7 @@ class RiskGroups(Summarised, OfFolds):
             :attr:`horizon`; ``observed``, the Kaplan-Meier estimate there; ``ci_low`` and
             ``ci_high``, its 95% interval, missing where the estimate is 0 or 1.
         """
+        observed, low, high = self.observed()
         table = pd.DataFrame(
             {
                 "group": pd.Series(list(self.names), dtype=pd.Series(["text"]).dtype),
@@ -159,7 +160,9 @@ class RiskGroups(Summarised, OfFolds):
                 "events": [float(curve.events.sum()) for curve in self.curves],
                 "relative_risk": self.risk,
                 "predicted": self.predicted,
-                **dict(zip(("observed", "ci_low", "ci_high"), self.observed(), strict=True)),
+                "observed": observed,
+                "ci_low": low,
+                "ci_high": high,
             }
         )
         return self._frame(table)

@@ -14,14 +14,9 @@ from numpy.typing import NDArray
 from treeselect import printing
 from treeselect.printing.numbers import span
 from treeselect.resampling import error_bounds
+from treeselect.resampling.agreement import Clusters, Place, associated_clusters, place_of
 from treeselect.resampling.records import stopped
-from treeselect.resampling.resampled import (
-    Clusters,
-    Place,
-    Resampled,
-    associated_clusters,
-    place_of,
-)
+from treeselect.resampling.resampled import Resampled
 from treeselect.shown import shown
 
 

@@ -249,13 +249,15 @@ def _row(held: HeldOut, seed: int) -> dict[str, float]:
     elif family.has_classes:
         cases = min(float(mass @ held.y), float(mass @ (1 - held.y)))
     drawn = [known_score(family, held.y, risk, m, m) for m in held.drawn(_N_DRAWS, seed)]
+    low, high = percentiles(drawn, (0.025, 0.975))
     known = recalibration(held)
     names = [name for name in Recalibration._fields if name != "regression"]
     return {
         "n": n,
         "cases": cases,
         "score": known_score(family, held.y, risk, mass, mass),
-        **dict(zip(("ci_low", "ci_high"), percentiles(drawn, (0.025, 0.975)), strict=True)),
+        "ci_low": low,
+        "ci_high": high,
         "predicted": float(np.average(held.risk, weights=mass)),
         "observed": mean_outcome(held.y, mass, held.horizon),
         **{name: float("nan") if known is None else getattr(known, name) for name in names},

@@ -25,13 +25,13 @@ from treeselect.models.linear.statistics import recalibrate
 from treeselect.printing import Summarised, SummaryContent, cells, decimal_text, number_text
 from treeselect.printing.numbers import span
 from treeselect.resampling import held_out
+from treeselect.resampling.agreement import known_quantiles
 from treeselect.resampling.assessing import check_varies, resample_weights
 from treeselect.resampling.choosing import Procedure, run_selection
 from treeselect.resampling.cross_validation import known_score
 from treeselect.resampling.fit import NO_SOURCE, Fit, Source
 from treeselect.resampling.performance import rule_words
 from treeselect.resampling.records import OfFolds, Stoppable, stopped
-from treeselect.resampling.resampled import known_quantiles
 from treeselect.resampling.subgroups import read_subgroups
 from treeselect.running import coded
 from treeselect.running.parallel import Workers

@@ -17,8 +17,9 @@ from treeselect.engine.survival.times import EVENT
 from treeselect.errors import OptionError, listing
 from treeselect.figures.axes import number_text
 from treeselect.frames.values import Labels, Numbers, read_column
+from treeselect.resampling.agreement import co_selection, pairs_of
 from treeselect.resampling.fit import Fit
-from treeselect.resampling.resampled import PAIR_LEVEL, co_selection, pairs_of
+from treeselect.resampling.resampled import PAIR_LEVEL
 from treeselect.resampling.stability import Stability
 from treeselect.results.curves import value_text
 
@@ -131,7 +132,9 @@ def describe_table(
     design.check_data()
     copies = counted(design)
     every = np.ones(len(copies), dtype=bool)
-    labels, groups = zip((None, every), *response_groups(design, copies), strict=True)
+    by_response, selected = response_groups(design, copies), set(result.variables)
+    labels = [None, *(group.name for group in by_response)]
+    groups = [every, *(group.rows for group in by_response)]
     sizes = [int(copies[own].sum()) for own in groups]
     rows: list[tuple[Any, ...]] = []
     for name in names:
@@ -151,7 +154,7 @@ def describe_table(
         found.append([_Row(MISSING, None, *_share(copies, own & ~known, own)) for own in groups])
         for of_groups in found:
             for label, size, row in zip(labels, sizes, of_groups, strict=True):
-                head = (name, row.kind, row.level, label, name in result.variables, size)
+                head = (name, row.kind, row.level, label, name in selected, size)
                 rows.append((*head, *row[2:]))
     text = pd.Series(["text"]).dtype
     frame = pd.DataFrame(rows, columns=[*_TEXTS, *_TYPES])

@@ -25,8 +25,8 @@ from treeselect.frames.values import Labels, Numbers, read_column
 from treeselect.models.model import TreeModel
 from treeselect.models.probing import PairProbes, PairTerm, ResampledReadings, read_strengths
 from treeselect.printing import decimal_text, interval_text, significant_text
+from treeselect.resampling.agreement import known_quantiles
 from treeselect.resampling.fit import LEAST_RESAMPLES, Fit, InteractionRecord
-from treeselect.resampling.resampled import known_quantiles
 
 MOST_ROWS = 1000
 """Rows that effects are averaged over; of more a sample."""
@@ -201,16 +201,23 @@ def _points_in_words(
     points = np.unravel_index(np.arange(len(found.points)), tuple(found.sizes))
     places = np.unravel_index(found.place, tuple(found.sizes))
     for term, size, point, place in zip(terms, found.sizes, points, places, strict=True):
-        own = np.flatnonzero(sample.data.group_of == sample.terms.index(term)).tolist()
-        at = [int(np.flatnonzero(found.columns == j)[0]) for j in own]
-        codes = np.column_stack([sample.data.column(j) for j in own])
-        of_point = found.points[np.unique(point, return_index=True)[1]][:, at]
-        is_exact = np.asarray((codes == of_point[place]).all(axis=1))
+        is_exact = _stands_at_its_point(sample, term, found, point, place)
         for name, axis in _axes(result, term, sample).items():
-            values = _in_words(axis, place, is_exact, int(size))
-            words[value_column(result, name)] = [values[p] for p in point]
+            own = _in_words(axis, place, is_exact, int(size))
+            words[value_column(result, name)] = [own[p] for p in point]
             keys.append(_order_of(words[value_column(result, name)], axis))
     return words, np.lexsort(keys[::-1])
+
+
+def _stands_at_its_point(
+    sample: Sample, term: str, found: dependence.Dependence, point: IntArray, place: IntArray
+) -> BoolArray:
+    """Whether each row has the codes of its point in the columns of a term."""
+    own = np.flatnonzero(sample.data.group_of == sample.terms.index(term)).tolist()
+    at = [int(np.flatnonzero(found.columns == j)[0]) for j in own]
+    first = np.unique(point, return_index=True)[1]
+    codes = np.column_stack([sample.data.column(j) for j in own])
+    return np.asarray((codes == found.points[first][:, at][place]).all(axis=1))
 
 
 def _axes(result: Fit, term: str, sample: Sample) -> dict[str, Numbers | Labels]:

@@ -10,8 +10,8 @@ import numpy as np
 from treeselect.engine.rounding import at_least
 from treeselect.printing import decimal_text, enumeration, percent_text
 from treeselect.printing.numbers import span
+from treeselect.resampling.agreement import LEAST_SHARE
 from treeselect.resampling.fit import Fit, noun, quick_index
-from treeselect.resampling.resampled import LEAST_SHARE
 from treeselect.resampling.stability import Stability
 
 FEWEST = 10
