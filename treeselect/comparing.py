@@ -265,10 +265,7 @@ def compare(
     splits = tuple(splits[number] for number in done)
     typed = call_text("compare", data, {**known, "k": plain_sizes(k)}, _defaults())
     used, response = model_data.row_weights.used, model_data.response
-    names, of_sample = model_data.arrays.groups.names, []
-    if (sample := model_data.sample) is not None:
-        of = f"{model_data.rows.used:,} of {sample.of:,} rows"
-        of_sample = [f"Compared on a sample of {of}, stratified by {sample.by}."]
+    names = model_data.arrays.groups.names
     return Comparison(
         runs=tuple(runs),
         reference_run=reference_run,
@@ -291,7 +288,7 @@ def compare(
         data=data_text(data, (len(table), len(table.columns))),
         seed=seed,
         notes=(
-            *of_sample,
+            *_sample_note(model_data),
             _model_note(model_data, contestants if own_models else ()),
             *run_notes(contestants, runs, model_data.notes),
         ),
@@ -368,6 +365,16 @@ def _model_note(data: ModelData, own: Sequence[Contestant]) -> str:
     return (
         "The scores are those of each method's own final model: a random forest of the selected"
         ' terms, unless its options say otherwise. `model="glm"` scores a linear model of them.'
+    )
+
+
+def _sample_note(data: ModelData) -> tuple[str, ...]:
+    sample = data.sample
+    if sample is None:
+        return ()
+    return (
+        f"Compared on a sample of {data.rows.used:,} of {sample.of:,} rows, stratified by"
+        f" {sample.by}.",
     )
 
 

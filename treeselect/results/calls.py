@@ -197,16 +197,20 @@ def _text(value: object) -> str:
         return _text(sorted(value, key=str))
     if isinstance(value, np.ndarray | np.generic):
         return _text(value.tolist())
-    if isinstance(value, dict):  # the terms of a group may be given as any collection
-        listed = [(_text(k), v, members(v)) for k, v in value.items()]
-        inside = (f"{k}: {_text(v if own is None else own)}" for k, v, own in listed)
-        return f"{{{', '.join(inside)}}}"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{_text(k)}: {_text(_listed(v))}' for k, v in value.items())}}}"
     if isinstance(value, float) and not np.isfinite(value):
         return f"float('{value}')"
     try:
         return repr(value)
     except Exception:  # of an object inside a list that nobody reads, of somebody else's code
         return f"<{type(value).__name__}>"
+
+
+def _listed(value: object) -> object:
+    """What is in a group, whose terms may be given as any collection."""
+    listed = members(value)
+    return value if listed is None else listed
 
 
 def unshown_note(unshown: Iterable[str]) -> tuple[str, ...]:

@@ -148,11 +148,20 @@ def effect_table(result: Fit, most: int | None = None) -> pd.DataFrame:
     """One row per step, and per class if there are several (see ``SelectionResult.effects``)."""
     record, classes = record_of(result, most), _classes(result)
     rows = [
-        (record.terms[own.term], label, record.directions[own.term][k], own.step, *ends, *numbers)
+        (
+            record.terms[own.term],
+            label,
+            record.directions[own.term][k],
+            own.step,
+            None if own.step == NONE else own.start,
+            None if own.step == NONE else own.end,
+            record.effect[i, k],
+            record.low[i, k],
+            record.high[i, k],
+            int(record.count[i]),
+        )
         for i, own in enumerate(record.contrasts)
-        for ends in [(None, None) if own.step == NONE else (own.start, own.end)]
         for k, label in enumerate(classes)
-        for numbers in [(record.effect[i, k], record.low[i, k], record.high[i, k], record.count[i])]
     ]
     columns = [
         "term", "class", "direction", "step", "from", "to", "effect", "low", "high", "n_resamples",
@@ -489,9 +498,13 @@ def _level_steps(spec: TermSpec, columns: list[AnyArray], weight: FloatArray) ->
     reference = int(known[0])
     others = sorted(own for own in order[: shapes.MOST_LEVELS].tolist() if own != reference)
     others += [-1] if share[0] > 0 else []
-    names.append(MISSING)  # -1
     return [
-        _Step(LEVELS, names[reference], names[other], (first[reference + 1], first[other + 1]))
+        _Step(
+            LEVELS,
+            names[reference],
+            names[other] if other >= 0 else MISSING,
+            (first[reference + 1], first[other + 1]),
+        )
         for other in others
     ]
 

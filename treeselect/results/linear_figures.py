@@ -98,8 +98,9 @@ def linear_curves(found: FittedTerms, data: ModelData, term: str) -> tuple[Curve
     names = {c: [f"{c}: {name}" if c else name for name in columns] for c in labels}
     free = [k for k, name in enumerate(names[labels[0]]) if name in fit.names]
     places = {c: [fit.names.index(names[c][k]) for k in free] for c in labels}
-    # Rows with an indicator whose coefficient is infinite for some class, of a level or of missing
-    # values in which only one class or no event occurs, are left out where two values stay.
+    # Rows are left out if they have an indicator whose coefficient is infinite for some class, of a
+    # level or of missing values in which only one class or no event occurs; none are if fewer than
+    # two values would be left.
     errors = np.sqrt(np.diag(fit.covariance)[np.array([*places.values()], dtype=np.int64)])
     far = errors.max(axis=0) * np.ptp(x[:, free], axis=0) > 2 * _FARTHEST
     usable = ~(x[:, free][:, far & (found.family != "gaussian")] != 0).any(axis=1)
