@@ -3,13 +3,14 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 from quick import changed, quick_fit, stability_of
 
 import treeselect
 from treeselect.designs.modeldata import Associations
 from treeselect.errors import DataError
-from treeselect.results.curves import shape_map
+from treeselect.results.curves import curves, shape_map
 from treeselect.results.describing import association_map, co_selection_map, near_units
 from treeselect.results.shapes import shape_table
 
@@ -107,3 +108,17 @@ def test_every_pair_of_values_stands_at_its_place(fitted):
     column = found.means[:, found.x.index("York")]
     own = table.loc[table["site"] == "York"].sort_values("signal")["mean"]
     np.testing.assert_array_equal(column[np.isfinite(column)], own)
+
+
+def test_a_class_without_a_name_is_drawn():
+    x, z = np.meshgrid(np.arange(12.0), [0.0, 1.0])
+    y = np.array(["", "mid", "top"])[np.minimum(x // 4 + z, 2).astype(int)]
+    data = pd.DataFrame({"x": x.ravel(), "z": z.ravel(), "y": y.ravel()})
+    fit = treeselect.select("y ~ x + z", data, method="importance", k=2, seed=1)._fit
+    drawn = {curve.scale: curve.points for curve in curves(fit, "x")}
+    assert set(drawn) == {"P(y = )", "P(y = mid)", "P(y = top)"}
+    effects = [point.effect for point in drawn["P(y = )"]]
+    assert effects == shape_table(fit, "x", None)["effect_"].to_list()
+    table, found = shape_table(fit, "x", "z"), shape_map(fit, "x", "z")
+    label = found.scale.removeprefix("P(y = ").removesuffix(")")
+    assert sorted(found.means.ravel()) == sorted(table[f"mean_{label}"])

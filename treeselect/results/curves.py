@@ -17,7 +17,7 @@ from treeselect.figures.shapes import MISSING, Curve, CurvePoint
 from treeselect.resampling.fit import Fit
 from treeselect.resampling.held_out import quantile_groups
 from treeselect.resampling.stability import Stability
-from treeselect.results.shapes import shape_table, value_column
+from treeselect.results.shapes import output_names, shape_table, value_column
 from treeselect.results.trees import importance_path_table
 
 _MOST_STEPS = 20
@@ -44,16 +44,17 @@ def curves(result: Fit, term: str) -> tuple[Curve, ...]:
     shape = shape_table(result, term, None)
     variable = result.design.spec[term].term.variables[0]
     is_number = takes_numbers(result, term)
-    labels = [str(c) for c in result.design.response.classes]
-    labels = labels if len(labels) > 2 else [""]
-    effects = {c: shape[f"effect_{c}" if c else "effect"].to_numpy() for c in labels}
+    labels: list[str | None] = [str(c) for c in result.design.response.classes]
+    labels = labels if len(labels) > 2 else [None]
+    ends_of = dict(zip(labels, output_names(result), strict=True))  # of columns
+    effects = {c: shape[f"effect{end}"].to_numpy() for c, end in ends_of.items()}
     share = shape["share"].to_numpy()
     values = shape[value_column(result, variable)]
     labels.sort(key=lambda c: -float(share @ effects[c] ** 2))
     found: list[Curve] = []
     word = result.design.word_for(variable)
     for label in labels:
-        band = _band(shape, f"_{label}" if label else "")
+        band = _band(shape, ends_of[label])
         rows = zip(values, values.isna(), share, effects[label], band, strict=True)
         points = []
         for value, lost, part, effect, ends in rows:
@@ -66,7 +67,7 @@ def curves(result: Fit, term: str) -> tuple[Curve, ...]:
             order = _in_order(points, is_number)
         shown, scale = tuple(points[i] for i in order), scale_of(result, label)
         n_more = len(points) - len(shown)
-        found.append(Curve(term, word, is_number, scale, shown, n_more, label))
+        found.append(Curve(term, word, is_number, scale, shown, n_more, label or ""))
     return tuple(found)
 
 
@@ -99,15 +100,15 @@ def takes_numbers(result: Fit, term: str) -> bool:
     return spec.schema[variable] == "number" and spec[term].kind != "factor"
 
 
-def scale_of(result: Fit, label: str = "") -> str:
+def scale_of(result: Fit, label: str | None = None) -> str:
     """Scale of the model's effects, for one of more than two classes by its label."""
     classes = result.design.response.classes
     if result.design.response.family.has_times:
         return LOG_HAZARD
     if result.model.is_link:
-        return f"linear predictor of {label}" if label else "linear predictor"
+        return "linear predictor" if label is None else f"linear predictor of {label}"
     if classes:
-        return probability_of(result, label or str(classes[-1]))
+        return probability_of(result, str(classes[-1]) if label is None else label)
     return "mean response"
 
 
@@ -221,14 +222,13 @@ def shape_map(result: Fit, term: str, other: str) -> ShapeMap:
     table = shape_table(result, term, other)
     x, x_names = _places(result, table, term)
     y, y_names = _places(result, table, other)
-    classes, label = [str(c) for c in result.design.response.classes], ""
-    if len(classes) > 2:  # the one whose mean varies most
-        share = table["share"].to_numpy()
-        of_classes = table[[f"mean_{c}" for c in classes]].to_numpy()
-        centred = of_classes - share @ of_classes / share.sum()
-        label = classes[int(np.argmax(share @ centred**2))]
+    share, classes = table["share"].to_numpy(), result.design.response.classes
+    of_outputs = table[[f"mean{end}" for end in output_names(result)]].to_numpy()
+    centred = of_outputs - share @ of_outputs / share.sum()
+    shown = int(np.argmax(share @ centred**2))  # of several classes the one that varies most
+    label = str(classes[shown]) if len(classes) > 2 else None
     means = np.full((len(y_names), len(x_names)), np.nan)
-    means[y, x] = table[f"mean_{label}" if label else "mean"]
+    means[y, x] = of_outputs[:, shown]
     columns = (result.design.spec[t].term.variables[0] for t in (term, other))
     x_label, y_label = map(result.design.word_for, columns)
     return ShapeMap(x_names, y_names, x_label, y_label, means, scale_of(result, label))
