@@ -20,6 +20,7 @@ from treeselect.figures.marks import Figure, Rows, Rule
 from treeselect.figures.shapes import MISSING, Curve, CurvePoint, panels, share_scale, single_figure
 from treeselect.frames.values import Labels, read_column
 from treeselect.models.linear import coefficients
+from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.tests import FittedTerms
 from treeselect.printing import interval_text, number_text
 from treeselect.results.curves import LOG_HAZARD, value_text
@@ -98,13 +99,7 @@ def linear_curves(found: FittedTerms, data: ModelData, term: str) -> tuple[Curve
     names = {c: [f"{c}: {name}" if c else name for name in columns] for c in labels}
     free = [k for k, name in enumerate(names[labels[0]]) if name in fit.names]
     places = {c: [fit.names.index(names[c][k]) for k in free] for c in labels}
-    # Rows are left out if they have an indicator whose coefficient is infinite for some class, of a
-    # level or of missing values in which only one class or no event occurs; none are if fewer than
-    # two values would be left.
-    errors = np.sqrt(np.diag(fit.covariance)[np.array([*places.values()], dtype=np.int64)])
-    far = errors.max(axis=0) * np.ptp(x[:, free], axis=0) > 2 * _FARTHEST
-    usable = ~(x[:, free][:, far & (found.family != "gaussian")] != 0).any(axis=1)
-    usable |= usable[first].sum() < 2
+    usable = _usable(x[:, free], fit, [*places.values()], first, found.family)
     for label, at in places.items():
         base = usable & known if (usable & known).any() else usable
         rows = x[first][:, free] - np.average(x[base][:, free], axis=0, weights=weight[base])
@@ -147,6 +142,18 @@ def _places(
         label = MISSING if lost else value_text(value if number is None else number)
         points.append(CurvePoint(number, label, float(share[i]), 0.0, lost))
     return points, first[kept], ~missing if not missing.all() else missing
+
+
+def _usable(
+    x: FloatArray, fit: LinearFit, places: Sequence[Sequence[int]], first: IntArray, family: str
+) -> BoolArray:
+    """Rows without an indicator whose coefficient is infinite for some class, of a level or of
+    missing values in which only one class or no event occurs; all if they have fewer than two
+    values."""
+    errors = np.sqrt(np.diag(fit.covariance)[np.array(places, dtype=np.int64)]).max(axis=0)
+    infinite = (errors * np.ptp(x, axis=0) > 2 * _FARTHEST) & (family != "gaussian")
+    found = ~(x[:, infinite] != 0).any(axis=1)
+    return found if found[first].sum() > 1 else np.ones(len(x), dtype=np.bool_)
 
 
 def _spaced(share: FloatArray) -> list[int]:

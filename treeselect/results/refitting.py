@@ -31,7 +31,7 @@ from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, quoted
 from treeselect.models.linear import coefficients, tests
 from treeselect.models.linear.coefficients import robust_note
-from treeselect.models.linear.data import FIRTH, ORDINAL
+from treeselect.models.linear.data import FIRTH, ORDINAL, LinearData
 from treeselect.models.linear.fit import ONLY_FOR, LinearFit
 from treeselect.models.linear.regression_table import response_words
 from treeselect.models.linear.statistics import fit_facts, fit_statistics
@@ -202,14 +202,7 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
     printed = coefficients.in_print(data, rows)
     splines = full.splines
     references = coefficients.reference_levels(data, tuple(full.matrix.columns))
-    groups_name, names, gaps = result.choice.folds.groups_name, shown_names(data), []
-    if counts := gaps_of(data, result.selected).counts:
-        said = ", ".join(f"{names.get(name, name)} {n:,}" for name, n in counts)
-        how = WAYS_OUT
-        if coding.missing == "indicator":
-            assert full.columns is not None
-            how = full.columns.words
-        gaps = [f"Missing values: {said}. {how}".strip()]
+    groups_name = result.choice.folds.groups_name
     content = SummaryContent(
         title=f"{'Additive' if splines else 'Linear'} model of the selected terms",
         facts=(
@@ -218,7 +211,7 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
             ("Model", fit.model),
             ("Response", response_words(data, family)),
             *_ordinal_facts(data, fit),
-            *([("Knots", knots_words(splines, names))] if splines else []),
+            *([("Knots", knots_words(splines, shown_names(data)))] if splines else []),
             ("Rows used", f"{n_used:,}"),
             ("Rows dropped", coefficients.dropped_words(full.n_dropped)),
             *data.weights_facts,
@@ -242,8 +235,7 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
             *_family_notes(fit, has_aic=data.row_weights.are_copies),
             *coefficients.left_out_note(left_out, fit),
             *weight_notes(data, fit),
-            *gaps,
-            *coded_words(data.sources, data.spec.terms, result.selected, coding),
+            *_coding_notes(data, full, result.selected, coding),
             "`.predict(new, se=True)` predicts new data, with intervals.",
         ),
     )
@@ -341,3 +333,18 @@ def weight_notes(data: ModelData, fit: LinearFit) -> Iterator[str]:
         squares = fit.model.startswith(("OLS", "WLS"))
         part = "subtracted from the response" if squares else "part of the linear predictor"
         yield f"The offset is {part}."
+
+
+def _coding_notes(
+    data: ModelData, full: LinearData, terms: Sequence[str], coding: LinearCoding
+) -> Iterator[str]:
+    """What is done with missing values and ordered factors, if there are any."""
+    if counts := gaps_of(data, terms).counts:
+        names = shown_names(data)
+        said = ", ".join(f"{names.get(name, name)} {n:,}" for name, n in counts)
+        how = WAYS_OUT
+        if coding.missing == "indicator":
+            assert full.columns is not None
+            how = full.columns.words
+        yield f"Missing values: {said}. {how}".strip()
+    yield from coded_words(data.sources, data.spec.terms, terms, coding)

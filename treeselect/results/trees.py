@@ -13,7 +13,7 @@ from treeselect.designs.columns import one_hot
 from treeselect.designs.encoding import DesignSpec
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import CodedColumns
-from treeselect.engine.arrays import FloatArray
+from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.columns import OTHER
 from treeselect.engine.rounding import falling
 from treeselect.engine.tree.nodes import LEAF, Trees
@@ -165,13 +165,6 @@ def tree_table(result: Fit) -> pd.DataFrame:
         return pd.DataFrame({name: [] for name in _TREE_COLUMNS})
     of_node = np.repeat(np.arange(trees.n_trees), np.diff(trees.start))
     is_leaf = trees.nodes.column == LEAF
-    ids, names = result.design.arrays.groups.ids, result.design.arrays.groups.names
-    group_of, bins = ids[forest.groups[ids]], forest.own_bins(result.design.arrays)
-    group_of = group_of if bins is None else group_of[bins.source]
-    place = np.argsort(falling(result.importance))  # the most important units first
-    units: list[set[int]] = [set() for _ in range(trees.n_trees)]
-    for tree, group in zip(of_node[~is_leaf], group_of[trees.nodes.column[~is_leaf]], strict=True):
-        units[tree].add(int(group))
     frame = pd.DataFrame(
         {
             "tree": np.arange(trees.n_trees) + 1,
@@ -179,7 +172,7 @@ def tree_table(result: Fit) -> pd.DataFrame:
             "share": forest.tree_shares,
             "depth": np.maximum.reduceat(node_depths(trees), trees.start[:-1]),
             "leaves": np.bincount(of_node[is_leaf], minlength=trees.n_trees),
-            "terms": [tuple(names[g] for g in sorted(own, key=place.item)) for own in units],
+            "terms": _units_of_trees(result, forest, trees, of_node),
         }
     )
     return frame.sort_values("share", ascending=False, kind="stable", ignore_index=True)
@@ -192,6 +185,21 @@ def units_without_trees(result: Fit, table: pd.DataFrame) -> tuple[str, ...]:
 
 
 _TREE_COLUMNS = ("tree", "weight", "share", "depth", "leaves", "terms")
+
+
+def _units_of_trees(
+    result: Fit, forest: TreeModel, trees: Trees, of_node: IntArray
+) -> list[tuple[str, ...]]:
+    """Names of the units of each tree, the most important ones first."""
+    coded = result.design.arrays
+    group_of, bins = coded.groups.ids[forest.groups[coded.groups.ids]], forest.own_bins(coded)
+    group_of = group_of if bins is None else group_of[bins.source]
+    split = trees.nodes.column != LEAF
+    units: list[set[int]] = [set() for _ in range(trees.n_trees)]
+    for tree, group in zip(of_node[split], group_of[trees.nodes.column[split]], strict=True):
+        units[tree].add(int(group))
+    place = np.argsort(falling(result.importance))
+    return [tuple(coded.groups.names[g] for g in sorted(own, key=place.item)) for own in units]
 
 
 def node_table(result: Fit) -> pd.DataFrame:
