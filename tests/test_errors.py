@@ -222,3 +222,37 @@ def test_errors_are_builtin_ones_and_near_names_ignore_case():
     assert issubclass(errors.NotBuiltError, NotImplementedError)
     assert near("Age", ["age", "fare", "AGE2"])[0] == "age"
     assert near("zzz", ["age"]) == []
+
+
+LONG = "x" * 3_000
+OFTEN = [LONG, *map(str, range(N - 1))]
+DIGITS = [f"{i}{'1' * 3_000}" for i in range(N)]
+QUOTING = {
+    "one class only": ("survived ~ .", with_column("survived", LONG), {}),
+    "numbers as text": ("age ~ code", with_column("code", OFTEN), {}),
+    "a long number": ("age ~ code", with_column("code", DIGITS), {}),
+    "numbers and text": ("age ~ code", with_column("code", [LONG, *range(N - 1)]), {}),
+    "an identifier": (f"age ~ {LONG}", lambda d: d.rename(columns={"name": LONG}), {}),
+    "the event": ("Surv(age, code) ~ sex", with_column("code", [LONG, *"a" * (N - 1)]), {}),
+    "a text": (f"age ~ I('{LONG}')", plain, {}),
+    "the text of an event": (f"Surv(age, '{LONG}') ~ sex", plain, {}),
+    "a reference level": (f"age ~ C(sex, Treatment('{LONG}'))", plain, {}),
+    "a group": ("survived ~ age", plain, {"groups": {LONG: ["ages"]}}),
+    "no text": ("survived ~ age", lambda d: d.rename(columns={"fare": LONG.encode()}), {}),
+    "the offset": (f"{LONG} ~ sex", lambda d: d.rename(columns={"age": LONG}), {"offset": LONG}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", QUOTING)
+def test_long_values_are_quoted_in_part(case, data):
+    formula, change, arguments = QUOTING[case]
+    with pytest.raises(TreeselectError) as error:
+        treeselect.select(formula, change(data), method="mrmr", k=1, **arguments)
+    assert LONG[:20] in str(error.value) or "11111" in str(error.value)
+    assert len(str(error.value)) < 1_500
+
+
+def test_long_levels_are_quoted_in_part(fit, data):
+    with pytest.raises(TreeselectError, match="New: ") as error:
+        fit.predict(data.assign(sex=LONG))
+    assert len(str(error.value)) < 1_500

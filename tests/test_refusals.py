@@ -86,6 +86,7 @@ def at_hand():
         classes=treeselect.select("I(y > 0) ~ x1", data, method="mrmr", k=1, seed=1).performance(2),
         times=small_fit("Surv(time, dead) ~ risky", 1),
         risks=small_fit("Surv(time, dead) ~ risky", 1).model.risk_groups(2, folds=2),
+        linear=fit.refit("glm"),
     )  # fmt: skip
 
 
@@ -110,6 +111,10 @@ def fit_selector(at, **given):
     return treeselect.TreeSelector("mrmr", 1).fit(at.data[["x1", "x2"]], at.data["y"], **given)
 
 
+def classes(at, **given):
+    return select(at, formula="I(y > 0) ~ x1 + x2", **given)
+
+
 def with_data(at, **given):
     return at.fit.with_data(**{"data": at.data} | given)
 
@@ -119,7 +124,7 @@ SHARED = {
     "weights": NO, "offset": NO, "groups": EMPTY, "costs": EMPTY, "keep": {"None", *MANY},
     "folds": set(), "repeats": {"true"}, "fold_groups": NO, "n_jobs": {"None", "true"},
     "trusted": {"true"}, "progress": {"None", "true"}, "seed": {"None", "zero", "true"},
-    "labels": EMPTY,
+    "labels": EMPTY, "positive": NO,
 }  # fmt: skip
 """Arguments of `select` and `compare`."""
 
@@ -130,6 +135,7 @@ DOORS = {
         "data": PATHS, "formula": {"long text"}, "method": set(), "k": set(),
         "resamples": {"None", "zero"},
     },
+    ("classes", classes): {"positive": {"None", "true"}},
     ("imputed", imputed): {"resamples": {"None", "zero"}, "k": set()},
     ("with_share", lambda at, **given: at.imputed.with_share(**given)): {"share": {"true"}},
     ("with_data", with_data): {"data": PATHS, "weights": NO, "offset": NO},
@@ -141,6 +147,13 @@ DOORS = {
         "random_state": {"None", "zero"}, "n_jobs": NO,
     },
     ("selector.fit", fit_selector): {"sample_weight": NO, "fold_groups": NO},
+    ("regression_table", lambda at, **given: at.linear.regression_table(**given)): {
+        "models": set(), "per": EMPTY, "interval": NO,
+    },
+    ("confint", lambda at, **given: at.linear.confint(**given)): {"method": NO, "level": set()},
+    ("performance.plot", lambda at, **given: at.classes.plot(**{"kind": "roc"} | given)): {
+        "kind": set(), "of_class": NO, "ax": NO,
+    },
     ("predict", lambda at, **given: at.fit.predict(**{"new": at.data} | given)): {
         "new": PATHS, "type": set(), "offset": NO,
     },

@@ -117,6 +117,11 @@ def shortened(text: str) -> str:
     return shown(text) if len(text) <= _LONGEST else f"{shown(text[:_LONGEST])} ..."
 
 
+def literal(value: object) -> str:
+    """A value as Python code writes it, cut if it is long."""
+    return shortened(repr(value))
+
+
 def column_code(name: str) -> str:
     """Code that gives a column of the user's data, cut if the name is long."""
     return f"data[{name!r}]" if len(name) <= _LONGEST else f"data[{name[:40]!r} ...]"

@@ -386,7 +386,7 @@ def check_final(method: Method, model: object) -> None:
     if model is not None and not method.predicts_any_set:
         raise OptionError(
             f"`model` must be left out: with these options {method.name} predicts with the trees"
-            f" that it selected by.\n  Found: model={model!r}."
+            f" that it selected by.\n  Found: model={described(model)}."
         )
 
 

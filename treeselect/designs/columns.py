@@ -22,7 +22,7 @@ from treeselect.brief import brief
 from treeselect.designs.evaluation import Basis, Values, as_factor, missing_rows
 from treeselect.engine.arrays import FloatArray
 from treeselect.engine.columns import MAX_BINS, OTHER
-from treeselect.errors import DataError, NewDataError, column_code, quoted
+from treeselect.errors import DataError, NewDataError, column_code, literal, quoted
 from treeselect.formulas.terms import Factor, Term
 from treeselect.frames.values import Labels, Numbers, number_text, read_column
 
@@ -357,7 +357,7 @@ def _conversion(column: Numbers | Labels, name: str, learned: str) -> str:
         kind = ".astype('Int64').astype('string')" if whole else ".map(str, na_action='ignore')"
         return f"{text} != 0" if learned == "logical" else f"{text}{kind}"
     if learned == "logical":
-        return f"{text} == {column.levels[-1]!r}"
+        return f"{text} == {literal(column.levels[-1])}"
     found = number_text(column.levels)
     plain = f"pandas.to_numeric({text}, errors='coerce')"
     return plain if found is None else found.conversion(name)

@@ -41,6 +41,7 @@ from treeselect.errors import (
     column_code,
     joined,
     listing,
+    literal,
     quoted,
     shortened,
 )
@@ -163,8 +164,10 @@ class DesignSpec:
                 labels = as_factor(values)
                 counts = np.bincount(labels.codes[unseen], minlength=len(labels.levels))
                 new = [(v, n) for v, n in zip(labels.levels, counts, strict=True) if n]
-                rows = (f'"{shown(str(v))}" ({n} row{"s" if n > 1 else ""})' for v, n in new[:8])
-                known = ", ".join(f'"{shown(str(v))}"' for v in spec.levels[:12])
+                rows = (
+                    f'"{shortened(str(v))}" ({n} row{"s" if n > 1 else ""})' for v, n in new[:8]
+                )
+                known = ", ".join(f'"{shortened(str(v))}"' for v in spec.levels[:12])
                 raise NewDataError(
                     f"Column {quoted(spec.factor.name)} must contain only levels known to the"
                     f" model.\n  New: {', '.join(rows)}{' and more' if len(new) > 8 else ''}."
@@ -331,7 +334,7 @@ def identifier_problems(
             errors.append(_as_text(factor, numbers, found))
     if ids:
         more = f"; and {len(ids) - 12} more" if len(ids) > 12 else ""
-        first = shown(formula_name(next(iter(ids))))
+        first = shortened(formula_name(next(iter(ids))))
         error = DataError(
             f"Text columns with this many values look like identifiers: {listing(ids)}.\n"
             f"  Found: {'; '.join(list(ids.values())[:12])}{more}.\n"
@@ -342,14 +345,14 @@ def identifier_problems(
 
 
 def _as_text(factor: Factor, numbers: NumberText, found: str) -> DataError:
-    example = f"{found}, such as {numbers.example!r}"
+    example = f"{found}, such as {literal(numbers.example)}"
     name = factor.name
     ways = f"`{column_code(name)} = {numbers.conversion(name)}`"
     if numbers.codes:
-        codes = ", ".join(map(repr, numbers.codes))
+        codes = ", ".join(map(literal, numbers.codes))
         example += f", and {codes}"
         if numbers.is_plain:
-            ways = f"`na={{{name!r}: [{codes}]}}`, or {ways}"
+            ways = f"`{shortened(f'na={{{name!r}: [{codes}]}}')}`, or {ways}"
     return DataError(
         f"Column {quoted(name)} holds numbers as text.\n  Found: {example}.\n  Convert it: {ways}."
     )

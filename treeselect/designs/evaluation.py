@@ -24,6 +24,7 @@ from treeselect.errors import (
     column_code,
     in_row,
     listing,
+    literal,
     quoted,
     said_by,
 )
@@ -114,7 +115,7 @@ def _categorical(
             if reference not in labels.levels:
                 raise DataError(
                     f"The reference level in {quoted(factor.name)} must be one of the levels.\n"
-                    f"  Found: {reference!r}. Levels: {listing(labels.levels)}."
+                    f"  Found: {literal(reference)}. Levels: {listing(labels.levels)}."
                 )
     state["fitted"] = True
     return labels

@@ -10,7 +10,7 @@ from typing import Any, Literal, cast, get_args
 import numpy as np
 import pandas as pd
 
-from treeselect.arguments.checks import check_choice, check_count
+from treeselect.arguments.checks import check_choice, check_count, described
 from treeselect.brief import brief
 from treeselect.designs.columns import TermSpec, read_learned
 from treeselect.designs.encoding import DesignSpec
@@ -25,10 +25,9 @@ from treeselect.designs.evaluation import (
 from treeselect.designs.modeldata import INTERCEPT, ModelData
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.rounding import weighted_median
-from treeselect.errors import DataError, NewDataError, OptionError, listing, quoted
+from treeselect.errors import DataError, NewDataError, OptionError, listing, quoted, shortened
 from treeselect.frames.values import Labels, read_column, to_series
 from treeselect.running.machine import warn
-from treeselect.shown import shown
 
 MissingRule = Literal["drop", "indicator"]
 OrderedRule = Literal["treatment", "scores", "polynomial"]
@@ -257,8 +256,8 @@ class LinearColumns:
             level, n = found.iloc[0], len(found)
             raise NewDataError(
                 f"Column {quoted(name)} must contain only levels with a coefficient.\n"
-                f'  Found: "{shown(str(level))}" in {n} row{"s" if n > 1 else ""}; in the data of'
-                " the fit it occurs only in rows that the linear model omits.\n"
+                f'  Found: "{shortened(str(level))}" in {n} row{"s" if n > 1 else ""}; in the data'
+                " of the fit it occurs only in rows that the linear model omits.\n"
                 '  Combine it with another level, or refit with `missing="indicator"`.'
             )
 
@@ -320,7 +319,7 @@ def read_splines(splines: object, data: ModelData, selected: Sequence[str]) -> A
     if not isinstance(splines, Mapping):
         return check_count("splines", splines, least=2, most=MOST_DF)
     by_term = {
-        name: check_count(f"splines[{name!r}]", df, least=2, most=MOST_DF)
+        name: check_count(f"splines[{described(name)}]", df, least=2, most=MOST_DF)
         for name, df in splines.items()
     }
     coding = LinearCoding(splines=by_term)

@@ -173,7 +173,7 @@ def prepare(
     if isinstance(offset, str) and offset in parsed.response.variables:
         raise OptionError(
             "`offset` must not be the response.\n"
-            f"  Found: {offset!r}, which is on the left-hand side of the formula."
+            f"  Found: {checks.described(offset)}, which is on the left-hand side of the formula."
         )
     labels = read_labels(request.labels, in_data or {}, parsed, table.columns)
     units = make_units(parsed.terms, request.groups, request.costs, request.keep)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from treeselect.arguments.checks import check_choice
+from treeselect.arguments.checks import check_choice, described
 from treeselect.designs import families
 from treeselect.designs.evaluation import Basis, evaluate
 from treeselect.designs.survival import FollowUp, follow_up_of, read_times
@@ -120,12 +120,13 @@ def with_positive(response: Response, positive: object) -> Response:
     """The response with this one of two classes as the positive one; the usual one by default."""
     if positive is None:
         return response
-    own = [at for at, level in enumerate(response.classes) if str(level) == str(positive)]
+    text = positive if isinstance(positive, str) else described(positive)
+    own = [at for at, level in enumerate(response.classes) if str(level) == text]
     if len(response.classes) != 2 or not own:
         found = listing(response.classes, 6) if response.classes else "a response without classes"
         raise OptionError(
             f"`positive` must be one of the two classes of {quoted(response.name)}.\n"
-            f"  Found: {positive!r}; {'classes: ' * bool(response.classes)}{found}."
+            f"  Found: {described(positive)}; {'classes: ' * bool(response.classes)}{found}."
         )
     if own == [1]:
         return response
@@ -280,7 +281,7 @@ def _class_response(
 ) -> Response:
     """Classes numbered in their order."""
     if len(classes) < 2:
-        found = f"only {classes[0]!r}" if classes else "only missing values"
+        found = f"only {described(classes[0])}" if classes else "only missing values"
         raise DataError(
             f"The response {quoted(name)} must have at least two classes.\n  Found: {found}.\n"
             "  Check which rows are in `data`."

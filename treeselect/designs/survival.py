@@ -22,7 +22,15 @@ from treeselect.engine.survival.times import (
     STRATUM,
     as_times,
 )
-from treeselect.errors import DataError, NewDataError, column_code, in_row, listing, quoted
+from treeselect.errors import (
+    DataError,
+    NewDataError,
+    column_code,
+    in_row,
+    listing,
+    quoted,
+    shortened,
+)
 from treeselect.formulas.terms import (
     Argument,
     Column,
@@ -323,10 +331,10 @@ def _events(node: Survival, event: Numbers | Labels, rows: IntArray) -> FloatArr
     named = text if isinstance(node.event.node, Column) else f"({text})"
     if isinstance(event, Labels):
         present = [event.levels[c] for c in np.unique(event.codes[rows])]
+        example = shortened(f"Surv({times}, {named} == {str(present[-1])!r})")
         raise DataError(
             f"{head}  Found: {'categories' if event.declared else 'text'} in {quoted(text)}:"
-            f" {listing(present, 6)}.\n"
-            f"  Name the event, for example `Surv({times}, {named} == {str(present[-1])!r})`;"
+            f" {listing(present, 6)}.\n  Name the event, for example `{example}`;"
             " rows with any other level are censored."
         )
     values = event.values[rows]

@@ -166,7 +166,7 @@ def _membership(terms: Sequence[Term], groups: Mapping[str, Sequence[str]]) -> d
                 f" `{{{described(group)}: [{described(terms[0].name)}]}}`."
             )
         for name in names:
-            for term in lookup.terms(name, f"groups[{group!r}]"):
+            for term in lookup.terms(name, f"groups[{described(group)}]"):
                 if membership.setdefault(term, group) != group:
                     raise OptionError(
                         f"Term {quoted(term)} must be in one group only.\n"

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Collection
 from typing import NoReturn, TypeGuard
 
-from treeselect.errors import did_you_mean, listing, near, quoted
+from treeselect.errors import did_you_mean, listing, literal, near, quoted
 from treeselect.formulas.checks import (
     CONSTANTS_OF_R,
     Fault,
@@ -198,7 +198,7 @@ class Reader:
 
     def _read_Constant(self, node: ast.Constant) -> Node:
         if isinstance(node.value, str):
-            self.refuse(f"the text {node.value!r} outside a comparison")
+            self.refuse(f"the text {literal(node.value)} outside a comparison")
         if isinstance(node.value, bool | int | float) and is_finite(node.value):
             return Constant(node.value)
         self.refuse(f"the constant {str(node.value)[:40]}")
@@ -479,11 +479,11 @@ def _by_name(call: ast.Call, text: str) -> dict[str, ast.expr]:
         )
     for value in values:
         if isinstance(value, ast.Constant) and isinstance(value.value, str):
-            way = f"Write it as in `Surv(time, status == {value.value!r})`."
+            found = literal(value.value)
             raise Fault(
                 "`Surv()` must identify the event by a comparison.",
                 text,
-                f"Found: the text {value.value!r}. {way}",
+                f"Found: the text {found}. Write it as in `Surv(time, status == {found})`.",
             )
     n = len(values)
     if n not in (2, 3) or any(isinstance(a, ast.Starred) for a in call.args):

@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.errors import column_code, listing, quoted
+from treeselect.errors import column_code, listing, literal, quoted
 from treeselect.frames.values import LARGEST_WHOLE, Labels, Numbers, formula_name
 
 
@@ -493,12 +493,11 @@ def _labels_with_value(labels: Labels, value: str | Numbers, sign: str) -> NDArr
     kinds = str if isinstance(plain, str) else (int, float, bool)
     if labels.levels and not any(isinstance(level, kinds) for level in labels.levels):
         number = "a number: write it in quotation marks"
-        raise ComputationError(f"{head} {repr(value) if isinstance(value, str) else number}.")
+        raise ComputationError(f"{head} {literal(value) if isinstance(value, str) else number}.")
     if labels.ordered and sign not in ("==", "!="):
         if plain not in labels.levels:
-            raise ComputationError(
-                f"{plain!r} is not one of the ordered levels {listing(labels.levels)}."
-            )
+            found, known = literal(plain), listing(labels.levels)
+            raise ComputationError(f"{found} is not one of the ordered levels {known}.")
         return np.asarray(_COMPARISON[sign](labels.codes, labels.levels.index(plain)))
     try:
         table = [bool(_COMPARISON[sign](level, plain)) for level in labels.levels]

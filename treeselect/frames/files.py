@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 
 from treeselect.arguments.checks import described, file_path
-from treeselect.errors import DataError, OptionError, listing, needed, quoted
+from treeselect.errors import DataError, OptionError, listing, literal, needed, quoted
 from treeselect.frames.values import check_different
 from treeselect.quiet import own_filters
 from treeselect.shown import is_broken
@@ -118,7 +118,7 @@ def _check_header(path: Path, names: pd.Series[str]) -> None:
         way = f"sep={separator!r}" + (", decimal=','" if separator == ";" else "")
         raise DataError(
             f"The columns of {quoted(str(path))} must be separated by commas.\n"
-            f"  Found: one column, {first!r}.\n"
+            f"  Found: one column, {literal(first)}.\n"
             f"  Read the file yourself: `pandas.read_csv({str(path)!r}, {way})`."
         )
     check_different(filter(None, names))

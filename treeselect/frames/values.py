@@ -22,7 +22,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from treeselect.arguments.checks import described
-from treeselect.errors import DataError, column_code, listing, quoted
+from treeselect.errors import DataError, column_code, listing, literal, quoted, shortened
 from treeselect.shown import is_broken
 
 _SPANS = (datetime.timedelta, np.timedelta64)
@@ -258,11 +258,12 @@ def _mixed(present: pd.Series[Any], name: str, kinds: set[type]) -> DataError:
     factor = f"`{column}.map(str, na_action='ignore')` for a factor"
     if texts and all(issubclass(k, (str, *numbers)) and not issubclass(k, bool) for k in kinds):
         codes = list(dict.fromkeys(texts))
-        few = ", ".join(repr(code) for code in codes[:3])
+        few = ", ".join(map(literal, codes[:3]))
         found = f"numbers and text, for example {few}"
         ways = [f"`pandas.to_numeric({column}, errors='coerce')`, which makes text missing"]
         if len(codes) <= 3:
-            ways.insert(0, f"`na={{{name!r}: [{few}]}}` if this text stands for missing values")
+            code = shortened(f"na={{{name!r}: [{few}]}}")
+            ways.insert(0, f"`{code}` if this text stands for missing values")
     else:
         named = ", ".join(sorted(kind.__name__ for kind in kinds))
         found = f"Python objects of type {named}, for example {described(present.iloc[0])}"
@@ -299,7 +300,7 @@ def check_names(frame: pd.DataFrame) -> None:
     if odd:
         raise DataError(
             "Column names of `data` must be text.\n"
-            f"  Found: {', '.join(f'{n!r} ({type(n).__name__})' for n in odd[:5])}"
+            f"  Found: {', '.join(f'{described(n)} ({type(n).__name__})' for n in odd[:5])}"
             f"{' and more' if len(odd) > 5 else ''}.\n"
             '  Rename them, for example `data.columns = [f"x{name}" for name in data.columns]`.'
         )
@@ -359,7 +360,7 @@ class NumberText:
 
     def conversion(self, column: str) -> str:
         """Python code that makes numbers of the column; codes become missing."""
-        text = f"data[{column!r}]"
+        text = column_code(column)
         if not self.is_plain:
             if self.has_decimal_commas:
                 text += ".str.replace('.', '').str.replace(',', '.')"

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from treeselect.arguments.checks import described
 from treeselect.errors import OptionError, listing
 from treeselect.figures.axes import shorten
 from treeselect.figures.charts import agreement_figure, curve_figure, share_figure
@@ -67,7 +68,7 @@ def drawn(held: HeldOut, kind: str, label: Any) -> Plane:
     if (label is None) == bool(classes) or (classes and label not in classes):
         raise OptionError(
             "`of_class` must be one of more than two classes, and else be left out.\n"
-            f"  Found: {label!r}. Classes: {listing(list(held.classes)) or 'none'}."
+            f"  Found: {described(label)}. Classes: {listing(list(held.classes)) or 'none'}."
         )
     if kind == "roc":
         return roc_figure(held, label)

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from treeselect.arguments.checks import check_choice, finite, read_names
+from treeselect.arguments.checks import check_choice, described, finite, read_names
 from treeselect.designs.columns import TermSpec
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import column_labels, in_labels
@@ -211,10 +211,10 @@ def _units(per: object, data: ModelData, terms: Sequence[str]) -> dict[str, floa
     steps = dict(per) if isinstance(per, Mapping) else None
     wrong = [name for name in steps or () if name not in numbers]
     if steps is None or wrong or not all((finite(s) or 0) > 0 for s in steps.values()):
-        kind = f"{quoted(str(wrong[0]))}, which is no number of the table" if wrong else repr(per)
+        no_number = f"{quoted(str(wrong[0]))}, which is no number of the table" if wrong else ""
         raise OptionError(
             "`per` must be 'sd', or positive differences by term, such as {'age': 10}.\n"
-            f"  Found: {kind}. Numbers: {listing(numbers) or 'none'}."
+            f"  Found: {no_number or described(per)}. Numbers: {listing(numbers) or 'none'}."
         )
     return {name: float(step) for name, step in steps.items()}
 
