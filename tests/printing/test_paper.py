@@ -1,5 +1,6 @@
 """Tables for papers: LaTeX that compiles, Markdown, great_tables; hostile names in all of them."""
 
+import dataclasses
 import shutil
 import subprocess
 
@@ -89,6 +90,14 @@ def test_word(summary):
     assert [len(t.rows) - 1 for t in word.tables] == [len(t.rows) for t in content.tables]
     cells = [cell.text.strip() for cell in word.tables[0].columns[0].cells]
     assert cells == [content.columns[0], *(row[0].strip() for row in content.rows)]
+
+
+def test_word_takes_titles_of_any_length(summary):
+    pytest.importorskip("docx")
+    title = "long " * 100 + "\x1b"
+    word = Summary(dataclasses.replace(summary.content, title=title)).as_docx()
+    assert word.paragraphs[0].text == "long " * 100 + "\\x1b"
+    assert word.core_properties.title == ("long " * 51)
 
 
 def test_without_great_tables_the_error_says_what_to_install(summary, monkeypatch):

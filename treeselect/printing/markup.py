@@ -275,6 +275,9 @@ def template_folder() -> Path:
 _WIDEST = 6 * 914_400
 """Width of a picture, six inches in the format's units."""
 
+_LONGEST = 255
+"""Most characters of a document's properties."""
+
 
 class Word:
     """A document that grows at its end."""
@@ -282,7 +285,7 @@ class Word:
     def __init__(self, title: str) -> None:
         self.document: Any = needed("docx", "word", "A document for Word").Document()
         self._pictures: Any = None
-        self.document.core_properties.title = shown(title)
+        self.document.core_properties.title = shown(title)[:_LONGEST]
         self.document.core_properties.author = ""
         self.add(title, "Title")
 
