@@ -2,12 +2,14 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import treeselect
 from treeselect.errors import OptionError
 
 SURVEY = pd.read_csv("tests/reference/survey_data.csv")
+COUNTED = ("n", "events", "estimate", "ci_low", "ci_high", "p_value")
 LEFT = {"gaussian": "y", "binomial": "b", "poisson": "n", "cox": "Surv(time, event)"}
 
 
@@ -149,6 +151,22 @@ def test_nothing_selected_has_no_table_of_its_own():
     with pytest.raises(OptionError, match="none selected"):
         fit.refit("glm").regression_table()
     assert "y" in str(fit.refit("glm").regression_table(["all"]))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("family", LEFT)
+def test_terms_whose_columns_are_all_dropped_leave_no_rows(family, library):
+    """In the rows in which it is known the term is constant."""
+    data = SURVEY.assign(one=np.where(SURVEY["g"] == "a", 1.0, np.nan))
+    data = pl.from_pandas(data) if library == "polars" else data
+    with pytest.warns(treeselect.errors.TreeselectWarning, match="a term is missing"):
+        model = fitted("one", LEFT[family], family=family, data=data).refit("glm")
+    table = model.regression_table(["univariable", "all", "selected"], per="sd")
+    assert list(table.tidy().columns) == ["model", "term", "column", "label", *COUNTED]
+    assert len(table.tidy()) == 0
+    assert "dropped because" in " ".join(str(table).split())
+    for form in ("as_latex", "as_markdown", "_repr_html_", "as_gt", "as_docx"):
+        getattr(table.summary(), form)()
 
 
 def test_classes_have_rows_each():

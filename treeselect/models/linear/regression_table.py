@@ -42,6 +42,10 @@ from treeselect.printing import (
 MODELS = ("univariable", "all", "selected")
 """A model for each term; one of all candidate terms; that of the selected ones."""
 
+_TEXTS = ("model", "term", "column", "label")
+_NUMBERS = ("n", "events", "estimate", "ci_low", "ci_high", "p_value")
+"""Columns of the table."""
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RegressionTable(PrintedTable):
@@ -173,7 +177,9 @@ class InPapers:
             for name, model, own in blocks
             for row in _rows(model, data, own, units, interval)
         ]
-        table = pd.DataFrame(rows)
+        types: dict[str, Any] = dict.fromkeys(_TEXTS, pd.Series(["text"]).dtype)
+        types |= dict.fromkeys(_NUMBERS, np.float64)
+        table = pd.DataFrame(rows, columns=[*types]).astype(types)
         if per == "sd":
             table["label"] = table["label"].str.replace(
                 r": per (\S+)$", r": per s.d. (\1)", regex=True
