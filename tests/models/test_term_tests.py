@@ -5,10 +5,11 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 from quick import by_mrmr
-from scipy import stats
+from scipy import optimize, stats
 
 import treeselect
 from treeselect.errors import OptionError, TreeselectWarning
+from treeselect.models.linear import tests
 
 LEFT = {
     "gaussian": "y", "binomial": "b", "poisson": "n", "multinomial": "m",
@@ -267,3 +268,48 @@ def test_where_all_terms_were_forced_in_p_values_are_not_called_invalid(survey):
     one = treeselect.select("b ~ x + g", survey, method="mrmr", k=2, seed=1, keep="x").refit("glm")
     for found in (one.summary(), one.anova().summary()):
         assert "not valid" in str(found)
+
+
+def test_ends_of_intervals_are_where_the_likelihood_says():
+    """Far rows: beside them the first step of a usual fit of the other coefficients goes astray."""
+    rng = np.random.default_rng(2)
+    x = np.append(rng.normal(size=36), [30.0, 60.0, 90.0, 120.0])
+    data = pd.DataFrame({"x": x, "z": rng.normal(size=40), "b": rng.integers(0, 2, size=40)})
+    data.loc[36:, "b"] = 0
+    table = fitted("binomial", data, "x + z").confint()
+    columns = np.column_stack([np.ones(40), data["x"], data["z"]])
+
+    def deviance(fixed, end):
+        def lost(coefficients):
+            eta = columns @ np.insert(coefficients, fixed, end)
+            return 2 * np.sum(np.logaddexp(0, eta) - data["b"] * eta)
+
+        start = np.delete(table["estimate"], fixed)
+        return optimize.minimize(lost, start, method="Nelder-Mead", tol=1e-9).fun
+
+    best = deviance(0, table["estimate"][0])
+    for j in range(3):
+        for end in ("ci_low", "ci_high"):
+            excess = deviance(j, table[end][j]) - best
+            assert excess == pytest.approx(3.841459, rel=1e-3), (j, end)
+
+
+def jumps(value):
+    return -4.0 if value < 0.6 else 800.0
+
+
+def breaks_down(value):
+    if value > 0.6:
+        raise np.linalg.LinAlgError("Singular matrix")
+    return -4.0
+
+
+@pytest.mark.parametrize(
+    "excess",
+    [lambda value: 800.0, lambda value: -4.0, lambda value: np.nan, lambda value: np.inf, jumps,
+     breaks_down],
+)  # fmt: skip
+def test_an_end_that_is_not_found_is_infinite(excess):
+    assert tests._end(excess, 0.5, 1.0) == np.inf
+    assert tests._end(lambda value: excess(1 - value), 0.5, -1.0) == -np.inf
+    assert tests._end(lambda value: value**2 - 4.0, 0.5, 1.0) == pytest.approx(2.0)

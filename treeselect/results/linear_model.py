@@ -371,7 +371,8 @@ class GlmFit(Summarised, coefficients.Tabled, Predicting, InPapers):
         -------
         frame, in the library of the data
             ``term``, ``column``, ``estimate``, ``ci_low``, ``ci_high``. An end is infinite where
-            the likelihood stays flat. They are not valid after a selection on the same rows.
+            the likelihood stays flat, or can't be computed so far out. They are not valid after a
+            selection on the same rows.
 
         Raises
         ------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -36,6 +37,7 @@ from treeselect.models.linear.data import (
     linear_data,
 )
 from treeselect.models.linear.fit import LinearFit, fit_linear, fit_quietly
+from treeselect.models.linear.likelihood import least_deviance
 from treeselect.printing import SummaryContent, decimal_form, number_text, p_text
 
 
@@ -436,6 +438,9 @@ PROFILED = ("binomial", FIRTH, ORDINAL, "poisson", "cox")
 _DOUBLINGS = 8
 """An end more than 2**8 times the Wald distance away is infinite: the terms separate the rows."""
 
+_CROSSED = 1e-3
+"""Most that the deviance differs from its limit at an end."""
+
 
 def intervals(
     found: FittedTerms, method: str | None, level: float, argument: str = "method"
@@ -477,8 +482,6 @@ def intervals(
 def _excess(data: LinearData, j: int, found: FittedTerms, limit: float) -> Callable[[float], float]:
     """How far the deviance with coefficient j fixed is above a limit. The others start where they
     are expected to be, from the covariance of the estimates."""
-    from statsmodels.genmod.families import Binomial, Poisson
-
     fit, others = found.fit, np.arange(data.matrix.shape[1]) != j
     matrix, column = data.matrix.to_numpy(dtype=np.float64), np.zeros(len(others))
     column[j], column[others] = 1.0, fit.covariance[others, j] / fit.covariance[j, j]
@@ -488,25 +491,28 @@ def _excess(data: LinearData, j: int, found: FittedTerms, limit: float) -> Calla
     def excess(value: float) -> float:
         moved = at_best + (value - fit.estimate[j]) * (matrix @ column)
         fixed = dataclasses.replace(rest, offset=moved)
-        if not others.any() and found.family in ("binomial", "poisson"):  # of the offset alone
-            kind = Binomial() if found.family == "binomial" else Poisson()
-            mass, mean = data.row_weights.relative, kind.link.inverse(moved)
-            return float(kind.deviance(data.y, mean, freq_weights=mass)) - limit
+        if found.family in ("binomial", "poisson"):
+            return least_deviance(fixed, found.family) - limit
         return deviance_of(fit_quietly(fixed, found.family, found.name), found.family) - limit
 
     return excess
 
 
 def _end(excess: Callable[[float], float], estimate: float, step: float) -> float:
-    """Where the deviance crosses its limit on one side of the estimate."""
+    """Where the deviance crosses its limit on one side of the estimate; infinite if it can't be
+    followed so far, because fits fail or it jumps."""
     inner, outer = 0.0, step
-    for _ in range(_DOUBLINGS):
-        if not (above := excess(estimate + outer)) < 0:
-            if not np.isfinite(above):
-                break
-            root = scipy.optimize.brentq(
-                lambda at: excess(estimate + at), inner, outer, rtol=1e-7, xtol=1e-12
-            )
-            return estimate + float(root)
-        inner, outer = outer, 2 * outer
+    with contextlib.suppress(np.linalg.LinAlgError, ValueError):
+        for _ in range(_DOUBLINGS):
+            if (above := excess(estimate + outer)) < 0:
+                inner, outer = outer, 2 * outer
+                continue
+            if np.isfinite(above):
+                root = scipy.optimize.brentq(
+                    lambda at: excess(estimate + at), inner, outer, rtol=1e-7, xtol=1e-12
+                )
+                end = estimate + float(root)
+                if abs(excess(end)) < _CROSSED:
+                    return end
+            break
     return float(np.copysign(np.inf, step))
