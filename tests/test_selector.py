@@ -52,6 +52,20 @@ def data(mixed):
     return mixed.drop(columns=["died", "dose", "copy"]), mixed["died"].to_numpy()
 
 
+@pytest.mark.parametrize("missing", ["drop", "impute"])
+def test_missing_values_are_treated_as_in_select(data, mixed, missing):
+    X, y = data
+    found = clone(QUICK).set_params(missing=missing, encode=True).fit(X, y)
+    formula = "died ~ . - dose - copy"
+    fit = treeselect.select(
+        formula, mixed, method="importance", k=2, seed=0, missing=missing, **FOREST
+    )
+    assert found.result_.selected == fit.selected
+    assert found.result_.predict(X).tolist() == fit.predict(mixed).tolist()
+    unknown = X[[name for name in found.get_feature_names_out() if name in X]].isna()
+    assert np.isnan(found.transform(X)).sum() == unknown.to_numpy().sum()
+
+
 def test_what_select_says_is_what_is_kept(data, mixed):
     X, y = data
     found = clone(QUICK).fit(X, y)

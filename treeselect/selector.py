@@ -34,7 +34,7 @@ from treeselect.arguments.checks import (
     with_nested,
 )
 from treeselect.designs.encoding import NewLevels
-from treeselect.designs.problem import FinalModel
+from treeselect.designs.problem import FinalModel, Missing
 from treeselect.designs.scoring import Scoring
 from treeselect.designs.weights import WeightsKind, read_weights
 from treeselect.engine.arrays import BoolArray, FloatArray
@@ -59,7 +59,7 @@ _METHOD = "method" + JOINT
 
 _AS_THEY_ARE = (
     "family", "model", "weights_kind", "resamples", "folds", "repeats", "scoring", "n_jobs",
-    "new_levels",
+    "new_levels", "missing",
 )  # fmt: skip
 """Arguments that ``select`` reads itself."""
 
@@ -116,6 +116,8 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         How levels that were not in the data of the fit are treated by ``result_.predict`` and by
         :meth:`transform` with ``encode=True``, where the last two give 0 in all columns of the
         factor.
+    missing : {"level", "impute", "drop"}
+        What the fit and ``result_.predict`` do with missing values; :meth:`transform` keeps them.
     random_state : int, RandomState or None
         An int is the ``seed``; a RandomState draws it.
 
@@ -185,6 +187,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         labels: Mapping[str, str | None] | None = None,
         encode: bool = False,
         new_levels: NewLevels = "error",
+        missing: Missing = "level",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -209,6 +212,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         self.labels = labels
         self.encode = encode
         self.new_levels = new_levels
+        self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
 
