@@ -25,8 +25,9 @@ Of treeselect it is also told what it says of itself: the score that it prints w
 error and that of its final model on the new rows; the mean selection frequency of the selected
 terms on half-samples, and the share of them that another sample's selection has, too.
 
-A case is a process of its own, ended after ``--seconds`` of CPU time. Rows are written at once;
-what stands is not run again.
+A case is a process of its own, ended after ``--seconds`` of CPU time. A program that is ended is
+not run on other samples of the same simulation, nor on sets of the same kind with no fewer rows and
+columns. Rows are written at once; what stands is not run again.
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ N_NEW = 4000
 N_BOOTSTRAP = 200
 NOTABLE = 0.01
 """Difference in score from which a table counts as won or lost."""
+BEFORE = "not run, as it took too long before"
 
 
 class Judge:
@@ -172,8 +174,11 @@ def answered(method, train, new, kind, seed, seconds):
     return *(answer or (None, {})), round(spent, 2), problem
 
 
-def one_truth(method, case, seed, seconds, quick):
+def one_truth(method, case, seed, seconds, quick, ended):
     """The row of a simulation."""
+    line = {"case": case, "method": method, "seed": seed}
+    if (method, case) in ended:
+        return line | {"seconds": np.nan, "problem": BEFORE}
     make = partial(CASES[case], **({"n_noise": 2} if quick else {}))
     usual = inspect.signature(CASES[case]).parameters["n"].default
     n, more = (80, 200) if quick else (usual, 0 if case == "madelon" else N_NEW)
@@ -181,7 +186,7 @@ def one_truth(method, case, seed, seconds, quick):
     train, new = whole[:n], whole[n:].reset_index(drop=True) if more else whole
     kind = "binomial" if train["y"].nunique() == 2 else "gaussian"
     found, claims, spent, problem = answered(method, train, new, kind, seed, seconds)
-    line = {"case": case, "method": method, "seed": seed, "seconds": spent, "problem": problem}
+    line |= {"seconds": spent, "problem": problem}
     if found is None:
         return line
     recall, false = judged(found, truth)
@@ -192,9 +197,10 @@ def one_truth(method, case, seed, seconds, quick):
     }  # fmt: skip
 
 
-def one_table(name, methods, seconds, beside=None):
-    """The rows of a set: all programs, judged by the same models; `beside` are the default's
-    columns if its row stands."""
+def one_table(name, methods, seconds, ended, beside=None):
+    """The rows of a set: all programs, judged by the same models; `ended` are programs with the
+    kind, rows and columns of sets that took them too long, `beside` the default's columns if its
+    row stands."""
     frame, kind = table(name)
     if kind == "survival":
         train, new = drawn(frame.assign(y=frame["status"].astype(str)), "y", "binomial", 0)
@@ -203,12 +209,14 @@ def one_table(name, methods, seconds, beside=None):
     judge = Judge(frame, kind, train, new)
     seed = zlib.crc32(name.encode()) % 10_000
     given = [frame.iloc[part].reset_index(drop=True) for part in (train, new)]
-    lines = []
+    lines, n, p = [], len(train), frame.shape[1] - len(np.atleast_1d(responses(kind)))
     for method in methods:
-        found, claims, spent, problem = answered(method, *given, kind, seed, seconds)
+        if any([method, kind] == of and rows <= n and wide <= p for *of, rows, wide in ended):
+            found, spent, problem = None, np.nan, BEFORE
+        else:
+            found, claims, spent, problem = answered(method, *given, kind, seed, seconds)
         line = {
-            "case": name, "method": method, "kind": kind, "n": len(train),
-            "p": frame.shape[1] - len(np.atleast_1d(responses(kind))), "seconds": spent,
+            "case": name, "method": method, "kind": kind, "n": n, "p": p, "seconds": spent,
             "problem": problem,
         }  # fmt: skip
         if found is not None:
@@ -437,6 +445,15 @@ def columns_of(run, name, method):
     return json.loads(found.iloc[0]) if len(found) and found.iloc[0] else None
 
 
+def ended_in(run, name, *columns):
+    """Columns of the rows of programs that were ended."""
+    rows = run.kept(name, text=("problem",))
+    if not len(rows):
+        return set()
+    late = rows[rows["problem"].fillna("").str.startswith("more than")]
+    return set(late[list(columns)].itertuples(index=False, name=None))
+
+
 def main():
     """Run what is missing, then write the tables."""
     run = Run(
@@ -451,8 +468,9 @@ def main():
         done = run.stands("answers_truth")
         for step in range(run.seeds):
             seed = FIRST_SEED + step
+            ended = ended_in(run, "answers_truth", "method", "case")
             calls = [
-                (method, case, seed, run.seconds, run.quick)
+                (method, case, seed, run.seconds, run.quick, ended)
                 for case in run.cases for method in methods
                 if step < SEEDS[CASES[case]] and f"{case}, {method}, {seed}" not in done
             ]  # fmt: skip
@@ -463,12 +481,13 @@ def main():
     if "tables" in run.parts:
         done = run.stands("answers_tables")
         lacking = {n: [m for m in methods if f"{n}, {m}" not in done] for n in run.sets}
-        calls = [
-            (name, left, run.seconds, columns_of(run, name, DEFAULT))
-            for name, left in lacking.items() if left
-        ]  # fmt: skip
+        calls = sorted((table(name)[0].shape[1], name) for name, left in lacking.items() if left)
         for start in range(0, len(calls), run.jobs):
-            for lines in run.map(one_table, calls[start : start + run.jobs]):
+            ended = ended_in(run, "answers_tables", "method", "kind", "n", "p")
+            for lines in run.map(one_table, [
+                (name, lacking[name], run.seconds, ended, columns_of(run, name, DEFAULT))
+                for _, name in calls[start : start + run.jobs]
+            ]):  # fmt: skip
                 keys = [f"{line['case']}, {line['method']}" for line in lines]
                 rows = [{"run": key, **line} for key, line in zip(keys, lines, strict=True)]
                 run.keep("answers_tables", rows)

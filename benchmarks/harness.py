@@ -354,7 +354,8 @@ def _forked(pipe: Any, call: Callable[[], Any], most: int) -> None:
         pipe.send((call(), _cpu() - begin, ""))
     except Exception as error:
         text = f"{type(error).__name__}: {' '.join(str(error).split())[-120:]}"
-        pipe.send((None, _cpu() - begin, text))
+        seconds = _cpu() - begin  # a program that this one started may have been ended
+        pipe.send((None, seconds, text if seconds < 0.9 * most else f"more than {most} s"))
     pipe.close()
 
 

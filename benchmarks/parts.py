@@ -134,6 +134,12 @@ PARTS = (
         ("invariance.py --jobs {jobs}",),
     ),
     Part(
+        "tested",
+        "How much of the package do the tests run?",
+        ("tested.py --jobs {jobs}",),
+        ("coverage",),
+    ),
+    Part(
         "kills",
         "Is a finished piece of work ever lost?",
         ("kills.py", "hostile.py --minutes 5 --jobs {jobs}"),

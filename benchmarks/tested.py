@@ -1,0 +1,94 @@
+"""Which lines and branches of the package do the tests run?
+
+    python benchmarks/tested.py [--quick] [--jobs 2]
+
+All tests run once, as in ``make test``, beneath coverage.py, which follows their processes, too.
+Kernels do not count: numba compiles them, so that their lines are never run as Python; tests/engine
+compares each with a definition of a few lines.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+
+from harness import Run
+
+HOUSE = Path(__file__).resolve().parents[1]
+SETTINGS = """
+[run]
+branch = True
+source_pkgs = treeselect
+parallel = True
+patch = subprocess
+data_file = {folder}/data
+[report]
+exclude_also =
+    ^ *@(kernel|inner|inlined)\\b
+    if TYPE_CHECKING:
+"""
+COUNTS = ("num_statements", "covered_lines", "num_branches", "covered_branches")
+
+
+def coverage_of(tests, jobs):
+    """Counts by module, and the last line that the tests print."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings, result = Path(folder, "settings"), Path(folder, "result.json")
+        settings.write_text(SETTINGS.format(folder=folder), "utf-8")
+
+        def called(*arguments):
+            command = [sys.executable, "-m", "coverage", arguments[0], f"--rcfile={settings}"]
+            return subprocess.run(
+                [*command, *arguments[1:]], cwd=HOUSE, capture_output=True, text=True
+            )
+
+        ran = called("run", "-m", "pytest", "-q", "-n", str(jobs), "--dist", "worksteal", *tests)
+        if ran.returncode:
+            raise SystemExit(ran.stdout[-2000:] + ran.stderr[-2000:])
+        for step in (("combine", "-q"), ("json", "-q", "-o", str(result))):
+            called(*step).check_returncode()
+        files = json.loads(result.read_text("utf-8"))["files"]
+    said = ran.stdout.strip().splitlines()[-1].strip("= ")
+    return {
+        name: [file["summary"][count] for count in COUNTS] for name, file in files.items()
+    }, said
+
+
+def share(part, whole):
+    """A percentage, which is 100 only if nothing is missing."""
+    return f"{int(1000 * part / whole) / 10:.1f}" if whole else ""
+
+
+def table_of(found):
+    """A row per folder, and one of all."""
+    rooms = defaultdict(list)
+    for name, counts in found.items():
+        for room in (Path(name).parent.as_posix(), "all"):
+            rooms[room].append(counts)
+    return [
+        {
+            "folder": room,
+            "modules": len(rooms[room]),
+            "statements": f"{of[0]:,}",
+            "% run": share(of[1], of[0]),
+            "branches": f"{of[2]:,}",
+            "% taken": share(of[3], of[2]),
+        }
+        for room in sorted(rooms, key=lambda room: (room == "all", room))
+        if (of := [sum(column) for column in zip(*rooms[room], strict=True)])[0]
+    ]
+
+
+def main():
+    """Write the table."""
+    run = Run(__doc__, jobs=2)
+    found, said = coverage_of(run.pick(["-n0", "tests/engine/test_rounding.py"], []), run.jobs)
+    run.table("tested", table_of(found), f"Lines and branches that the tests run ({said}).")
+
+
+if __name__ == "__main__":
+    main()
