@@ -25,8 +25,8 @@ _PATIENCE = 60.0
 
 _WARMING = 600.0
 
-_MEMORY = 600.0
-"""Most megabytes that a case may take beyond what was there before."""
+_MEMORY = 1_000.0
+"""Most megabytes that a case may take beyond what was there before: a file may have 160."""
 
 _ROOM = 3_000_000_000
 """Bytes of address space beyond which a process gets a MemoryError."""

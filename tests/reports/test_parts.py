@@ -175,6 +175,8 @@ def test_a_document_for_word_has_the_sections_and_tables_of_the_page(fit, tmp_pa
     assert max(shape.width.inches for shape in word.inline_shapes) <= 6
     texts = [cell.text for cell in word.tables[0].columns[0].cells]
     assert "a|b" in texts or "x_*y*" in texts
+    labels = dict.fromkeys(fit.variables, "\N{MATHEMATICAL BOLD SCRIPT CAPITAL A}")
+    fit.update(labels=labels).report(tmp_path / "r.docx", sections=["shapes"])  # no font has it
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
     bare = docx.Document(str(fit.report(tmp_path / "r.docx", sections=["path"])))
     assert len(bare.inline_shapes) == 0

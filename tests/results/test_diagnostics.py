@@ -142,6 +142,16 @@ def test_a_copied_outlier_has_the_influence():
     assert "Rows of most influence, numbered from 0, with Cook's distance: 7 (" in str(found)
 
 
+def test_a_row_as_far_as_numbers_go_has_a_mean_of_nothing():
+    data = SURVEY.copy()
+    data.loc[7, ["x", "b"]] = -1e6, 0
+    with pytest.warns(TreeselectWarning, match="Fitted probabilities of 0 or 1"):
+        model = fitted("b", data, right="x", family="binomial").refit("glm")
+    found = model.diagnostics(folds=2).tidy().loc[7]
+    assert found["fitted"] < -1e4
+    assert found["residual"] == found["cooks_distance"] == 0
+
+
 def test_it_is_the_same_for_any_order_of_columns():
     one, two = (
         fitted("b", SURVEY[names], "x + site", family="binomial").refit("glm").diagnostics(folds=3)

@@ -8,6 +8,7 @@ import io
 import os
 import re
 import unicodedata
+import warnings
 from collections.abc import Iterator, Sequence
 from itertools import count
 from pathlib import Path
@@ -24,6 +25,7 @@ from treeselect.figures.plotting import need_matplotlib, plotted
 from treeselect.figures.svg import drawn
 from treeselect.printing.markup import Word, markdown, markdown_prose, pipe_table, template_folder
 from treeselect.printing.text import code_and_words
+from treeselect.quiet import own_filters
 from treeselect.reports.parts import Report, Section, Table, kind_of
 from treeselect.shown import guarded, shown
 
@@ -409,5 +411,7 @@ def _painted(figure: Figure) -> bytes:
         size = size[0], 1.4 + 0.28 * len(figure.rows)
     canvas, file = Canvas(figsize=size, layout="constrained"), io.BytesIO()
     plotted(figure, canvas.subplots(), size)
-    canvas.savefig(file, format="png", dpi=200, bbox_inches="tight")
+    with own_filters():
+        warnings.filterwarnings("ignore", "Glyph")  # of names that the font can't write
+        canvas.savefig(file, format="png", dpi=200, bbox_inches="tight")
     return file.getvalue()

@@ -63,7 +63,8 @@ def row_diagnostics(found: FittedTerms, seed: int) -> RowDiagnostics:
     precision = np.ones(len(matrix)) if weights.are_copies else weights.values
     precision = precision / precision.mean()
     eta = matrix @ fit.estimate + offset
-    mean = family.fitted(eta)
+    with np.errstate(over="ignore"):  # terms separate the classes: the mean is 0
+        mean = family.fitted(eta)
     root = np.sqrt(precision * family.weights(mean))[:, np.newaxis] * matrix
     inverse = np.linalg.pinv((root * weights.copies[:, np.newaxis]).T @ root, hermitian=True)
     leverage = np.minimum(np.einsum("ij,jk,ik->i", root, inverse, root), 1.0)
