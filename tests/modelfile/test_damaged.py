@@ -386,6 +386,7 @@ EDITS = {
         ("model.trees.start", swapped), ("model.trees.start", lambda a: a + 1),
         ("model.trees.start", lambda a: a[:1]),
         ("model.trees.start", lambda a: np.array([0, 2**62, -(2**63), -(2**62), a[-1]])),
+        ("model.trees.nodes.left", lambda a: a * np.nan),
         ("model.trees.nodes.value", first(np.nan)), ("model.trees.nodes.value", lambda a: a[:-1]),
         ("model.trees.nodes.value", to("int64")), ("model.trees.nodes.value", lambda a: a + 1e300),
         ("model.trees.nodes.gain", lambda a: a * np.nan),

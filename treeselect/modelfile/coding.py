@@ -112,7 +112,8 @@ def _checked(annotation: Any, value: Any) -> NDArray[Any]:
     (kind,) = get_args(get_args(annotation)[1])
     if kind is Any or value.dtype == kind:
         return value
-    cast = value.astype(kind)
+    with np.errstate(invalid="ignore"):  # such as NaN as a whole number: it is not equal
+        cast = value.astype(kind)
     if value.dtype != np.int64 or cast.dtype not in _WHOLE or not np.array_equal(cast, value):
         raise ValueError(f"an array of type {value.dtype}, not {cast.dtype}")
     return cast
