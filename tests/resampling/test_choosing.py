@@ -16,6 +16,7 @@ from treeselect.algorithms.forests.regularised import RRF
 from treeselect.algorithms.search.exchange import ExchangeSearch
 from treeselect.algorithms.task import Step, Task, step_of_size
 from treeselect.arguments.checks import USUAL_SIZE
+from treeselect.designs.problem import Problem
 from treeselect.designs.weights import row_weights
 from treeselect.errors import OptionError, StabilityError
 from treeselect.resampling import choosing
@@ -473,6 +474,15 @@ def test_half_samples_are_the_same_for_any_order_of_columns_and_processes(fit, l
     more = fit.resample(8)
     assert np.array_equal(more.search.scores.scores[:6], fit.search.scores.scores)
     assert np.array_equal(more.stability.selected[:6], fit.stability.selected)
+
+
+def test_rows_that_no_half_is_scored_on_make_no_difference(linear, monkeypatch):
+    monkeypatch.setattr("treeselect.resampling.assessing._SCORED_ROWS", 40)
+    scores = []
+    for can_be_cut in (True, False):
+        monkeypatch.setattr(Problem, "can_be_cut", can_be_cut)
+        scores.append(fitted(linear, resamples=2).search.scores.scores)
+    np.testing.assert_allclose(*scores, rtol=1e-12)
 
 
 def test_halves_have_the_same_share_of_events():

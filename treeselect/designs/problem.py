@@ -291,7 +291,7 @@ class Problem:
         return self.exact is None and self.columns is None
 
     def only(self, rows: IntArray) -> Problem:
-        """Some of the rows, for predictions; see :attr:`can_be_cut`."""
+        """Some of the rows; see :attr:`can_be_cut`."""
         return replace(
             self,
             data=take_rows(self.data, rows),

@@ -27,6 +27,7 @@ from treeselect.resampling.folds import part_rows
 from treeselect.resampling.resampled import SCHEMES, Scheme, StabilityPath
 from treeselect.resampling.stability import Stability
 from treeselect.running import coded
+from treeselect.running.machine import give_memory_back
 from treeselect.running.parallel import Workers
 from treeselect.running.pieces import HERE, Course, Found, Kind, run_pieces, some
 
@@ -210,6 +211,7 @@ class _Given(NamedTuple):
 
 def _one_resample(given: _Given, number: int, *, n_threads: int = 1) -> Resample:
     problem, method, _, _ = given.asked
+    give_memory_back(problem.data.n_rows)  # of the resample before
     keep, drawn = problem.groups.keep, given.drawn(number)
     scored = [given.drawn(number ^ 1)] if given.n_scored else []
     check_varies(problem, [drawn, *scored], number)
@@ -282,13 +284,14 @@ def _scores(
     """Scores, on other rows, of the sets of 0, 1, 2, ... units of a path and of all units, and the
     size at which it ends; shape (n_sizes + 2,). At most 5,000 rows fit and score the models."""
     problem = task.problem
-    task = dataclasses.replace(
-        task,
-        weights=_at_most(problem, task.weights, stream_seed(task.seed, "fitted")),
-        wants_importance=False,
-        n_final_trees=_SCORED_TREES,
-    )
+    fitted = _at_most(problem, task.weights, stream_seed(task.seed, "fitted"))
     others = _at_most(problem, others, stream_seed(task.seed, "scored"))
+    if problem.can_be_cut:
+        rows = np.flatnonzero(fitted.used | others.used)
+        problem, fitted, others = problem.only(rows), fitted.of(rows), others.of(rows)
+    task = dataclasses.replace(
+        task, problem=problem, weights=fitted, wants_importance=False, n_final_trees=_SCORED_TREES
+    )
     found = score_path(task, method, steps, range(n_sizes), others, with_full=True)
     return np.array([*found.scores, found.full, found.longest])
 

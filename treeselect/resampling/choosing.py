@@ -123,12 +123,9 @@ def run_selection(
     asked: Procedure, seed: int, workers: Workers = ALONE, progress: bool | None = None
 ) -> tuple[Chosen, TreeModel]:
     """The whole selection on the rows with a positive weight: path, choice of k, final model."""
-    is_long = asked.problem.data.n_rows > 50_000  # their memory is worth a search
-    if is_long:
-        give_memory_back()
+    give_memory_back(asked.problem.data.n_rows)
     found = choose(asked, seed, workers, progress)
-    if is_long:  # the final forest needs most
-        give_memory_back()
+    give_memory_back(asked.problem.data.n_rows)  # the final forest needs most
     task = Task(
         asked.problem, asked.weights, max_size=found.step.size, seed=stream_seed(seed, "fit"),
         n_threads=workers.n_threads,

@@ -45,9 +45,16 @@ _MMAP_THRESHOLD, _LARGE = -3, 1_000_000
 """Name that ``mallopt`` has for the bytes from which on memory is mapped, and these."""
 
 
-def give_memory_back() -> None:
+_MANY_ROWS = 50_000
+"""Their memory is worth a search."""
+
+
+def give_memory_back(n_rows: int) -> None:
     """Give the system what is no longer needed, in circles and between what is; from then on large
-    arrays go back as soon as they are not needed, not only those at the end: on Linux."""
+    arrays go back as soon as they are not needed, not only those at the end: on Linux, with many
+    rows."""
+    if n_rows <= _MANY_ROWS:
+        return
     gc.collect()
     library: Any = ctypes.CDLL(None) if sys.platform == "linux" else None
     if hasattr(library, "mallopt") and hasattr(library, "malloc_trim"):
