@@ -100,6 +100,8 @@ def test_splines_are_natural_cubic_ones():
     bent = spline_basis(beyond, knots)
     np.testing.assert_allclose(np.diff(bent[:3], 2, axis=0), 0, atol=1e-9)
     np.testing.assert_allclose(np.diff(bent[3:], 2, axis=0), 0, atol=1e-9)
+    step, far = np.diff(spline_basis(np.array([2.0, 3.0]), knots), axis=0), np.array([1e10, 1e200])
+    np.testing.assert_allclose(spline_basis(far, knots), far[:, np.newaxis] * step, rtol=1e-9)
     assert spline_basis(beyond, np.empty(0)).tolist() == beyond[:, np.newaxis].tolist()
 
 

@@ -581,10 +581,12 @@ def spline_basis(x: FloatArray, knots: FloatArray) -> FloatArray:
     ``(t_k - t_1)^2``."""
     if not len(knots):
         return x[:, np.newaxis]
-    cubes = np.maximum(x[:, np.newaxis] - knots, 0.0) ** 3
-    *_, before, last = knots
-    slope = (knots[:-2] - last) / (last - before)
-    bent = cubes[:, :-2] + cubes[:, -2:-1] * slope - cubes[:, -1:] * (1 + slope)
+    *first, before, last = knots
+    start = np.array(first)
+    cubes = np.maximum(np.minimum(x, last)[:, np.newaxis] - knots[:-1], 0.0) ** 3
+    bent = cubes[:, :-1] - cubes[:, -1:] * (last - start) / (last - before)
+    # Beyond the last knot a line: of the cubes of far values nothing but rounding would be left.
+    bent += np.maximum(x - last, 0.0)[:, np.newaxis] * 3 * (last - start) * (before - start)
     return np.column_stack([x, bent / (last - knots[0]) ** 2])
 
 

@@ -50,8 +50,9 @@ class LinearPart:
             return self.table[values]
         if not len(self.slopes):
             return self.table[np.zeros(len(values), dtype=np.uint8)]
-        z = (values - self.centre) / self.scale
-        found = spline_basis(z, self.knots) @ self.slopes - self.mean
+        with np.errstate(over="ignore"):  # of numbers as large as there are
+            z = (values - self.centre) / self.scale
+            found = spline_basis(z, self.knots) @ self.slopes - self.mean
         return np.where(np.isnan(values)[:, np.newaxis], self.table[0], found)
 
 
