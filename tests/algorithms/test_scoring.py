@@ -142,3 +142,13 @@ def test_shares_tell_how_far_gains_hold_whatever_a_unit_is():
     assert max(shares.values()) == 1.0
     assert min(shares["b"], shares["x"]) > 0.5
     assert shares["f"] < 0.3
+
+
+@pytest.mark.parametrize("method", ["mrmr", "exchange", "rrf", "gbfs"])
+def test_the_null_model_has_the_score_of_its_offset(method):
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame(rng.normal(size=(80, 2)), columns=["x", "known"])
+    data["y"] = data["known"] + rng.normal(size=80)
+    fit = select("y ~ x", data, offset="known", method=method, k=1, seed=1)
+    left = data["y"] - data["known"]
+    assert fit.path["train_score"][0] == pytest.approx(1 - left.var() / data["y"].var())

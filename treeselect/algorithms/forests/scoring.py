@@ -256,8 +256,9 @@ def grow_shared(task: Task, rules: SharedRules, scale: FloatArray) -> SharedFore
 
 
 def null_score(problem: Problem, weight: WeightArray) -> float:
-    """Score of the null model; computed if the score is user-defined."""
-    if not np.isnan(problem.family.null_score) or not problem.wants_scores:
+    """Score of the null model; computed if it is not constant, or the score is user-defined."""
+    known = problem.offset is None and not np.isnan(problem.family.null_score)
+    if known or not problem.wants_scores:
         return problem.family.null_score
     return problem.family.score(problem.y, problem.family.mean(problem.constant(weight)), weight)
 
