@@ -22,6 +22,9 @@ from treeselect.designs.weights import RowWeights, row_weights
 from treeselect.errors import NewDataError, OptionError
 from treeselect.models.boosting import hold_rows_out
 from treeselect.resampling.folds import split_rows
+from treeselect.results.describing import rare_levels
+from treeselect.results.summary import excluded_rows
+from treeselect.results.tables import class_counts, missing_counts
 
 N = 4_000
 ASKED = {"method": "importance", "k": 3, "rows": 800, "seed": 4, "n_trees": 20}
@@ -290,6 +293,27 @@ def test_large_counts_are_drawn_in_lots(people, table, monkeypatch):
     died = 1000 * int(people["survived"].sum())
     assert f"({died:,} of {1000 * len(people):,})" in " ".join(str(fit.summary()).split())
     assert fit.refit("glm").n_used == 1000 * len(people)
+
+
+def test_lots_are_counted_in_print(people, table, monkeypatch):
+    gaps, rows = (one.assign(sex=one["sex"].where(one["pclass"] != 2)) for one in (table, people))
+    monkeypatch.setattr(row_sample, "_MOST_COPIES", 300)
+    monkeypatch.setattr(row_sample, "_MOST_OF_ROW", 1)
+    for missing in ("level", "drop"):
+        counted, plain = both("survived", rows, gaps, method="mrmr", k=2, missing=missing)
+        one, two = counted._fit, plain._fit
+        assert len(one.design.row_weights) < len(two.design.row_weights)
+        assert class_counts(one) == class_counts(two)
+        assert missing_counts(one) == missing_counts(two)
+        assert rare_levels(one) == rare_levels(two)
+        assert excluded_rows(one)[:-1] == excluded_rows(two)
+        assert counted.tidy()["n_missing"].sum() == plain.tidy()["n_missing"].sum() > 0
+
+
+def test_held_out_rows_are_counted_as_often_as_they_weigh(table):
+    fit = by_mrmr("survived ~ .", table, weights="n", weights_kind="frequency", k=2, rows=40)
+    assert fit.search.held_out.n_rows == fit.data.design.rows.not_drawn
+    assert "on the " in str(fit.summary()).partition("Held out:")[2].partition("\n")[0]
 
 
 # --- rows that belong together are drawn and held out together, by all methods --------------------

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from treeselect.brief import brief
 from treeselect.designs.evaluation import Basis, Values, as_factor, missing_rows
-from treeselect.engine.arrays import FloatArray
+from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.columns import MAX_BINS, OTHER
 from treeselect.errors import DataError, NewDataError, column_code, literal, quoted
 from treeselect.formulas.terms import Factor, Term
@@ -121,11 +121,12 @@ class TermSpec:
         return tuple(min(MAX_BINS, n - start) for start in range(0, max(n, 1), MAX_BINS))
 
 
-def learn(term: Term, values: Sequence[Values]) -> TermSpec:
-    """What has to be known about a term to make the same columns from other data."""
+def learn(term: Term, values: Sequence[Values], copies: IntArray) -> TermSpec:
+    """What has to be known about a term to make the same columns from other data; rows count as
+    often as they have copies."""
     if len(values) == 1 and isinstance(number := values[0], Numbers):  # soon, for thousands of them
         single = FactorSpec(term.factors[0], None, is_bool=number.is_bool)
-        return TermSpec(term, (single,), n_missing=int(np.count_nonzero(np.isnan(number.values))))
+        return TermSpec(term, (single,), n_missing=int(copies[np.isnan(number.values)].sum()))
     own = []
     for factor, value in zip(term.factors, values, strict=True):
         levels = value.levels if isinstance(value, Labels) else None
@@ -149,7 +150,7 @@ def learn(term: Term, values: Sequence[Values]) -> TermSpec:
     gaps = missing_rows(dict(enumerate(values)))
     if len(specs) > 1:
         _check_size(spec, len(gaps))
-    return dataclasses.replace(spec, n_missing=int(gaps.sum()))
+    return dataclasses.replace(spec, n_missing=int(copies[gaps].sum()))
 
 
 def _check_size(spec: TermSpec, n_rows: int) -> None:

@@ -33,6 +33,7 @@ from treeselect.designs.evaluation import Values, as_factor, evaluate, learning,
 from treeselect.designs.problem import CodedColumns
 from treeselect.designs.response import Response
 from treeselect.designs.units import Units
+from treeselect.designs.weights import copies_of
 from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.columns import FREE, bin_columns, edges_of_columns
 from treeselect.errors import (
@@ -219,9 +220,12 @@ def build_design(
     learn (a mean, knots) does not depend on them. `edges` between the bins of columns that are
     terms by themselves may be known from more rows than these."""
     read, state, values = read_terms(formula, frame)
+    copies = np.ones(len(frame), dtype=np.int64) if weight is None else copies_of(weight)
     spec = DesignSpec(
         formula=formula,
-        terms=tuple(learn(term, [values[f.name] for f in term.factors]) for term in formula.terms),
+        terms=tuple(
+            learn(term, [values[f.name] for f in term.factors], copies) for term in formula.terms
+        ),
         schema={name: kind_of(column) for name, column in read.items()},
         state=state,
         units=units,

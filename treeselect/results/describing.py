@@ -130,7 +130,7 @@ def describe_table(
             f"{found_near(unknown[0], behind, f'Columns: {listing(behind)}.')}"
         )
     design.check_data()
-    copies = counted(design)
+    copies = design.row_weights.copies
     every = np.ones(len(copies), dtype=bool)
     by_response, selected = response_groups(design, copies), set(result.variables)
     labels = [None, *(group.name for group in by_response)]
@@ -168,13 +168,6 @@ _TYPES: dict[str, type] = {
     **dict.fromkeys(("n_group", "n"), np.int64),
     **dict.fromkeys(("share", "median", "q25", "q75"), np.float64),
 }
-
-
-def counted(design: ModelData) -> IntArray:
-    """How often each row counts: its copies; once where weights are no copies."""
-    weights = design.row_weights
-    once = np.ones(len(weights), dtype=np.int64)
-    return weights.values.astype(np.int64) if weights.are_copies else once
 
 
 def _share(copies: IntArray, some: BoolArray, rows: BoolArray) -> tuple[int, float]:
@@ -240,14 +233,12 @@ def _is_factor(design: ModelData, name: str, n_values: int) -> bool:
 def rare_levels(result: Fit) -> list[tuple[str, str, int]]:
     """Variable, level and rows of each level that occurs in fewer than five of the rows that are
     used, the rarest first: of text and categories behind the terms."""
-    design = result.design
+    design, copies, found = result.design, result.design.row_weights.copies, []
     design.check_data()
-    found = []
     for name in (name for name, kind in design.spec.schema.items() if kind == "text"):
         column = read_column(design.sources[name], name)
         if isinstance(column, Labels):
-            once = np.ones(len(column.codes), dtype=np.int64)
-            counts = _level_counts(column.codes, once, len(column.levels))
+            counts = _level_counts(column.codes, copies, len(column.levels))
             rare = np.flatnonzero((counts > 0) & (counts < FEW_ROWS))
             found += [(name, value_text(column.levels[i]), int(counts[i])) for i in rare]
     return sorted(found, key=lambda one: one[2])

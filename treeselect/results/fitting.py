@@ -269,7 +269,7 @@ def confirm(
     spaced = others[np.arange(n) * len(others) // max(n, 1)]
     place = np.sort(np.concatenate([np.flatnonzero(drawn), spaced]))
     y, rows, drawn = full.y[place], full.rows[place], drawn[place]
-    weight = every.values[rows]
+    weight, n_scored = every.values[rows], every.of(rows[~drawn]).n_observations
     del full, others, every
     known = None if offset is None else offset[rows]
     predicted = _predictions(design, model, table, known, rows, n_threads)
@@ -277,7 +277,7 @@ def confirm(
     score = family.held_out_score(
         y, predicted, np.where(drawn, 0, weight), np.where(drawn, weight, 0)
     )
-    return HeldOutScore(family.score_name, float(score), n)
+    return HeldOutScore(family.score_name, float(score), n_scored)
 
 
 def _predictions(

@@ -193,7 +193,8 @@ def class_counts(fit: Fit) -> tuple[tuple[str, int], ...]:
     response = fit.design.response
     if not (response.classes and fit.design.has_data):
         return ()
-    count = np.bincount(response.y.astype(np.int64), minlength=len(response.classes))
+    copies = fit.design.row_weights.copies
+    count = np.bincount(response.y.astype(np.int64), copies, len(response.classes))
     order = np.argsort(count, kind="stable")
     return tuple((str(response.classes[i]), int(count[i])) for i in order)
 
@@ -201,11 +202,11 @@ def class_counts(fit: Fit) -> tuple[tuple[str, int], ...]:
 def missing_counts(fit: Fit) -> tuple[list[tuple[str, int]], int]:
     """Rows in which each column behind the terms is missing, the most first, columns without any
     left out; and rows in which one of them is. They need the data."""
-    absent = fit.design.sources.isna()
-    count = absent.sum().sort_values(ascending=False, kind="stable")
+    absent, copies = fit.design.sources.isna(), fit.design.row_weights.copies
+    count = absent.mul(copies, axis=0).sum().sort_values(ascending=False, kind="stable")
     label = fit.design.words
     found = [(label.get(str(name), str(name)), int(n)) for name, n in count.items() if n]
-    return found, int(absent.any(axis=1).sum())
+    return found, int(copies[absent.any(axis=1)].sum())
 
 
 # --- exchanges and alternatives ------------------------------------------------------------------
