@@ -381,3 +381,22 @@ def test_methods_are_scored_as_they_are_published():
     assert "forest of the selected terms, but for lasso" in " ".join(said.split())
     with pytest.raises(OptionError, match="`gam`, `own`"):
         treeselect.compare("survived ~ .", data, model="lm", **given)
+
+
+def test_a_constant_column_makes_no_selection_more_stable():
+    data = treeselect.datasets.load("titanic_correlated").head(200)[["survived", "sex", "age"]]
+    others = data.assign(age=np.roll(data["age"], 1))
+    given = {"method": "mrmr", "k": 2, "seed": 1}
+    for frame in (data, data.assign(same=1.0)):
+        fit = treeselect.select("survived ~ .", frame, resamples=3, **given)
+        frames = [frame, others.assign(**frame.drop(columns=data.columns))]
+        imputed = treeselect.select("survived ~ .", frames, resamples=3, **given)
+        compared = treeselect.compare("survived ~ .", frame, ["mrmr"], k=2, folds=2, seed=1)
+        indices = [
+            fit.stability.index,
+            fit.search.learning_curve([1], folds=2).tidy()["stability"][0],
+            compared.glance()["stability"][0],
+            *imputed.glance()[["index", "resample_index"]].iloc[0],
+        ]
+        assert np.isnan(indices).all()  # all that could be was always selected
+        assert compared.curves()["k"].min() == 0

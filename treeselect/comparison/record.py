@@ -96,7 +96,7 @@ class Contest(Scored, Stoppable):
     units : tuple of str, length n_groups
     terms_of_unit : tuple of tuple of str, length n_groups
     assessed : ndarray of bool, shape (n_groups,)
-        Units that are not forced in.
+        Units that are neither forced in nor constant.
     rule : int, "1se" or "best"
         Size, or rule for the size, at which methods are compared.
     repeat_of_fold : ndarray of int64, shape (n_folds,)
@@ -117,6 +117,8 @@ class Contest(Scored, Stoppable):
         The case weights and their kind in print, if there are any.
     labels : mapping of str to str
         Labels of terms, units and the response in print, by name; those without are absent.
+    n_kept : int
+        Number of units that are forced in.
     reference_run : Run or None
         The null and the full model, which are no methods; None if they were not fitted.
     score_name, score_words, scheme, call, seed, asked, library
@@ -142,6 +144,7 @@ class Contest(Scored, Stoppable):
     labels: Mapping[str, str] = field(default_factory=dict)
     unshown: tuple[str, ...] = ()
     reference_run: Run | None = None
+    n_kept: int = 0
 
     def as_shown(self) -> Contest:
         """The same with labels in place of the names of terms, units and response."""
@@ -395,8 +398,7 @@ class Contest(Scored, Stoppable):
 
 def choices(found: Contest, run: Run) -> tuple[int, ...]:
     """Sizes that a rule may choose, without the constant model if units are forced in."""
-    sizes = run.sizes or ()
-    return sizes if found.assessed.all() else tuple(size for size in sizes if size > 0)
+    return tuple(size for size in run.sizes or () if size >= found.n_kept)
 
 
 def _front(frame: pd.DataFrame) -> BoolArray:

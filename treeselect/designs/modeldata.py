@@ -37,8 +37,9 @@ from treeselect.designs.weights import (
     check_offset,
     read_offset,
 )
-from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.survival.times import STRATUM
+from treeselect.engine.tree.used_groups import can_split
 from treeselect.errors import DataError, NewDataError, OptionError, listing, quoted
 from treeselect.frames.tables import open_table
 from treeselect.frames.values import Labels, read_column
@@ -136,6 +137,11 @@ class ModelData:
     def has_data(self) -> bool:
         """Whether the rows are here."""
         return len(self.row_weights) > 0
+
+    @property
+    def free(self) -> BoolArray:
+        """Units that are neither forced in nor constant, shape (n_groups,)."""
+        return ~self.arrays.groups.keep & can_split(self.arrays.binned, self.weight)
 
     @property
     def weight(self) -> WeightArray:

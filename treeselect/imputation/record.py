@@ -113,8 +113,8 @@ class Imputed:
 
     @property
     def index(self) -> float:
-        """Nogueira's stability index over the imputations, for the units that are not forced in;
-        NaN if every imputation selected all of these or none."""
+        """Nogueira's stability index over the imputations, for the units neither forced in nor
+        constant; NaN if every imputation selected all of these or none."""
         return stability_index(self.chosen[:, self._assessed])[0]
 
     @property
@@ -131,7 +131,7 @@ class Imputed:
 
     @property
     def _assessed(self) -> BoolArray:
-        return ~self.records[0].design.arrays.groups.keep
+        return np.any([fit.design.free for fit in self.records], axis=0)
 
     @property
     def _drawn(self) -> list[BoolArray]:

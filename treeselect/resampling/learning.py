@@ -42,7 +42,7 @@ class LearningCurve(Scored):
         Ratio of held-out to training rows (all of them), mean over the folds.
     selected : ndarray of bool, shape (n_shares, n_folds, n_groups)
     assessed : ndarray of bool, shape (n_groups,)
-        Units that are not forced in.
+        Units that are neither forced in nor constant.
     repeats : float
         How often a row is held out, on average.
     apart : ndarray of int64, shape (n_pairs, 2)
@@ -231,7 +231,7 @@ def learn(
         test_share=outer.test_share,
         scores=np.array([fold.score for fold in found]).reshape(shape),
         selected=selected.reshape(*shape, -1),
-        assessed=~groups.keep,
+        assessed=outer.here.free,
         repeats=mean_repeats(outer.splits),
         apart=_apart(outer.splits),
         **outer.scored(result, seed),

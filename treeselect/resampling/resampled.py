@@ -150,7 +150,7 @@ class Resampled(Stoppable):
 
     @property
     def index(self) -> float:
-        """Nogueira's stability index over the units not forced in (see `stability_index`)."""
+        """Nogueira's stability index over the units assessed (see `stability_index`)."""
         return stability_index(self.selected[:, self.assessed])[0]
 
     @property
