@@ -32,7 +32,7 @@ from treeselect.resampling.choosing import (
     spared_rows,
     sufficient_words,
 )
-from treeselect.resampling.cross_validation import ScoreBySize
+from treeselect.resampling.cross_validation import ScoreBySize, known_scores
 from treeselect.resampling.folds import Folds
 
 # Four folds; means 0.5, 0.7, 0.78, 0.8. At size 3 the standard deviation of (.7, .9, .7, .9) is
@@ -646,3 +646,11 @@ def test_p_values_of_nothing_are_uniform_on_noise_and_small_where_there_is_an_ef
 )
 def test_the_level_stands_behind_p_values_between_it_and_the_usual_one(p_value, words):
     assert choosing.level_words(p_value) == words
+
+
+@pytest.mark.parametrize(("ends", "last"), [([1, 2], 2), ([2, 1, 3, 3], 3), ([1, 1, 2], 1)])
+def test_a_size_that_half_of_the_paths_reach_has_a_score(ends, last):
+    scores = np.arange(len(ends) * 5.0).reshape(-1, 5)
+    known = known_scores(scores, ends, scores[:, 0], np.ones(9, dtype=bool), treeselect.MRMR())
+    assert np.isfinite(known).all(axis=0).tolist() == [size <= last for size in range(5)]
+    assert sum(end >= last for end in ends) >= len(ends) / 2 > sum(end > last for end in ends)

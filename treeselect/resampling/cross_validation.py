@@ -156,7 +156,7 @@ def known_scores(
 ) -> FloatArray:
     """The scores of sizes that at least half of the paths reach, and of `units`, which are all."""
     known = scores.copy()
-    known[:, int(np.median(ends)) + 1 :] = np.nan
+    known[:, sorted(ends)[len(ends) // 2] + 1 :] = np.nan
     n_units = int(units.sum())
     if method.predicts_any_set and n_units < known.shape[1]:
         known[:, n_units] = full
