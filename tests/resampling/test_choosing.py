@@ -654,3 +654,16 @@ def test_a_size_that_half_of_the_paths_reach_has_a_score(ends, last):
     known = known_scores(scores, ends, scores[:, 0], np.ones(9, dtype=bool), treeselect.MRMR())
     assert np.isfinite(known).all(axis=0).tolist() == [size <= last for size in range(5)]
     assert sum(end >= last for end in ends) >= len(ends) / 2 > sum(end > last for end in ends)
+
+
+def test_constant_columns_do_not_end_a_path_early():
+    rng = np.random.default_rng(1)
+    data = numbers(rng.normal(size=(100, 3))).assign(same=1.0, one="a", yes=True)
+    data["y"] = data[["x0", "x1", "x2"]].sum(axis=1) + rng.normal(size=100) / 9
+    fit = treeselect.select("y ~ .", data, method="mrmr", k="best", seed=1)
+    assert fit.k == 3
+    assert not any("end with" in note for note in fit.search.notes)
+    fit = treeselect.select("y ~ .", data, method="mrmr", k="auto", resamples=0, seed=1)
+    assert fit.search.rule == "each smaller set on the path was found to predict worse"
+    fit = treeselect.select("y ~ same + one", data, method="mrmr", k="best", seed=1)
+    assert fit.k == 0

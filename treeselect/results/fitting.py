@@ -50,7 +50,7 @@ from treeselect.resampling.choosing import (
     sufficient_words,
     wanted_size,
 )
-from treeselect.resampling.cross_validation import standard_error
+from treeselect.resampling.cross_validation import all_units, standard_error
 from treeselect.resampling.fit import Asked, Call, Fit, HeldOutScore
 from treeselect.resampling.folds import read_folds
 from treeselect.resampling.resampled import Scheme
@@ -112,7 +112,8 @@ def fit_selection(data: Any, formula: str, options: Mapping[str, Any]) -> Fit:
     found, model = run_selection(procedure, seed, workers, progress)
     if found.step.warning is not None:
         warn(found.step.warning)
-    own_notes = _notes(found, choice, method, problem.groups, resamples or 0)
+    n_units = int(all_units(problem, design.row_weights).sum())
+    own_notes = _notes(found, choice, method, problem.groups, n_units, resamples or 0)
     notes = (*own_notes, method.note, model.note)
     arguments = {name: value for name, value in asked.items() if name not in NO_PART} | own
     typed = call_text("select", data, arguments, ARGUMENTS)
@@ -120,7 +121,7 @@ def fit_selection(data: Any, formula: str, options: Mapping[str, Any]) -> Fit:
         design=design,
         call=Call(
             typed.text, data_text(data, (len(table), len(table.columns))),
-            _rule(found, choice, method, problem, decides=asked_method.tuning_value is None),
+            _rule(found, choice, method, problem, n_units, asked_method.tuning_value is None),
             unshown=" ".join(typed.unshown),
         ),
         chosen_method=method,
@@ -314,8 +315,10 @@ def _predictions(
 # --- choice ------------------------------------------------------------------------------------
 
 
-def _rule(found: Chosen, choice: Choice, method: Method, problem: Problem, *, decides: bool) -> str:
-    """How the number of units was chosen, in words."""
+def _rule(
+    found: Chosen, choice: Choice, method: Method, problem: Problem, n_units: int, decides: bool
+) -> str:
+    """How the number of units was chosen, of so many that can be selected, in words."""
     if choice.k is None:
         if method.tuning_value == OWN:
             return method.tuning_words
@@ -324,7 +327,7 @@ def _rule(found: Chosen, choice: Choice, method: Method, problem: Problem, *, de
     if isinstance(choice.k, int):
         return "k fixed" if found.step.size == choice.k else f"k = {choice.k} requested"
     if found.p_values is not None:
-        return sufficient_words(found.p_values, problem.data.n_groups)
+        return sufficient_words(found.p_values, n_units)
     assert found.scores is not None
     score, done = problem.family.score_name, found.scores.words(choice.folds)
     if choice.k == "best":
@@ -333,32 +336,38 @@ def _rule(found: Chosen, choice: Choice, method: Method, problem: Problem, *, de
     return f"1 s.e. rule, {done} (best {score} at k = {best})"
 
 
-def _end_notes(found: Chosen, groups: FeatureGroups) -> Iterator[str]:
-    """That the path ends before all units are in, and where these predict better."""
-    scores, n_units, most = found.scores, len(groups.names), most_units(groups)
+def _end_notes(found: Chosen, groups: FeatureGroups, n_units: int) -> Iterator[str]:
+    """That the path ends before all units that can be selected are in, and where these predict
+    better."""
+    scores, n_all, most = found.scores, len(groups.names), most_units(groups)
     if scores is None or scores.full is None:
         return
     many = noun_of(groups.terms)
-    last = max(size for size in scores.sizes if size < n_units)
+    last = max((size for size in scores.sizes if size < n_units), default=0)
     if last < min(most, n_units - 1):
         one_path = scores.spared is not None
         ends = "The path ends with" if one_path else "Most paths end with at most"
         yield (
             f"{ends} {last} {noun_of(groups.terms, last)}: of larger sets, only that"
-            f" of all {n_units:,} {many} has a score."
+            f" of all {n_all:,} {many} has a score."
         )
     least = scores.full_mean - standard_error(scores.full, scores.repeats)
     if n_units not in scores.sizes and not at_least(max(scores.mean[scores.sizes]), least):
         yield (
-            f"A model with all {n_units:,} {many} predicts better than those with up to {last}, by"
+            f"A model with all {n_all:,} {many} predicts better than those with up to {last}, by"
             " more than one standard error."
         )
 
 
 def _notes(
-    found: Chosen, choice: Choice, method: Method, groups: FeatureGroups, resamples: int
+    found: Chosen,
+    choice: Choice,
+    method: Method,
+    groups: FeatureGroups,
+    n_units: int,
+    resamples: int,
 ) -> Iterator[str]:
-    """What a reader should know of this selection."""
+    """What a reader should know of this selection, of so many units that can be selected."""
     k, step, steps = choice.k, found.step, found.steps
     many, one = noun_of(groups.terms), noun_of(groups.terms, 1)
     yield from filter(None, (step.warning, step.warned))
@@ -376,7 +385,7 @@ def _notes(
             f"{why} {size} {noun_of(groups.terms, size)}, but only {step.size}"
             f" {'enters' if step.size == 1 else 'enter'} the path: {method.why_left_out}."
         )
-    yield from _end_notes(found, groups)
+    yield from _end_notes(found, groups, n_units)
     skipped = skipped_sizes([s for s in steps if not np.isnan(s.tuning)] or steps)
     if isinstance(k, str) and skipped:
         *others, last = map(str, skipped)
@@ -390,7 +399,7 @@ def _notes(
             f" {instead}."
         )
     most = most_units(groups)
-    if isinstance(k, str) and step.size == most < len(groups.names):
+    if isinstance(k, str) and step.size == most < n_units:
         yield f"At most {most} {many} were considered; give `k` to select more."
     if isinstance(name := choice.folds.groups_name, str):
         yield (
