@@ -92,7 +92,7 @@ def _stability_card(material: parts.ContestMaterial) -> parts.Card:
         return parts.Card(
             "Stability",
             "Not defined",
-            (f"Every fold selected all {noun_in(material.found)} or none.",),
+            (f"Every fold selected all {noun_in(material.found)} that it could, or none.",),
         )
     most = known["stability"].max()
     who = known.loc[known["stability"] == most, "method"].tolist()
@@ -225,11 +225,11 @@ def stability(material: parts.ContestMaterial) -> parts.Section:
     units = noun_in(found)
     title = f"Stability against number of {units}"
     if not shown:
-        said = f"Stability is undefined: every fold selected all {units} or none."
+        said = f"Stability is undefined: every fold selected all {units} that it could, or none."
         return parts.Section("stability", title, lead=said)
     lead = (
         "Nogueira's index over the folds (1: identical selections; 0: no better than chance). It is"
-        f" undefined where every fold selects all {noun_in(found)} or none."
+        f" undefined where every fold selects all {noun_in(found)} that it could, or none."
     )
     table = table_by_size(found, lines, lambda row: decimal_text(row["stability"], 2, missing="–"))
     figure = replace(

@@ -933,8 +933,8 @@ class DataView:
         *Numbers* with at most five distinct values, all integers, and those that a term treats as
         a factor are described by level. Quartiles are interpolated as in numpy and R by default.
 
-        *Weights* that are integers are frequencies: a row of weight 3 counts as three. Other
-        weights are ignored here. Rows with weight 0 or without a response are excluded.
+        *Weights* that are frequencies count: a row of weight 3 counts as three. Other weights are
+        ignored here. Rows with weight 0 or without a response are excluded.
 
         Examples
         --------
