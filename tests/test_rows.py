@@ -308,6 +308,9 @@ def test_lots_are_counted_in_print(people, table, monkeypatch):
         assert rare_levels(one) == rare_levels(two)
         assert excluded_rows(one)[:-1] == excluded_rows(two)
         assert counted.tidy()["n_missing"].sum() == plain.tidy()["n_missing"].sum() > 0
+    assert counted.performance(folds=2, seed=1).n_test.sum() == len(rows)
+    found = treeselect.compare("survived ~ .", gaps, ["mrmr"], folds=2, weights="n", k=2, seed=1)
+    assert found.n_test.sum() == found.n_train.sum() == len(rows)
 
 
 def test_held_out_rows_are_counted_as_often_as_they_weigh(table):

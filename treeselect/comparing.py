@@ -264,7 +264,7 @@ def compare(
     n_asked, repeat_of_fold = len(splits), fold_repeats(asked, len(splits))[done]
     splits = tuple(splits[number] for number in done)
     typed = call_text("compare", data, {**known, "k": plain_sizes(k)}, _defaults())
-    used, response = model_data.row_weights.used, model_data.response
+    copies, response = model_data.row_weights.copies, model_data.response
     names = model_data.arrays.groups.names
     return Comparison(
         runs=tuple(runs),
@@ -275,8 +275,8 @@ def compare(
         n_kept=int(model_data.arrays.groups.keep.sum()),
         rule=rule,
         repeat_of_fold=repeat_of_fold,
-        n_train=np.array([used[s.train].sum() for s in splits], dtype=np.int64),
-        n_test=np.array([used[s.test].sum() for s in splits], dtype=np.int64),
+        n_train=np.array([copies[s.train].sum() for s in splits], dtype=np.int64),
+        n_test=np.array([copies[s.test].sum() for s in splits], dtype=np.int64),
         repeats=mean_repeats(splits),
         response=response.name,
         family=response.family_text,

@@ -193,10 +193,11 @@ def score_steps(
     *found, last = run_all(_score_step, calls, workers, "Scores by size", progress)
     scores, full = dict(zip(distinct, found, strict=True)), np.array(last)
     by_size = np.array([scores[step.size] for step in of_size]).T
+    others = np.concatenate([split.test for split in splits])
     return ScoreBySize(
         known_scores(by_size, [steps[-1].size], full, all_units(problem, weights), method),
         full,
-        spared=Spared(len(splits[0].train), sum(len(split.test) for split in splits)),
+        spared=Spared(*(int(weights.copies[rows].sum()) for rows in (splits[0].train, others))),
     )
 
 

@@ -62,8 +62,8 @@ class OuterFolds:
 
     def n_used(self, splits: Sequence[Split]) -> tuple[IntArray, IntArray]:
         """Numbers of training and held-out rows of each split that are used."""
-        used = self.weights.used
-        sizes = [(used[split.train].sum(), used[split.test].sum()) for split in splits]
+        copies = self.weights.copies
+        sizes = [(copies[split.train].sum(), copies[split.test].sum()) for split in splits]
         train, test = np.array(sizes, dtype=np.int64).T
         return train, test
 
