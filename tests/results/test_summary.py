@@ -42,9 +42,11 @@ def test_full_text_with_groups_costs_notes_and_dropped_rows(mixed, snapshot):
     assert made.summary().as_text() == snapshot
 
 
-@pytest.mark.parametrize(("k", "said"), [(1, True), (2, False)])
-def test_a_minimal_set_is_a_part_of_the_terms(mixed, k, said):
-    fit = treeselect.select("dose ~ signal + site", mixed, method="lasso", k=k)
+@pytest.mark.parametrize(
+    ("k", "keep", "said"), [(1, None, True), (2, None, False), (1, "site", False)]
+)
+def test_a_minimal_set_is_a_chosen_part_of_the_terms(mixed, k, keep, said):
+    fit = treeselect.select("dose ~ signal + site", mixed, method="lasso", k=k, keep=keep)
     assert fit.k == k
     assert ("Minimal selection" in fit.summary().as_text()) == said
 

@@ -137,6 +137,9 @@ def test_frequencies_are_not_shown_where_nothing_could_vary(fit):
     assert not any(note.startswith("The resamples selected") for note in content.notes)
     one_less = drawn(fit, ("11110", 10), ("11101", 10), k=4)
     assert "Frequency" in one_less.summary().content.columns
+    short = drawn(fit, ("11111", 19), ("11110", 1), k=5).summary().content  # a path ended early
+    assert "Frequency" in short.columns
+    assert any("20 resamples selected 2 distinct sets" in note for note in short.notes)
     forced = drawn(fit, ("11000", 20), assessed=KEPT)
     assert "Frequency" not in forced.summary().content.columns
 

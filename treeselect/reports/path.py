@@ -62,7 +62,7 @@ def _what_score(fit: Fit) -> str:
             f"{score} of the method's model on its training rows. It tends to rise with every"
             f" added {noun(fit, 1)} and does not measure how well new rows are predicted."
         )
-    so = f" The {noun(fit)} were selected on all rows, so it is optimistic for new rows."
+    so = f" The {noun(fit)} were selected on the same rows, so it is optimistic for new rows."
     said = f"Out-of-bag {score}: each row is predicted by the trees not grown on it."
     return said + so if is_selected_on_its_rows(fit) else said
 

@@ -253,7 +253,7 @@ def _purpose_notes(result: Fit) -> list[str]:
     """What kind of selection it is; the decisions if the method makes any."""
     decisions = result.step.decisions
     if decisions is None:
-        if not 0 < result.k < len(result.step.selected):
+        if not is_selected_on_its_rows(result):
             return []
         return [
             "Minimal selection: a small set that predicts well, not every relevant term. An"

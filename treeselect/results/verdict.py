@@ -255,9 +255,11 @@ def each_selected_all(stability: Stability) -> bool:
 
 
 def could_vary(stability: Stability) -> bool:
-    """Whether resamples could select different sets: not if all units must be selected."""
+    """Whether resamples could select different sets: not if all units must be selected, unless
+    paths end before all are in."""
     n_kept, n_free = int(stability.kept.sum()), int(stability.assessed.sum())
-    return not stability.fixed_size or n_kept < stability.k < n_kept + n_free
+    could = not stability.fixed_size or n_kept < stability.k < n_kept + n_free
+    return could or stability.n_models > 1
 
 
 # --- agreement of the resamples, in words --------------------------------------------------------
