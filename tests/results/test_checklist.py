@@ -43,6 +43,9 @@ def test_what_is_true_of_other_fits():
     assert reported(fitted())["23a"] == ""
     assert reported(fitted(model="gam"))["12b"].startswith("Numbers as restricted cubic splines")
     assert reported(fitted())["12d"] == "Rows are taken as independent."
+    dropped = reported(fitted(missing="drop"))
+    assert dropped["12a"].startswith("All rows without missing values select the terms")
+    assert dropped["12b"].endswith("rows with missing values are left out of all training.")
     groups = fitted(data=DATA.assign(id=np.arange(len(DATA)) // 2), fold_groups="id")
     assert reported(groups)["12d"] == "Rows of the same id are drawn and held out together."
     few = DATA.head(60)

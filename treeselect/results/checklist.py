@@ -146,7 +146,12 @@ def _items(fit: Fit, cited: Citation, performance: Performance | None) -> Iterat
 
 
 def _use(fit: Fit, performance: Performance | None) -> str:
-    said = ["All rows that are used select the terms and fit the model"]
+    rows = "rows that are used" if fit.design.missing != "drop" else "rows without missing values"
+    said = [f"All {rows} select the terms and fit the model"]
+    if fit.scores is not None and fit.scores.spared is not None:
+        said = [
+            f"{fit.scores.spared.n_searched:,} rows select the terms, and all {rows} fit the model"
+        ]
     if fit.scores is not None:
         said.append(f"sets are scored by {fit.scores.words(fit.choice.folds)}")
     if fit.resampled is not None:
@@ -171,6 +176,8 @@ def _columns(fit: Fit) -> str:
         said = "Numbers as they are, levels of factors as indicators"
     if fit.design.missing == "impute":
         gaps = "missing values are imputed"
+    elif fit.design.missing == "drop":
+        gaps = f"rows with missing values are {TREATED['drop']}"
     elif not reads_columns(fit.design.model):
         gaps = "a missing value is one of its own"
     return f"{said}; {gaps}."
