@@ -290,10 +290,11 @@ def test_groups_have_a_column_of_their_own(mixed):
     frames = [mixed.assign(noise=mixed["noise"].fillna(value)).iloc[:80] for value in (0.0, 1.0)]
     found = treeselect.select(
         "died ~ signal + noise + site", frames, method="importance", k=1, n_trees=5, seed=1,
-        groups={"pair": ["signal", "noise"]}, keep="pair",
+        groups={"pair": ["signal", "noise"]}, keep="pair", resamples=2,
     )  # fmt: skip
     assert found.selected == ("signal", "noise")
     assert "Group" in found.summary().as_text()
+    assert {row[-2:] for row in found.summary().content.rows} == {("forced in", "")}
     assert '<th scope="col">Group</th>' in found.summary()._repr_html_()
     assert "pair" in found.summary().as_latex()
 

@@ -20,12 +20,20 @@ from treeselect.errors import DataError, OptionError, TreeselectError, listing, 
 from treeselect.frames.files import labels_in
 from treeselect.frames.reading import read_data
 from treeselect.frames.tables import in_library
-from treeselect.printing import MOST_ROWS, SummaryContent, cells, count_text, decimal_text
+from treeselect.printing import (
+    MOST_ROWS,
+    SummaryContent,
+    cells,
+    count_text,
+    decimal_text,
+    interval_text,
+)
 from treeselect.printing.numbers import span
 from treeselect.resampling.agreement import clustered_interval, stability_index, wilson_interval
 from treeselect.resampling.fit import Fit, as_shown, noun
 from treeselect.results.calls import unshown_note
 from treeselect.results.summary import method_words, names_note, rows_note
+from treeselect.results.verdict import BY_REQUEST
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,7 +344,15 @@ def summarise_imputed(found: Imputed) -> SummaryContent:
     table = found.tidy()
     seen = table[table["imputations"] > 0]
     spec, m = found.records[0].design.spec, found.n_imputations
-    frequency = ("Frequency", cells.decimal("frequency", 2))
+    groups = found.records[0].design.arrays.groups
+    forced = {name for name, is_kept in zip(groups.names, groups.keep, strict=True) if is_kept}
+
+    def frequency(row: cells.Record) -> str:
+        return BY_REQUEST if row["group"] in forced else decimal_text(row["frequency"], 2)
+
+    def interval(row: cells.Record) -> str:
+        return "" if row["group"] in forced else interval_text(row["ci_low"], row["ci_high"])
+
     columns, rows = cells.table(
         seen.head(MOST_ROWS),
         [
@@ -346,8 +362,7 @@ def summarise_imputed(found: Imputed) -> SummaryContent:
             *([] if seen["selected"].all() else [("Selected", cells.yes("selected"))]),
             ("Imputations", lambda row: f"{row['imputations']} of {m}"),
             ("Importance", cells.decimal("importance", 3)),
-            *([frequency] if found.n_resampled else []),
-            *([("95% interval", cells.interval("ci_low", "ci_high"))] if found.n_resampled else []),
+            *([("Frequency", frequency), ("95% interval", interval)] if found.n_resampled else []),
         ],
     )
     return SummaryContent(
