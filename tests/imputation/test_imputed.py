@@ -299,6 +299,14 @@ def test_groups_have_a_column_of_their_own(mixed):
     assert "pair" in found.summary().as_latex()
 
 
+def test_rows_that_differ_between_frames_are_told_of_each(four_frames):
+    frames = [four_frames[0], four_frames[1].assign(a=lambda d: d["a"].where(d.index > 9))]
+    found = treeselect.select("y ~ a + b", frames, k=1, method="lasso", missing="drop", seed=1)
+    said = " ".join(found.summary().as_text().split())
+    assert "Imputation 1: Rows used: 90. " in said
+    assert "Imputation 2: Rows used: 90. Left out of all training" in said
+
+
 def test_labels_are_shown(found):
     labels = {name: f"The {name} (mV)" for name in ("signal", "copy", "site")}
     designs = [dataclasses.replace(fit.data.design, labels=labels) for fit in found.fits]

@@ -409,10 +409,12 @@ def _notes(found: Imputed, n_seen: int) -> tuple[str, ...]:
             " any difference is due to the imputed values."
         )
     notes += _resample_notes(found)
-    notes.append(f"In each frame: {rows_note(found.records[0])}")
+    rows = dict.fromkeys(map(rows_note, found.records))
+    notes += [f"In each frame: {note}" for note in rows if len(rows) == 1]
     where: dict[str, list[int]] = {}  # each note once, with the imputations that it concerns
     for number, fit in enumerate(found.records, start=1):
-        for note in dict.fromkeys((*fit.notes, *fit.design.notes)):
+        own = (rows_note(fit),) if len(rows) > 1 else ()
+        for note in dict.fromkeys((*own, *fit.notes, *fit.design.notes)):
             where.setdefault(note, []).append(number)
     notes += [
         note
