@@ -410,3 +410,35 @@ def test_terms_that_a_linear_model_cannot_have_are_refused_by_name():
     parts = ":".join(f"hashed(z * {i}, 10000)" for i in range(1, 6))
     with pytest.raises(DataError, match=r"at most 2\*\*62 combinations"):
         treeselect.select(f"y ~ {parts}", data, **options)
+
+
+@pytest.mark.parametrize(
+    ("response", "how", "model"),
+    [
+        ("ill", {}, "glm"),
+        ("count", {"family": "poisson"}, "glm"),
+        ("count", {"family": "poisson"}, "negative-binomial"),
+        ("large", {}, "gamma"),
+    ],
+)
+def test_a_constant_in_the_offset_is_one_of_the_intercept(trial, response, how, model):
+    data = trial.assign(large=np.exp(trial["size"]))
+    near = select(response, data, offset="exposure", **how).refit(model)
+    far = select(response, data.eval("exposure = exposure - 12"), offset="exposure", **how)
+    pd.testing.assert_frame_equal(far.refit(model).glance(), near.glance(), rtol=1e-6)
+
+
+COUNTS = {"count": ("glm", "negative-binomial"), "size": ("tweedie",)}
+
+
+@pytest.mark.parametrize("kind", [None, "sampling"])
+@pytest.mark.parametrize(("response", "model"), [(y, m) for y, ms in COUNTS.items() for m in ms])
+def test_a_level_whose_counts_are_all_0_has_no_estimate(trial, response, model, kind):
+    data = trial.assign(size=trial["count"] * trial["share"])
+    data.loc[data["site"] == "York", ["count", "size"]] = 0
+    how = {"family": "poisson"} if response == "count" else {}
+    how |= {"weights": "share", "weights_kind": kind} if kind else {}
+    fit = select(response, data, terms="site", k=1, **how)
+    with pytest.warns(TreeselectWarning, match="diverge"):
+        found = fit.refit(model)
+    assert any("diverge" in note for note in found.summary().content.notes)

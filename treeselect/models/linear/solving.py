@@ -221,7 +221,9 @@ _FAR = 50.0
 """Model-based errors this many times the robust ones are those of an estimate that diverges."""
 
 
-def separation_problems(result: Any, covariance: FloatArray, names: Sequence[str]) -> list[str]:
+def separation_problems(
+    result: Any, covariance: FloatArray, names: Sequence[str], why: str
+) -> list[str]:
     """A sentence on the columns whose estimates diverge, if any: their robust errors go to 0."""
     own = np.asarray(result.normalized_cov_params, dtype=np.float64)
     if own.shape != covariance.shape:
@@ -231,8 +233,8 @@ def separation_problems(result: Any, covariance: FloatArray, names: Sequence[str
     if not found:
         return []
     return [
-        f"The estimates of {listing(found, most=5)} diverge, because the classes are separated;"
-        " their robust standard errors are not valid."
+        f"The estimates of {listing(found, most=5)} diverge, because {why}; their"
+        " robust standard errors are not valid."
     ]
 
 
@@ -245,6 +247,19 @@ def near_certain(result: Any) -> bool:
     with np.errstate(all="ignore"):  # of diverging estimates
         fitted = np.asarray(result.predict())
     return bool((np.minimum(fitted, 1 - fitted) < _CERTAIN).any())
+
+
+def is_endless(result: Any) -> bool:
+    """Whether one more step would still change a linear predictor of counts: all are 0 where it
+    applies, and the likelihood has no maximum."""
+    own, mu = result.model, np.asarray(result.mu)
+    slope = own.family.weights(mu) * own.family.link.deriv(mu) * (own.endog - mu)
+    step = np.asarray(result.normalized_cov_params) @ (own.exog.T @ (own.iweights * slope))
+    return bool(np.abs(own.exog @ step).max() > _MOVING)
+
+
+_MOVING = 0.1
+"""Change of a linear predictor after the last step; that of a mean that goes to 0 is 1."""
 
 
 def power_optimum(model: GLM, power: float) -> FloatArray:

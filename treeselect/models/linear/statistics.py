@@ -80,12 +80,23 @@ def _deviance(result: Any) -> dict[str, float]:
     return {
         "deviance": result.deviance,
         "df_resid": result.df_resid,
-        "null_deviance": result.null_deviance,
+        "null_deviance": _null_deviance(result),
         "df_null": result.df_resid + result.df_model,
         "aic": result.aic,
         "bic": result.bic_llf,
         "ll": result.llf,
     }
+
+
+def _null_deviance(result: Any) -> float:
+    """Of the intercept alone, whose first step in statsmodels knows of no offset."""
+    from statsmodels.api import GLM
+
+    own = result.model
+    if getattr(own, "offset", None) is None:
+        return float(result.null_deviance)
+    given = {name: getattr(own, name) for name in ("offset", "freq_weights", "var_weights")}
+    return float(GLM(own.endog, np.ones((len(own.endog), 1)), own.family, **given).fit().deviance)
 
 
 def _dispersed(result: Any) -> dict[str, float]:

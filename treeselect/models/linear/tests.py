@@ -215,17 +215,21 @@ def fit_terms(
         full, too_few = linear_data(data, terms, rows, None, coding), fit
         fit = _fitted(data, full, free, distribution)
         assert not isinstance(fit, str)
-    from treeselect.models.linear.solving import near_certain
+    from treeselect.models.linear.solving import is_endless, near_certain
 
-    by_classes = data.response.family.has_classes and distribution != ORDINAL
-    if not fit.problems and by_classes and near_certain(fit.result):
-        fit = dataclasses.replace(
-            fit,
-            problems=(
-                "Fitted probabilities of 0 or 1: the terms may separate the classes; some estimates"
-                " are then infinite.",
-            ),
+    problem, has_classes = "", data.response.family.has_classes
+    if has_classes and distribution != ORDINAL and near_certain(fit.result):
+        problem = (
+            "Fitted probabilities of 0 or 1: the terms may separate the classes; some estimates"
+            " are then infinite."
         )
+    elif distribution in ("poisson", NEGATIVE_BINOMIAL, TWEEDIE) and is_endless(fit.result):
+        problem = (
+            "The likelihood has no maximum: some estimates diverge, as of a level whose rows are"
+            " all 0."
+        )
+    if problem and not fit.problems:
+        fit = dataclasses.replace(fit, problems=(problem,))
     if too_few:
         fit = dataclasses.replace(fit, problems=tuple(dict.fromkeys([*fit.problems, too_few])))
     return full, left_out, fit
