@@ -91,3 +91,31 @@ def test_what_is_refused():
         fitted("b", family="binomial").refit("gamma")
     with pytest.raises(OptionError, match='`interval="prediction"` needs a numeric response'):
         fitted().refit("gamma").predict(SURVEY.head(2), interval="prediction")
+
+
+def test_precision_weights_divide_the_dispersion_of_a_row():
+    rng = np.random.default_rng(4)
+    data = SURVEY.iloc[np.arange(1500) % len(SURVEY)].reset_index(drop=True)
+    data["weight"] = np.resize([0.2, 3.8], len(data))
+    mean, scale, power = np.exp(0.5 * data["x"]), 0.8 / data["weight"], 1.6
+    data["time"] = rng.gamma(1 / scale, mean * scale) + 1e-300
+    n = rng.poisson(mean ** (2 - power) / (scale * (2 - power)))
+    unit = scale * (power - 1) * mean ** (power - 1)
+    data["spent"] = rng.gamma(np.maximum(n, 1e-9) * (2 - power) / (power - 1)) * unit * (n > 0)
+    how = {"weights": "weight", "weights_kind": "precision"}
+    for left, kind in (("time", "gamma"), ("spent", "tweedie")):
+        model = fitted(left, data, **how).refit(kind)
+        found = model.diagnostics(folds=2).tidy().groupby(data["weight"])["quantile"].std()
+        np.testing.assert_allclose(found, 1, atol=0.08)
+    assert model.result.family.var_power == pytest.approx(power, abs=0.05)
+
+
+def test_sampling_weights_leave_the_spread_of_a_row():
+    rng = np.random.default_rng(5)
+    data = SURVEY.iloc[np.arange(1500) % len(SURVEY)].reset_index(drop=True)
+    data["weight"], data["y"] = np.resize([0.2, 3.8], len(data)), rng.normal(size=len(data))
+    data["time"] = rng.gamma(2.0, size=len(data))
+    for left, kind in (("y", "glm"), ("time", "gamma")):
+        fit = fitted(left, data, weights="weight", weights_kind="sampling").refit(kind)
+        found = fit.diagnostics(folds=2).tidy().groupby(data["weight"])["quantile"].std()
+        np.testing.assert_allclose(found, 1, atol=0.08)

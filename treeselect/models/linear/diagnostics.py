@@ -60,8 +60,7 @@ def row_diagnostics(found: FittedTerms, seed: int) -> RowDiagnostics:
 
     family = getattr(fit.result.model, "family", None) or sm.families.Gaussian()
     weights = data.row_weights
-    precision = np.ones(len(matrix)) if weights.are_copies else weights.values
-    precision = precision / precision.mean()
+    precision = np.ones(len(matrix)) if weights.are_copies else weights.relative
     eta = matrix @ fit.estimate + offset
     with np.errstate(over="ignore"):  # terms separate the classes: the mean is 0
         mean = family.fitted(eta)
@@ -75,12 +74,14 @@ def row_diagnostics(found: FittedTerms, seed: int) -> RowDiagnostics:
         pearson = (data.y - mean) * np.sqrt(precision / family.variance(mean))
         standardised = residual / np.sqrt(scale * (1 - leverage))
         cook = (pearson / (1 - leverage)) ** 2 * leverage / (scale * matrix.shape[1])
-    quantile = standardised
+    spread = scale / (1.0 if weights.is_sample else precision)  # of a row
+    with np.errstate(divide="ignore", invalid="ignore"):
+        quantile = (data.y - mean) / np.sqrt(spread * (1 - leverage))
     if found.family == GAMMA:
-        share = scipy.stats.gamma.cdf(data.y, 1 / scale, scale=mean * scale)
+        share = scipy.stats.gamma.cdf(data.y, 1 / spread, scale=mean * spread)
         quantile = _drawn(share, share, seed)
     elif found.family == TWEEDIE:
-        share = _tweedie_share(data.y, mean, scale, family.var_power)
+        share = _tweedie_share(data.y, mean, spread, family.var_power)
         quantile = _drawn(np.where(data.y > 0, share, 0.0), share, seed)
     elif found.family != "gaussian":
         law = _law(found, mean)
@@ -88,7 +89,7 @@ def row_diagnostics(found: FittedTerms, seed: int) -> RowDiagnostics:
     return RowDiagnostics(eta, residual, standardised, quantile, leverage, cook)
 
 
-def _tweedie_share(y: FloatArray, mean: FloatArray, scale: float, power: float) -> FloatArray:
+def _tweedie_share(y: FloatArray, mean: FloatArray, scale: FloatArray, power: float) -> FloatArray:
     """Share of a Tweedie distribution up to y: gamma numbers, as many as a Poisson number."""
     rate = mean ** (2 - power) / (scale * (2 - power))
     size, unit = (2 - power) / (power - 1), scale * (power - 1) * mean ** (power - 1)

@@ -401,10 +401,11 @@ def _fit_tweedie(data: LinearData, name: str) -> tuple[Any, str]:
 
     def lost(power: float) -> float:
         fit = fitted(power, whole)
-        weights = _weights(data)
-        mass = weights.get("freq_weights", weights.get("var_weights", np.ones(len(data.y))))
-        density = fit.model.family.loglike_obs(data.y, np.asarray(fit.mu), scale=fit.scale)
-        return -float(np.asarray(mass, dtype=np.float64) @ density)
+        mass, precision = data.row_weights.relative, 1.0
+        if data.row_weights.kind == "precision":
+            mass, precision = precision, mass
+        density = fit.model.family.loglike_obs(data.y, np.asarray(fit.mu), precision, fit.scale)
+        return -float(np.sum(mass * density))
 
     found = scipy.optimize.minimize_scalar(
         lost, bounds=_POWERS, method="bounded", options={"xatol": 1e-5}
