@@ -119,3 +119,17 @@ def test_sampling_weights_leave_the_spread_of_a_row():
         fit = fitted(left, data, weights="weight", weights_kind="sampling").refit(kind)
         found = fit.diagnostics(folds=2).tidy().groupby(data["weight"])["quantile"].std()
         np.testing.assert_allclose(found, 1, atol=0.08)
+
+
+@pytest.mark.parametrize(("kind", "left"), [("gamma", "time"), ("tweedie", "spent")])
+def test_errors_of_sampling_weights_are_those_of_survey(kind, left):
+    model = fitted(left, weights="w", weights_kind="sampling").refit(kind)
+    x, mass = np.asarray(model.result.model.exog), (SURVEY["w"] / SURVEY["w"].mean()).to_numpy()
+    power = model.result.family.var_power if kind == "tweedie" else 2.0
+    mean = model.predict(SURVEY).to_numpy()
+    scores = x * (mass * (SURVEY[left] - mean) * mean ** (1 - power)).to_numpy()[:, np.newaxis]
+    inverse = np.linalg.inv((x.T * (mass * mean ** (2 - power))) @ x)  # of expected information
+    moved = scores @ inverse * np.sqrt(len(x) / (len(x) - 1))
+    np.testing.assert_allclose(
+        model.tidy()["std_error"], np.sqrt((moved**2).sum(axis=0)), rtol=1e-6
+    )

@@ -74,7 +74,7 @@ def row_diagnostics(found: FittedTerms, seed: int) -> RowDiagnostics:
         pearson = (data.y - mean) * np.sqrt(precision / family.variance(mean))
         standardised = residual / np.sqrt(scale * (1 - leverage))
         cook = (pearson / (1 - leverage)) ** 2 * leverage / (scale * matrix.shape[1])
-    spread = scale / (1.0 if weights.is_sample else precision)  # of a row
+    spread = scale / (np.ones(len(matrix)) if weights.is_sample else precision)  # of a row
     with np.errstate(divide="ignore", invalid="ignore"):
         quantile = (data.y - mean) / np.sqrt(spread * (1 - leverage))
     if found.family == GAMMA:

@@ -357,7 +357,11 @@ def _fit_numbers(data: LinearData, name: str) -> tuple[Any, str]:
 def _glm(data: LinearData, name: str, family: Any) -> Any:
     """statsmodels' GLM; on long data one that is solved in blocks."""
     kind = LongGLM if len(data.y) > _LONG else GLM
-    return kind(pd.Series(data.y, name=name), data.matrix, family, data.offset, **_weights(data))
+    y = pd.Series(data.y, name=name)
+    model = kind(y, data.matrix, family, data.offset, **_weights(data))
+    if data.row_weights.is_sample:  # robust errors by the expected information, as R's survey
+        model._optim_hessian = "eim"
+    return model
 
 
 def _fit_two_classes(data: LinearData, name: str) -> tuple[Any, str]:
@@ -401,11 +405,13 @@ def _fit_tweedie(data: LinearData, name: str) -> tuple[Any, str]:
 
     def lost(power: float) -> float:
         fit = fitted(power, whole)
-        mass, precision = data.row_weights.relative, 1.0
+        mass = precision = np.ones(len(data.y))
         if data.row_weights.kind == "precision":
-            mass, precision = precision, mass
+            precision = data.row_weights.relative
+        else:
+            mass = data.row_weights.relative
         density = fit.model.family.loglike_obs(data.y, np.asarray(fit.mu), precision, fit.scale)
-        return -float(np.sum(mass * density))
+        return -float(mass @ density)
 
     found = scipy.optimize.minimize_scalar(
         lost, bounds=_POWERS, method="bounded", options={"xatol": 1e-5}
