@@ -141,6 +141,16 @@ def test_times_have_risks_by_the_horizon():
     assert "too uncertain to tell groups apart" in " ".join(found.summary().as_text().split())
 
 
+def test_what_is_observed_is_missing_where_follow_up_ends_before_the_horizon():
+    data = small_times()
+    ended = (data["site"] == data["site"].min()) & (data["time"] > 100)
+    data.loc[ended, ["time", "dead"]] = [100, 0]
+    fit = treeselect.select("Surv(time, dead) ~ x + z", data, method="mrmr", k=2, model="glm")
+    table = fit.performance(3, horizon=200).by("site").tidy()
+    assert table["observed"].isna().tolist() == [True, *[False] * (len(table) - 1)]
+    assert fit.validate(2, horizon=200).by("site")["observed"].isna().sum() == 1
+
+
 def test_scores_of_times_are_of_hazards_that_are_comparable_between_folds():
     found = small_fit().performance(3, horizon=200, scoring="cox_deviance")
     told, data = found.predictions(), small_times()

@@ -307,10 +307,11 @@ def recalibration(held: HeldOut) -> Recalibration | None:
 
 
 def mean_outcome(y: FloatArray, mass: FloatArray, horizon: float) -> float:
-    """Mean response of some rows; of times the share with the event by the horizon."""
+    """Mean response of some rows; of times the share with the event by the horizon, missing if
+    their follow-up ends before."""
     if y.ndim == 1:
         return float(np.average(y, weights=mass))
-    return 1 - float(kaplan_meier(y, mass).at(np.array(horizon)))
+    return 1 - float(survival_steps([kaplan_meier(y, mass)], np.array([horizon])).flat[0])
 
 
 def linear_predictor(family: Family, predicted: FloatArray) -> FloatArray:

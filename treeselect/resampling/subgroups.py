@@ -88,7 +88,8 @@ class Subgroups(printing.Summarised, Scored):
             its 95% interval; ``predicted`` and ``observed`` mean; ``slope`` and ``intercept`` of
             calibration with their 95% intervals, ``slope_low``, ``slope_high``, ``intercept_low``
             and ``intercept_high``. What is not known is missing: intercepts of times to an event;
-            scores, slopes and intercepts of groups whose response does not vary.
+            scores, slopes and intercepts of groups whose response does not vary; what is observed
+            where follow-up ends before the horizon.
         """
         return self._frame(self.table)
 

@@ -234,7 +234,8 @@ class Validation(Summarised, OfFolds, Stoppable):
         frame, in the library of the data
             One row per model and group of rows by its predictions: ``sample``, 0 for the fit;
             ``group``; ``predicted``, mean prediction; ``observed``, mean response, share of the
-            class, or Kaplan and Meier's estimate of the share with the event by the horizon.
+            class, or Kaplan and Meier's estimate of the share with the event by the horizon,
+            missing if follow-up ends before.
 
         Raises
         ------
