@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from quick import WITH_GAPS
 
 import treeselect
 from treeselect.errors import OptionError
@@ -45,6 +46,24 @@ def test_numbers_are_those_of_single_models(family):
     assert p["selected", "x"] == pytest.approx(tests["x"])
     assert p["all", "g"] == pytest.approx(tests["g"])
     assert p["univariable", "g"] == pytest.approx(of_g["g"])
+
+
+@WITH_GAPS
+@pytest.mark.parametrize("right", ["C(z)", "cut", "C(word, levels=['[a]', 'b'])"])
+def test_levels_that_are_numbers_with_gaps_or_have_brackets_have_counts(right):
+    data = SURVEY.assign(z=(SURVEY.index % 3) * 1.0, cut=pd.cut(SURVEY["x"], [-9, 0, 1, 9]))
+    data["word"] = data["g"].map({"a": "[a]", "b": "b", "c": "c"})
+    data.loc[::7, ["z", "cut", "word"]] = np.nan
+    for missing in ("drop", "indicator"):
+        model = fitted(right, data=data).refit("glm", missing=missing)
+        found = model.regression_table(["selected"]).tidy().set_index("column")
+        assert "(reference)" in found["label"].iloc[0]
+        assert found["n"].sum() == model.n_used
+        assert found["events"].sum() == model.fitted.data.y.sum()
+        if missing == "drop":
+            matrix = model.fitted.data.matrix[found.index[1:]]
+            np.testing.assert_array_equal(found["n"].iloc[1:], matrix.sum())
+            np.testing.assert_array_equal(found["events"].iloc[1:], model.fitted.data.y @ matrix)
 
 
 def test_levels_have_counts_and_events_and_copies_count():

@@ -180,6 +180,10 @@ def test_what_is_refused_and_said(models):
     with pytest.raises(OptionError, match="more than two classes are not profiled"):
         model.confint(method="profile")
     assert model.confint().notna().all(axis=None)
+    with pytest.raises(OptionError, match="for this model: its likelihood is not profiled"):
+        treeselect.select(
+            "n ~ x", pd.read_csv("tests/reference/survey_data.csv"), family="poisson", k=1
+        ).refit("negative-binomial").confint(method="profile")
     with pytest.raises(OptionError, match="`method` must be"):
         model.confint(method="exact")
     tests = models["drop1"]["gaussian"].drop1()

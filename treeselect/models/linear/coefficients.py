@@ -275,13 +275,21 @@ class Reference:
     label: str  # in print
 
 
+def level_columns(factor: str, level: Any) -> tuple[str, ...]:
+    """Names that the column of a level may have: as a reference, and as another; of a whole number
+    in a column of decimals also as one."""
+    spelled = (level, float(level)) if isinstance(level, int) else (level,)
+    return tuple(f"{factor}[{way}{own}]" for own in spelled for way in ("", "T."))
+
+
 def reference_levels(data: ModelData, columns: Collection[str]) -> dict[str, Reference]:
     """The reference level of each factor, by its term."""
     found = {}
     for spec in data.spec.terms:
         own, *others = spec.factors
         levels = (False, True) if own.is_bool else own.levels or ()
-        without = [level for level in levels if f"{own.factor.name}[T.{level}]" not in columns]
+        names = {level: level_columns(own.factor.name, level)[1::2] for level in levels}
+        without = [level for level, own in names.items() if not any(c in columns for c in own)]
         if not others and len(without) == 1 < len(levels):
             name, label = spec.term.name, term_label(spec.term, data.labels)
             found[name] = Reference(f"{name}[{without[0]}]", f"{label}: {without[0]} (reference)")

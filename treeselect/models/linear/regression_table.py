@@ -17,6 +17,7 @@ from treeselect.arguments.checks import check_choice, described, finite, read_na
 from treeselect.designs.columns import TermSpec
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import column_labels, in_labels
+from treeselect.engine.columns import MAX_BINS
 from treeselect.engine.survival.times import EVENT
 from treeselect.errors import DataError, OptionError, listing, quoted
 from treeselect.frames.tables import PrintedTable, in_library
@@ -277,14 +278,17 @@ def _counts(data: ModelData, spec: TermSpec, column: str) -> tuple[float, float]
     mass, y = data.row_weights.copies, data.response.y
     if len(spec.term.factors) > 1 or len(spec.term.variables) > 1:
         return float("nan"), float("nan")
-    series = data.sources[spec.term.variables[0]]
-    here = series.notna().to_numpy(dtype=bool)
-    level = re.search(r"\[(?:T\.)?([^\]]*)\]$", column)
-    if column.startswith("missing("):
-        here = ~here
-    elif level is not None and spec.kind == "factor":
-        known, here = here, series.astype(str).to_numpy() == level[1]
-        here = ~known if level[1].startswith("(missing") and not here.any() else here
+    arrays = data.arrays
+    pairs = zip(arrays.column_names, arrays.columns, strict=True)
+    own = [values for name, values in pairs if name == spec.term.name]
+    here = own[0] != 0 if spec.kind == "factor" else ~np.isnan(own).any(axis=0)
+    if column.startswith("missing(") or "[T.(missing" in column:
+        here = data.sources[spec.term.variables[0]].isna().to_numpy(dtype=bool)
+    if spec.kind == "factor":
+        name = spec.factors[0].factor.name
+        for code, level in enumerate(spec.factors[0].levels or ()):
+            if column.endswith(coefficients.level_columns(name, level)):
+                here = own[code // MAX_BINS] == code % MAX_BINS + 1
     n = float(mass[here].sum())
     family = data.response.family
     if family.has_times:

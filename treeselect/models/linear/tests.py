@@ -458,7 +458,9 @@ def intervals(
     if method is None and (found.fit.problems or not has_profile):
         return wald
     if not has_profile:
-        why = "more than two classes are not profiled, as in R's `confint`"
+        why = "its likelihood is not profiled"
+        if found.family == "multinomial":
+            why = "more than two classes are not profiled, as in R's `confint`"
         if found.is_robust:
             why = "its standard errors are robust, and the likelihood is not"
         raise OptionError(
