@@ -442,3 +442,17 @@ def test_a_level_whose_counts_are_all_0_has_no_estimate(trial, response, model, 
     with pytest.warns(TreeselectWarning, match="diverge"):
         found = fit.refit(model)
     assert any("diverge" in note for note in found.summary().content.notes)
+    assert found.tidy().set_index("column")["p_value"]["site[T.York]"] > 0.9
+
+
+@pytest.mark.parametrize("response", ["ill", "kind", "Surv(time, ill)"])
+def test_estimates_that_diverge_have_no_small_p_values_with_sampling_weights(trial, response):
+    data = trial.assign(time=np.exp(-trial["size"]), kind=trial["kind"].astype("category"))
+    data["kind"] = data["kind"].cat.as_ordered()
+    data.loc[data["site"] == "York", ["ill", "kind"]] = [False, "a"]
+    how = {"weights": "share", "weights_kind": "sampling", "method": "mrmr"}
+    fit = treeselect.select(f"{response} ~ site", data, k=1, seed=1, **how)
+    for model in ("glm", "ordinal") if response == "kind" else ("glm",):
+        with pytest.warns(TreeselectWarning, match="their standard errors are not robust"):
+            table = fit.refit(model).tidy()
+        assert (table.loc[table["column"].str.endswith("York]"), "p_value"] > 0.9).all()

@@ -23,6 +23,9 @@ NEGATIVE_BINOMIAL, FIRTH, GAMMA, TWEEDIE, ORDINAL = (
 """Models of one family; ordinal is that of proportional odds, whose thresholds take the place of an
 intercept."""
 
+COUNTS = ("poisson", NEGATIVE_BINOMIAL, TWEEDIE)
+"""Models whose means may go to 0, with estimates that diverge."""
+
 WITH_SCALE = (GAMMA, TWEEDIE)
 """Models of numbers whose errors grow with the mean: their tests divide by a dispersion."""
 

@@ -102,11 +102,19 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
     problems += result.problems(names) if data.has_times or family == ORDINAL else []
     if n_groups is not None and not problems:
         problems += _without_groups(result, covariance, names)
-    if data.row_weights.is_sample and family not in _BOUNDED and not problems:
-        from treeselect.models.linear.solving import separation_problems
+    if data.row_weights.is_sample:
+        from treeselect.models.linear.solving import diverging
 
-        why = "the classes are separated" if len(classes) else "their rows are all 0"
-        problems += separation_problems(result, covariance, names, why)
+        far = diverging(result, covariance, family)
+        if far.any():
+            found = [name for name, there in zip(names, far, strict=True) if there]
+            why = "the classes are separated" if len(classes) else "events or counts are all 0"
+            problems.append(
+                f"The estimates of {listing(found, most=5)} diverge, because {why}; their standard"
+                " errors are not robust."
+            )
+            own = np.diag(np.diag(np.asarray(result.normalized_cov_params, dtype=np.float64)))
+            covariance = np.where(far | far[:, np.newaxis], own, covariance)
     dispersion = None
     if family == "poisson":  # Pearson's, 1 on average for a Poisson response
         with np.errstate(all="ignore"):  # without residual degrees of freedom, or at a mean of 0
@@ -154,9 +162,6 @@ ONLY_FOR = {
     TWEEDIE: "gaussian",
 }
 """Models of one family."""
-
-_BOUNDED = ("gaussian", GAMMA, "cox", ORDINAL)
-"""Models whose estimates do not diverge, or that say themselves which of them do."""
 
 _RATIOS = {
     "binomial": "odds ratio",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,10 @@ from statsmodels.genmod.families import links
 from statsmodels.genmod.generalized_linear_model import GLM, GLMResults, GLMResultsWrapper
 from statsmodels.tools.sm_exceptions import PerfectSeparationWarning
 
-from treeselect.engine.arrays import AnyArray, FloatArray, WeightArray
-from treeselect.errors import OptionError, listing
+from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray, WeightArray
+from treeselect.errors import OptionError
 from treeselect.models.linear.data import (
+    COUNTS,
     FIRTH,
     GAMMA,
     NEGATIVE_BINOMIAL,
@@ -27,6 +28,7 @@ from treeselect.models.linear.data import (
     LinearData,
     reduced,
 )
+from treeselect.models.linear.likelihood import LikelihoodFit
 
 _MOST_STEPS, _TOLERANCE = 100, 1e-8
 """Of statsmodels' ``GLM.fit``: most steps, and change of the deviance that ends them."""
@@ -221,21 +223,15 @@ _FAR = 50.0
 """Model-based errors this many times the robust ones are those of an estimate that diverges."""
 
 
-def separation_problems(
-    result: Any, covariance: FloatArray, names: Sequence[str], why: str
-) -> list[str]:
-    """A sentence on the columns whose estimates diverge, if any: their robust errors go to 0."""
+def diverging(result: Any, covariance: FloatArray, family: str) -> BoolArray:
+    """Estimates that diverge, whose robust errors go to 0, as model-based ones do not."""
+    if isinstance(result, LikelihoodFit):
+        return result.infinite
     own = np.asarray(result.normalized_cov_params, dtype=np.float64)
-    if own.shape != covariance.shape:
-        return []
-    far = np.sqrt(np.diag(own)) > _FAR * np.sqrt(np.diag(covariance))
-    found = [names[i] for i in np.flatnonzero(far).tolist()]
-    if not found:
-        return []
-    return [
-        f"The estimates of {listing(found, most=5)} diverge, because {why}; their"
-        " robust standard errors are not valid."
-    ]
+    ends = family in ("binomial", "multinomial") or (family in COUNTS and is_endless(result))
+    if not ends or own.shape != covariance.shape:
+        return np.zeros(len(covariance), dtype=np.bool_)
+    return np.asarray(np.sqrt(np.diag(own)) > _FAR * np.sqrt(np.diag(covariance)))
 
 
 _CERTAIN = 1e-8

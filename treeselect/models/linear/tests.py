@@ -28,6 +28,7 @@ from treeselect.models.linear.coefficients import (
     wald_test,
 )
 from treeselect.models.linear.data import (
+    COUNTS,
     FIRTH,
     NEGATIVE_BINOMIAL,
     ORDINAL,
@@ -223,7 +224,7 @@ def fit_terms(
             "Fitted probabilities of 0 or 1: the terms may separate the classes; some estimates"
             " are then infinite."
         )
-    elif distribution in ("poisson", NEGATIVE_BINOMIAL, TWEEDIE) and is_endless(fit.result):
+    elif distribution in COUNTS and is_endless(fit.result):
         problem = (
             "The likelihood has no maximum: some estimates diverge, as of a level whose rows are"
             " all 0."
