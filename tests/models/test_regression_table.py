@@ -66,6 +66,17 @@ def test_levels_that_are_numbers_with_gaps_or_have_brackets_have_counts(right):
             np.testing.assert_array_equal(found["events"].iloc[1:], model.fitted.data.y @ matrix)
 
 
+@pytest.mark.parametrize("left", ["b", "kind"])
+def test_a_factor_may_have_a_name_that_ends_with_that_of_another(left):
+    data = SURVEY.assign(subg=np.roll(SURVEY["g"], 1), kind=SURVEY["n"].clip(upper=2).astype(str))
+    model = fitted("g + subg", left, data=data).refit("glm")
+    said = [row[0] for row in model.summary().content.rows if row[0].endswith("(reference)")]
+    each = ["g: a (reference)", "subg: a (reference)"]
+    assert said == each if left == "b" else [name.split(": ", 1)[1] for name in said] == 2 * each
+    table = model.regression_table(["selected"]).tidy()
+    assert table["label"].str.endswith("(reference)").sum() == len(said)
+
+
 def test_levels_have_counts_and_events_and_copies_count():
     found = fitted("x + g").refit("glm").regression_table(["selected"]).tidy()
     of_levels = found.query("term == 'g'").set_index("column")

@@ -317,16 +317,15 @@ def rows_with_references(
     table: pd.DataFrame, references: Mapping[str, Reference], rows: Sequence[tuple[str, ...]]
 ) -> tuple[tuple[str, ...], ...]:
     """The printed rows of a table of coefficients, with those of reference levels."""
-    columns = with_references(table, references)["column"]
-    labels = {reference.column: reference.label for reference in references.values()}
+    full = with_references(table, references)
     own, found = iter(rows), []
     known = set(table["column"])
-    for column in columns:
+    for term, column in zip(full["term"], full["column"], strict=True):
         if column in known:
             found.append(next(own))
             continue
-        (name,) = (name for name in labels if column.endswith(name))
-        label = column.removesuffix(name) + labels[name]
+        reference = references[term]
+        label = column.removesuffix(reference.column) + reference.label
         found.append((label, *[""] * (len(rows[0]) - 1)))
     return tuple(found)
 

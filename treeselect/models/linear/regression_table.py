@@ -253,9 +253,8 @@ def _rows(
         if term not in terms:
             continue
         reference = found.references.get(term)
-        is_reference = reference is not None and np.isnan(row["std_error"])
         text = re.sub(r"\[(?:T\.)?([^\]]*)\]", r": \1", label)  # ``sex: male``
-        if is_reference and reference:
+        if reference is not None and str(row["column"]).endswith(reference.column):
             text = str(row["column"]).removesuffix(reference.column) + reference.label
         n, events = _counts(data, data.spec[term], str(row["column"]))
         ends = [row[name] for name in ("estimate", "ci_low", "ci_high")]
@@ -355,7 +354,7 @@ def _cells(row: Mapping[Any, Any] | None, ratio: str) -> tuple[str, str]:
     if row is None:
         return "", ""
     p = p_text(row["p_value"]) if np.isfinite(row["p_value"]) else ""
-    if np.isnan(row["ci_low"]) and np.isnan(row["ci_high"]):
+    if str(row["label"]).endswith("(reference)"):
         return "1" if ratio != "Difference" else "0", p
     ends = [row[name] for name in ("estimate", "ci_low", "ci_high")]
     most = np.inf if ratio == "Difference" else _LARGEST
