@@ -49,11 +49,12 @@ def test_numbers_are_those_of_single_models(family):
 
 
 @WITH_GAPS
-@pytest.mark.parametrize("right", ["C(z)", "cut", "C(word, levels=['[a]', 'b'])"])
+@pytest.mark.parametrize("right", ["C(z)", "cut", "C(word, levels=['[a]', 'b'])", "gap"])
 def test_levels_that_are_numbers_with_gaps_or_have_brackets_have_counts(right):
     data = SURVEY.assign(z=(SURVEY.index % 3) * 1.0, cut=pd.cut(SURVEY["x"], [-9, 0, 1, 9]))
     data["word"] = data["g"].map({"a": "[a]", "b": "b", "c": "c"})
-    data.loc[::7, ["z", "cut", "word"]] = np.nan
+    data["gap"] = data["g"].map({"a": "a", "b": "(missing)", "c": "c"})
+    data.loc[::7, ["z", "cut", "word", "gap"]] = np.nan
     for missing in ("drop", "indicator"):
         model = fitted(right, data=data).refit("glm", missing=missing)
         found = model.regression_table(["selected"]).tidy().set_index("column")

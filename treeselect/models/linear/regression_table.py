@@ -281,7 +281,7 @@ def _counts(data: ModelData, spec: TermSpec, column: str) -> tuple[float, float]
     pairs = zip(arrays.column_names, arrays.columns, strict=True)
     own = [values for name, values in pairs if name == spec.term.name]
     here = own[0] != 0 if spec.kind == "factor" else ~np.isnan(own).any(axis=0)
-    if column.startswith("missing(") or "[T.(missing" in column:
+    if column.startswith("missing(") or re.search(r"\[T\.\(+missing\)+\]$", column):
         here = data.sources[spec.term.variables[0]].isna().to_numpy(dtype=bool)
     if spec.kind == "factor":
         name = spec.factors[0].factor.name
