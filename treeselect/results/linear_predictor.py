@@ -174,8 +174,9 @@ class Predicting:
 
         Standard errors on the scale of the response are by the delta method. Intervals are those
         of the linear predictor, transformed; for more than two classes they are symmetric on the
-        logit scale of each probability. For times to an event the columns are centred, as in
-        ``predict(coxph, reference = "sample")``, and Breslow's baseline hazard is used. With
+        logit scale of each probability. For times to an event the columns are centred, those of
+        levels too, as in ``predict(reference = "sample")`` of ``coxph(nocenter = NULL)``, and
+        Breslow's baseline hazard is used. With
         ``interval="prediction"`` and weights that are not frequencies, the new row has the mean
         weight. As the terms were selected on the same rows, the intervals do not account for the
         selection and are too narrow.
