@@ -89,6 +89,15 @@ def test_strata_have_their_own_hazards_in_a_linear_final_model(frame):
     np.testing.assert_allclose(fit.predict(frame), fit.refit("glm").predict(frame), rtol=1e-5)
 
 
+@pytest.mark.parametrize("model", ["glm", "boosting"])
+def test_the_linear_predictor_goes_on_where_probabilities_end(frame, model):
+    data = frame.assign(known=np.linspace(-60, 60, len(frame)))
+    fit = select(data, "yes", ["c"], model, offset="known")
+    eta = np.array(fit.predict(data, type="link"))
+    alone = np.array(fit.predict(data.assign(known=0.0), type="link"))
+    np.testing.assert_allclose(eta - data["known"], alone, atol=1e-9)
+
+
 def test_splines_are_natural_cubic_ones():
     knots = np.array([-1.3, 0.1, 0.4, 2.0])
     inside, beyond = np.linspace(-1.3, 2, 101), np.array([-9, -6, -3, 3, 6, 9.0])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from itertools import chain
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
+import scipy
 
 from treeselect.algorithms.method import named_model
 from treeselect.arguments.checks import (
@@ -101,6 +103,8 @@ def values_of(fit: Fit, new: Any, asked: Wanted) -> list[Any] | dict[str, list[f
         return quantile_columns(fit, columns, known, shares)
     if level is not None:
         check_forest(fit, 'interval="prediction"')
+    if type == "link" and fit.model.is_link and not response.family.is_ordered:
+        return _table(fit, _linear_predictor(fit, frame, offset))
     mean = _mean(fit, frame, offset)
     if level is not None:
         return interval_columns(fit, mean, level)
@@ -109,11 +113,24 @@ def values_of(fit: Fit, new: Any, asked: Wanted) -> list[Any] | dict[str, list[f
     if type == "class":
         chosen = largest_in_row(mean) if mean.ndim == 2 else at_least(mean, 0.5).astype(int)
         return [response.classes[i] for i in chosen]
-    if mean.ndim == 2:
-        shown = mean if type == "response" else response.family.link(mean)
-        return {str(c): shown[:, k].tolist() for k, c in enumerate(response.classes)}
-    values: list[Any] = (mean if type == "response" else response.family.link(mean)).tolist()
-    return values
+    return _table(fit, mean if type == "response" else response.family.link(mean))
+
+
+def _table(fit: Fit, values: FloatArray) -> list[Any] | dict[str, list[float]]:
+    if values.ndim == 2:
+        names = map(str, fit.design.response.classes)
+        return {name: values[:, k].tolist() for k, name in enumerate(names)}
+    found: list[Any] = values.tolist()
+    return found
+
+
+def _linear_predictor(fit: Fit, frame: pd.DataFrame, offset: Sequence[float] | None) -> FloatArray:
+    """That of the model itself, since the link of a probability ends where it is nearly certain; of
+    several classes log shares."""
+    family = dataclasses.replace(fit.model.family, mean=np.positive)
+    model = dataclasses.replace(fit.model, family=family)
+    found = _mean(dataclasses.replace(fit, model=model), frame, offset)
+    return scipy.special.log_softmax(found, axis=1) if found.ndim == 2 else found
 
 
 @memory_errors()
