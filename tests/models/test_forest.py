@@ -187,3 +187,13 @@ def test_a_forest_has_as_many_trees_as_its_error_needs():
     assert needed(50, weight=4) == 100  # copies: half the standard error
     assert needed(50, weight=4.0) == 50
     assert needed(0, unknown=True) == 200
+
+
+def test_a_forest_of_many_rows_has_as_many_trees_as_its_error_needs(monkeypatch):
+    data = datasets.simulate_friedman(300, seed=1, binary=False).data
+    n_trees = []
+    for least in (200, 30, 5):
+        monkeypatch.setattr("treeselect.models.forest._ROWS_OF_ALL", least * len(data))
+        fit = select("y ~ X1 + X2 + X4", data, method="mrmr", k=3, seed=1)
+        n_trees.append(fit._fit.model.n_trees)
+    assert n_trees[0] == 200 > n_trees[1] >= n_trees[2] >= 30
