@@ -411,6 +411,16 @@ def test_strata_are_permuted_apart():
     assert p_value(x, y, strata=stratum) > 0.001
 
 
+@pytest.mark.parametrize("strata", [None, np.arange(100) % 3])
+def test_it_does_not_matter_how_many_draws_are_in_memory(monkeypatch, strata):
+    x, rng = drawn(4, 100, 3)
+    y, found = x[:, 0] + rng.standard_normal(100), []
+    for at_once in (7, 2_000):
+        monkeypatch.setattr("treeselect.engine.linear.additive._AT_ONCE", at_once)
+        found.append(p_value(x, y, strata=strata))
+    assert found[0] == found[1]
+
+
 def test_the_same_in_any_order_of_columns():
     x, rng = drawn(6, 150, 5)
     y = 0.2 * x[:, 2] + rng.standard_normal(150)

@@ -446,11 +446,18 @@ def _tail(freedom: float) -> FloatArray:
 
 
 @lru_cache(maxsize=1)
-def _orders(n_rows: int) -> NDArray[np.int32]:
+def _orders(n_rows: int) -> NDArray[np.unsignedinteger]:
     """The order of the rows, and random ones, the same in every call; shape (1001, n_rows)."""
     rng = np.random.default_rng(0)
-    drawn = [rng.permutation(n_rows) for _ in range(_STAGES[-1][0])]
-    return np.array([np.arange(n_rows), *drawn], dtype=np.int32)
+    orders = np.empty((1 + _STAGES[-1][0], n_rows), dtype=np.min_scalar_type(n_rows))
+    orders[0] = np.arange(n_rows)
+    for order in orders[1:]:
+        order[:] = rng.permutation(n_rows)
+    return orders
+
+
+_AT_ONCE = 100
+"""Draws whose residuals are in memory together."""
 
 
 class _Draws:
@@ -495,6 +502,9 @@ class _Draws:
     def evidence(self, begin: int, end: int) -> FloatArray:
         """Evidence of each group, (n_groups, end - begin), as observed (number 0) and under some
         draws."""
+        if self._added is not None and self._clusters is None and end - begin > _AT_ONCE:
+            some = range(begin, end, _AT_ONCE)
+            return np.hstack([self.evidence(at, min(at + _AT_ONCE, end)) for at in some])
         found = np.zeros((len(self._others), end - begin))
         drawn = self._residuals if self._clusters is None else self._signs
         draws = drawn(begin, end)
