@@ -578,14 +578,12 @@ def spline_basis(x: FloatArray, knots: FloatArray) -> FloatArray:
     """Restricted cubic splines: cubic between knots, linear beyond them, shape (n_rows, 1) without
     knots and (n_rows, n_knots - 1) with three or more. The first column is x itself. Harrell
     (2015), Regression Modeling Strategies, equation 2.25, with the terms divided by
-    ``(t_k - t_1)^2``."""
+    ``(t_k - t_1)^2``; no far value is cubed, of which nothing but rounding would be left."""
     if not len(knots):
         return x[:, np.newaxis]
-    *first, before, last = knots
-    start = np.array(first)
+    start, before, last = knots[:-2], knots[-2], knots[-1]
     cubes = np.maximum(np.minimum(x, last)[:, np.newaxis] - knots[:-1], 0.0) ** 3
     bent = cubes[:, :-1] - cubes[:, -1:] * (last - start) / (last - before)
-    # Beyond the last knot a line: of the cubes of far values nothing but rounding would be left.
     bent += np.maximum(x - last, 0.0)[:, np.newaxis] * 3 * (last - start) * (before - start)
     return np.column_stack([x, bent / (last - knots[0]) ** 2])
 
