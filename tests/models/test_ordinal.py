@@ -140,6 +140,12 @@ def test_estimates_that_diverge_are_told():
     with pytest.warns(TreeselectWarning) as said:
         fitted(data.assign(id=np.arange(len(data)) // 2), fold_groups="id").refit("ordinal")
     assert str(said[0].message).count("diverge") == 1
+    fit = fitted(data.assign(w=data["often"] * 1.5), weights="w", weights_kind="sampling")
+    with pytest.warns(TreeselectWarning, match="not robust"):
+        model = fit.refit("ordinal")
+    rule, n = model.predictor.rule, len(model.coef)
+    np.testing.assert_array_equal(rule.covariance[:n, :n], model.fitted.fit.covariance)
+    assert not rule.covariance[list(model.coef.index).index("g[T.u]"), n:].any()
     exact = pd.DataFrame({"x": np.repeat([0, 1], 20), "z": np.tile(np.arange(4), 10)})
     with pytest.warns(TreeselectWarning, match="estimates diverge, of `x`, `z`"):
         fitted(exact.assign(o=exact["x"] + (exact["z"] > 2)), "x + z").refit("ordinal")

@@ -22,7 +22,7 @@ from treeselect.models.linear.data import (
     TWEEDIE,
     LinearData,
 )
-from treeselect.models.linear.likelihood import fit_cox, fit_ordinal
+from treeselect.models.linear.likelihood import but_of_far, fit_cox, fit_ordinal
 from treeselect.quiet import own_filters
 
 _SINGULAR = 1e-7
@@ -113,8 +113,7 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
                 f"The estimates of {listing(found, most=5)} diverge, because {why}; their standard"
                 " errors are not robust."
             )
-            own = np.diag(np.diag(np.asarray(result.normalized_cov_params, dtype=np.float64)))
-            covariance = np.where(far | far[:, np.newaxis], own, covariance)
+            covariance = but_of_far(covariance, np.asarray(result.normalized_cov_params), far)
     dispersion = None
     if family == "poisson":  # Pearson's, 1 on average for a Poisson response
         with np.errstate(all="ignore"):  # without residual degrees of freedom, or at a mean of 0

@@ -91,6 +91,12 @@ def robust(inverse: FloatArray, scores: FloatArray, groups: IntArray) -> FloatAr
     return np.asarray(moved.T @ moved * (len(total) / (len(total) - 1)))
 
 
+def but_of_far(covariance: FloatArray, own: FloatArray, far: BoolArray) -> FloatArray:
+    """A robust covariance, but of estimates that diverge, whose robust errors go to 0, the
+    variances of the model."""
+    return np.where(far | far[:, np.newaxis], np.diag(np.diag(own)), covariance)
+
+
 _MOST_STEPS, _MOST_HALVINGS = 100, 40
 
 
@@ -169,7 +175,7 @@ def fit_cox(data: LinearData) -> LikelihoodFit:
     covariance, weights, events = inverse, data.row_weights, data.y[:, EVENT]
     if weights.error_groups is not None:
         scores = rows.weight[:, np.newaxis] * rows.score_residuals(eta, own)
-        covariance = robust(inverse, scores, weights.error_groups)
+        covariance = but_of_far(robust(inverse, scores, weights.error_groups), inverse, infinite)
     unit = np.outer(scale, scale)
     return LikelihoodFit(
         params=at / scale,
@@ -250,7 +256,7 @@ def fit_ordinal(data: LinearData) -> LikelihoodFit:
     infinite = (np.sqrt(np.diag(inverse)) > _FAR) & (np.abs(still) > _STILL)
     groups = data.row_weights.error_groups
     if groups is not None:
-        own = robust(inverse, scores, groups)
+        own = but_of_far(robust(inverse, scores, groups), inverse, infinite)
     unit = np.append(1 / scale, np.ones(len(start)))
     own, inverse = (part * np.outer(unit, unit) for part in (own, inverse))
     return LikelihoodFit(
