@@ -97,6 +97,11 @@ def test_sampling_weights_are_tested_by_wald(survey):
     assert by_term["p_value"]["x"] == pytest.approx(own["p_value"]["x"])
     assert by_term["aic"].isna().all()
     assert "Wald F" in str(model.anova())
+    for kind in ("sampling", "precision"):
+        squares = fitted("gaussian", survey, weights="w", weights_kind=kind)
+        assert np.isnan(squares.glance()["aic"].item())
+        assert squares.drop1().tidy()["aic"].isna().all()
+        assert squares.anova().tidy()["aic"].isna().all()
     with pytest.raises(OptionError, match="standard errors are robust"):
         model.confint(method="profile")
     ends = ["ci_low", "ci_high"]

@@ -175,11 +175,12 @@ class Nested:
     @property
     def aic(self) -> float:
         """Akaike's criterion, as R's ``extractAIC``; missing if the likelihood is not known."""
+        if not self.has_likelihood:
+            return np.nan
         if self.family == "gaussian":
             with np.errstate(divide="ignore"):
                 return float(self.n * np.log(self.deviance / self.n) + 2 * self.rank)
-        of_alpha = 2.0 * (self.family == NEGATIVE_BINOMIAL)
-        return float(self.fit.result.aic) + of_alpha if self.has_likelihood else np.nan
+        return float(self.fit.result.aic) + 2.0 * (self.family == NEGATIVE_BINOMIAL)
 
 
 def beside(part: LinearData, whole: LinearData, family: str) -> LinearData:
@@ -303,7 +304,8 @@ class TermTests(PrintedTable):
         frame, in the library of the data
             ``term``; ``df`` of the test; ``deviance``, the part that the term explains: a sum of
             squares (gaussian), or twice the difference of log-likelihoods; ``resid_df`` and
-            ``resid_deviance`` of the model of the row, and its ``aic`` (as R's ``extractAIC``);
+            ``resid_deviance`` of the model of the row, and its ``aic`` (as R's ``extractAIC``;
+            missing where ``glance()`` has none);
             ``statistic``: F (gaussian, quasi-Poisson), likelihood ratio, or for clusters and
             sampling weights Wald's; ``p_value``.
         """
