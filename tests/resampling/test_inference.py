@@ -518,6 +518,25 @@ def test_splits_without_a_linear_model_count_as_1_and_are_counted(strong):
     assert "No linear model, so p = 1 for the terms" in " ".join(str(one.summary()).split())
 
 
+@pytest.mark.parametrize(
+    ("response", "family", "said"),
+    [("ill", "auto", "Fitted probabilities of 0 or 1"), ("n", "poisson", "has no maximum")],
+)
+def test_estimates_that_may_be_infinite_are_told_as_by_refit(response, family, said):
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"g": np.repeat(["a", "b", "c"], 80), "x": rng.normal(size=240)})
+    data["n"] = rng.poisson(2, 240) * (data["g"] != "c")
+    data["ill"] = data["n"] > 1
+    how = {"k": 2, "seed": 1, "method": "mrmr", "family": family}
+    fit = treeselect.select(f"{response} ~ g + x", data, **how)
+    notes = [str(fit.inference(repeats=n).summary(notes=True)) for n in (1, 3)]
+    for text, where in zip(notes, ("", "In 3 of 3 splits: "), strict=True):
+        assert where in " ".join(text.split())
+        assert said in " ".join(text.split())
+    with pytest.warns(UserWarning, match=said):
+        fit.refit("glm")
+
+
 # --- errors ------------------------------------------------------------------------------------
 
 

@@ -141,6 +141,9 @@ class Inference(Summarised, coefs.Tabled, Stoppable, InPapers):
             notes += coefs.few_events_notes(fits, "split")
             if len(self.terms) > MOST_ROWS:
                 notes.append(f"{len(self.terms) - MOST_ROWS:,} more terms in `.tidy()`.")
+        limits = Counter(problem for fit in fits for problem in fit.problems)
+        for said, count in limits.most_common():
+            notes.append(said if one else f"In {count} of {n} splits: {said}")
         notes = [*stopped(self, n, "splits"), *notes]
         reasons = Counter(split.failure for split in self.splits if split.failure)
         for why, count in reasons.most_common():

@@ -17,7 +17,7 @@ from treeselect.engine.random import stream_seed
 from treeselect.errors import DataError, OptionError, TreeselectError, said_by
 from treeselect.models.linear.coefficients import term_p_value
 from treeselect.models.linear.data import LinearData, independent_columns, linear_data
-from treeselect.models.linear.fit import LinearFit, fit_linear
+from treeselect.models.linear.fit import LinearFit, fit_linear, with_infinite
 from treeselect.resampling.choosing import Procedure
 from treeselect.resampling.folds import Split, part_rows, split_rows
 
@@ -150,6 +150,7 @@ def fit_part(
         tested = [p for term, p in p_values.items() if term in has_columns]
         if not np.isfinite(tested).all():
             raise DataError("The tests can't be computed.")
+        fit = with_infinite(fit)
         return SplitFit(terms, p_values, fit, "", n_fitted, n_dropped, tuple(aliased))
     return SplitFit(terms, dict.fromkeys(terms, 1.0), None, reasons[0], n_fitted, n_dropped)
 

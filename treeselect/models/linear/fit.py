@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from treeselect.engine.arrays import FloatArray
 from treeselect.engine.survival.times import EVENT
 from treeselect.errors import DataError, OptionError, listing
 from treeselect.models.linear.data import (
+    COUNTS,
     FIRTH,
     GAMMA,
     NEGATIVE_BINOMIAL,
@@ -134,6 +136,26 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
         is_quasi=family == "poisson" and result.use_t and result.cov_type == "nonrobust",
         family=family,
     )
+
+
+def with_infinite(fit: LinearFit) -> LinearFit:
+    """The same, and as a problem if estimates may be infinite, where the fit has no other."""
+    if fit.problems:
+        return fit
+    from treeselect.models.linear.solving import is_endless, near_certain
+
+    problem = ""
+    if fit.family in ("binomial", FIRTH, "multinomial") and near_certain(fit.result):
+        problem = (
+            "Fitted probabilities of 0 or 1: the terms may separate the classes; some estimates"
+            " are then infinite."
+        )
+    elif fit.family in COUNTS and is_endless(fit.result):
+        problem = (
+            "The likelihood has no maximum: some estimates diverge, as of a level whose rows are"
+            " all 0."
+        )
+    return dataclasses.replace(fit, problems=(problem,)) if problem else fit
 
 
 def fit_quietly(data: LinearData, family: str, name: str) -> Any:

@@ -28,7 +28,6 @@ from treeselect.models.linear.coefficients import (
     wald_test,
 )
 from treeselect.models.linear.data import (
-    COUNTS,
     FIRTH,
     NEGATIVE_BINOMIAL,
     ORDINAL,
@@ -37,7 +36,7 @@ from treeselect.models.linear.data import (
     LinearData,
     linear_data,
 )
-from treeselect.models.linear.fit import LinearFit, fit_linear, fit_quietly
+from treeselect.models.linear.fit import LinearFit, fit_linear, fit_quietly, with_infinite
 from treeselect.models.linear.likelihood import least_deviance
 from treeselect.printing import SummaryContent, decimal_form, number_text, p_text
 
@@ -217,21 +216,7 @@ def fit_terms(
         full, too_few = linear_data(data, terms, rows, None, coding), fit
         fit = _fitted(data, full, free, distribution)
         assert not isinstance(fit, str)
-    from treeselect.models.linear.solving import is_endless, near_certain
-
-    problem, has_classes = "", data.response.family.has_classes
-    if has_classes and distribution != ORDINAL and near_certain(fit.result):
-        problem = (
-            "Fitted probabilities of 0 or 1: the terms may separate the classes; some estimates"
-            " are then infinite."
-        )
-    elif distribution in COUNTS and is_endless(fit.result):
-        problem = (
-            "The likelihood has no maximum: some estimates diverge, as of a level whose rows are"
-            " all 0."
-        )
-    if problem and not fit.problems:
-        fit = dataclasses.replace(fit, problems=(problem,))
+    fit = with_infinite(fit)
     if too_few:
         fit = dataclasses.replace(fit, problems=tuple(dict.fromkeys([*fit.problems, too_few])))
     return full, left_out, fit
