@@ -48,6 +48,32 @@ def test_numbers_are_those_of_single_models(family):
     assert p["univariable", "g"] == pytest.approx(of_g["g"])
 
 
+def test_labels_may_have_brackets():
+    data = SURVEY.assign(
+        word=SURVEY["g"].map({"a": "T.a", "b": "b]: x", "c": "[c]"}).where(SURVEY.index % 9 > 0),
+        kind=SURVEY["m"].map(dict(zip("lmr", ["one", "one: [a]", "one: [a]: b"], strict=True))),
+    )
+
+    def labels(right, left="b", **how):
+        table = fitted(right, left, data=data).refit("glm", **how).regression_table(["selected"])
+        return table.tidy()["label"].tolist()
+
+    term = "C(g, levels=['b', 'a', 'c'])"
+    assert labels(f"{term} + x")[:3] == [f"{term}: b (reference)", f"{term}: a", f"{term}: c"]
+    levels = ["T.a", "[c]", "b]: x", "(missing)"]
+    found = labels("x + word:x", missing="indicator")
+    assert found == ["x", *(f"word: {level}:x" for level in levels[1:])]
+    found = labels("x:word", missing="indicator")
+    assert found == [f"x:word: {level}" for level in levels]
+    data["each"] = SURVEY["g"].map({"a": "a", "b": "b: per day", "c": "b: per week"})
+    table = fitted("x + each", data=data).refit("glm").regression_table(["selected"], per="sd")
+    assert table.tidy()["label"].tolist()[2:] == ["each: b: per day", "each: b: per week"]
+    assert [row[0] for row in table.summary().content.rows[2:]] == table.tidy()["label"].tolist()[
+        2:
+    ]
+    assert labels("x", "kind") == ["one: [a]: x", "one: [a]: b: x"]
+
+
 @WITH_GAPS
 @pytest.mark.parametrize("right", ["C(z)", "cut", "C(word, levels=['[a]', 'b'])", "gap"])
 def test_levels_that_are_numbers_with_gaps_or_have_brackets_have_counts(right):

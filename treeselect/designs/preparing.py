@@ -441,55 +441,62 @@ def labelled_names(data: ModelData, terms: Iterable[str]) -> list[tuple[str, str
     return [(name, data.labels[name]) for name in dict.fromkeys(names) if name in data.labels]
 
 
-def column_labels(data: ModelData, columns: Iterable[str], terms: Iterable[str]) -> list[str]:
+def column_labels(
+    data: ModelData, columns: Iterable[str], terms: Iterable[str], *, spelled: bool = False
+) -> list[str]:
     """What columns of a linear model are called in print: ``Sex: male × Age (years)``. formulaic
     names them ``sex[T.male]:age``, of more than two classes behind the class; what is no term, as
-    the intercept, keeps its name."""
+    the intercept, keeps its name, as do columns without labels, unless levels are `spelled` as in
+    ``sex: male``."""
     classes = data.response.classes if len(data.response.classes) > 2 else ()
     known = {spec.term.name: spec for spec in data.spec.terms}
     found = []
     for column, term in zip(columns, terms, strict=True):
-        before = next((f"{c}: " for c in classes if column.startswith(f"{c}: ")), "")
+        own_classes = (f"{c}: " for c in classes if column.startswith(f"{c}: "))
+        before = max(own_classes, key=len, default="")
         own = column.removeprefix(before)
-        label = _column_label(own, known[term], data.labels) if term in known else own
-        found.append(before + label)
+        spec = known.get(term)
+        found.append(before + (_column_label(own, spec, data.labels, spelled) if spec else own))
     return found
 
 
-def _column_label(column: str, spec: TermSpec, labels: Mapping[str, str]) -> str:
+def _column_label(column: str, spec: TermSpec, labels: Mapping[str, str], spelled: bool) -> str:
     rest = column.removeprefix(spec.term.name)
     if rest != column and not rest.lstrip("'").partition(": ")[0]:  # the number, or of its spline
         return term_label(spec.term, labels) + rest
     rests = _brackets(column, spec.factors)
     found = [factor_label(own.factor, labels) for own in spec.factors]
-    if rests is None or found == [own.factor.name for own in spec.factors]:
+    has_label = found != [own.factor.name for own in spec.factors]
+    if rests is None or not (has_label or spelled):
         return column
-    return TIMES.join(map(_with_level, found, rests, spec.factors))
+    parts = zip(found, rests, spec.factors, strict=True)
+    return (TIMES if has_label else ":").join(_with_level(*part, spelled) for part in parts)
 
 
-def _with_level(label: str, rest: str, own: FactorSpec) -> str:
-    """A label with the level, or the number of one of several columns; names as they are."""
-    if not rest or label == own.factor.name:
+def _with_level(label: str, rest: str, own: FactorSpec, spelled: bool) -> str:
+    """A label with the level, or the number of one of several columns; names as they are, unless
+    they are `spelled`."""
+    if not rest or (label == own.factor.name and not spelled):
         return f"{label}{rest}"
     inner = rest[1:-1]
-    return f"{label} [{inner}]" if own.fields != ("",) else f"{label}: {inner.removeprefix('T.')}"
+    if own.fields != ("",) and not spelled:
+        return f"{label} [{inner}]"
+    return f"{label}: {inner if inner in map(str, own.levels or ()) else inner.removeprefix('T.')}"
 
 
 def _brackets(column: str, factors: Sequence[FactorSpec]) -> list[str] | None:
     """What stands in brackets behind each factor of a column; None if it is written otherwise."""
     first, *others = factors
     name = first.factor.name
+    rest = column.removeprefix(name)
+    if not column.startswith(name) or rest[:1] not in ("", "[", ":"):
+        return None
     if not others:
-        rest = column.removeprefix(name)
-        is_own = column.startswith(name) and (not rest or (rest[0], rest[-1]) == ("[", "]"))
-        return [rest] if is_own else None
-    levels = (False, True) if first.is_bool else first.levels or ()
-    inner = [*(f"T.{level}" for level in levels), *map(str, levels), *first.fields]
-    for rest in (f"[{text}]" if text else "" for text in inner):
-        if column.startswith(f"{name}{rest}:"):
-            behind = _brackets(column[len(f"{name}{rest}:") :], others)
-            if behind is not None:
-                return [rest, *behind]
+        return [rest] if not rest or (rest[0], rest[-1]) == ("[", "]") else None
+    for at in (i for i, sign in enumerate(rest) if sign == ":" and rest[i - 1 : i] in ("", "]")):
+        behind = _brackets(rest[at + 1 :], others)
+        if behind is not None:
+            return [rest[:at], *behind]
     return None
 
 

@@ -182,9 +182,8 @@ class InPapers:
         types |= dict.fromkeys(_NUMBERS, np.float64)
         table = pd.DataFrame(rows, columns=[*types]).astype(types)
         if per == "sd":
-            table["label"] = table["label"].str.replace(
-                r": per (\S+)$", r": per s.d. (\1)", regex=True
-            )
+            own = table["label"].str.replace(r": per (\S+)$", r": per s.d. (\1)", regex=True)
+            table["label"] = own.where(table["term"].isin(units), table["label"])
         said = _notes([block[:2] for block in blocks], interval, caution)
         write = partial(_content, table, found, data, wanted, terms, said)
         return RegressionTable(table, write, self.library)
@@ -246,14 +245,13 @@ def _rows(
     with contextlib.suppress(DataError):  # a model without a term can't be fitted
         tested = drop_tests(found, (), "pandas").table
         tests = dict(zip(tested["term"], tested["p_value"], strict=True))
-    labels = column_labels(data, table["column"], table["term"])
+    labels = column_labels(data, table["column"], table["term"], spelled=True)
     rows, seen = [], set[str]()
-    for row, label in zip(table.to_dict("records"), labels, strict=True):
+    for row, text in zip(table.to_dict("records"), labels, strict=True):
         term = str(row["term"])
         if term not in terms:
             continue
         reference = found.references.get(term)
-        text = re.sub(r"\[(?:T\.)?([^\]]*)\]", r": \1", label)  # ``sex: male``
         if reference is not None and str(row["column"]).endswith(reference.column):
             text = str(row["column"]).removesuffix(reference.column) + reference.label
         n, events = _counts(data, data.spec[term], str(row["column"]))
@@ -325,7 +323,7 @@ def _content(
     for name in models:
         columns += [f"{_HEADS[name]}: {ratio.lower()} (95% CI)", "P"]
     # A column, whatever values of its number are compared
-    keys = table["column"].str.replace(r": (\S+ vs|per) \S+$", "", regex=True)
+    keys = table["column"].str.replace(r": (\S+ vs|per) [^\s\]]+$", "", regex=True)
     by_place = {
         (model, key): row
         for model, key, row in zip(table["model"], keys, table.to_dict("records"), strict=True)
