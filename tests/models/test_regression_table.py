@@ -74,6 +74,25 @@ def test_labels_may_have_brackets():
     assert labels("x", "kind") == ["one: [a]: x", "one: [a]: b: x"]
 
 
+@pytest.mark.parametrize("right", ["word", "C(kind, Treatment('T.a'))"])
+def test_a_reference_level_may_be_called_as_the_column_of_another(right):
+    data = SURVEY.assign(word=SURVEY["g"].map({"a": "T.a", "b": "a", "c": "c"}))
+    data["kind"] = pd.Categorical(data["word"], ["a", "T.a", "c"])
+    fit = fitted(right, data=data)
+    model = fit.refit("glm")
+    names = [f"{right}[{level}]" for level in ("T.T.a", "T.a", "T.c")]
+    own = model.tidy(reference=True).set_index("column")
+    assert own.index.tolist() == ["Intercept", *names]
+    assert own.loc[names[0], "estimate"] == 0
+    found = model.regression_table(["selected"]).tidy().set_index("column")
+    assert found["label"].tolist() == [f"{right}: {x}" for x in ("T.a (reference)", "a", "c")]
+    rows = SURVEY["b"].groupby(data["word"]).agg(["size", "sum"])
+    np.testing.assert_array_equal(found[["n", "events"]], rows.loc[["T.a", "a", "c"]])
+    heads = ["Intercept", found["label"].iloc[0], *names[1:]]
+    for said in (model, fit.inference()):
+        assert [row[0] for row in said.summary().content.rows] == heads
+
+
 @WITH_GAPS
 @pytest.mark.parametrize("right", ["C(z)", "cut", "C(word, levels=['[a]', 'b'])", "gap"])
 def test_levels_that_are_numbers_with_gaps_or_have_brackets_have_counts(right):

@@ -481,7 +481,8 @@ def _with_level(label: str, rest: str, own: FactorSpec, spelled: bool) -> str:
     inner = rest[1:-1]
     if own.fields != ("",) and not spelled:
         return f"{label} [{inner}]"
-    return f"{label}: {inner if inner in map(str, own.levels or ()) else inner.removeprefix('T.')}"
+    level, levels = inner.removeprefix("T."), [str(level) for level in own.levels or ()]
+    return f"{label}: {inner if inner in levels and level not in levels else level}"
 
 
 def _brackets(column: str, factors: Sequence[FactorSpec]) -> list[str] | None:

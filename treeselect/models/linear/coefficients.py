@@ -292,7 +292,10 @@ def reference_levels(data: ModelData, columns: Collection[str]) -> dict[str, Ref
         without = [level for level, own in names.items() if not any(c in columns for c in own)]
         if not others and len(without) == 1 < len(levels):
             name, label = spec.term.name, term_label(spec.term, data.labels)
-            found[name] = Reference(f"{name}[{without[0]}]", f"{label}: {without[0]} (reference)")
+            column = f"{name}[{without[0]}]"
+            if column in columns:  # of ``T.a`` beside ``a``, whose column is called so
+                column = f"{name}[T.{without[0]}]"
+            found[name] = Reference(column, f"{label}: {without[0]} (reference)")
     return found
 
 

@@ -283,9 +283,11 @@ def _counts(data: ModelData, spec: TermSpec, column: str) -> tuple[float, float]
         here = data.sources[spec.term.variables[0]].isna().to_numpy(dtype=bool)
     if spec.kind == "factor":
         name = spec.factors[0].factor.name
-        for code, level in enumerate(spec.factors[0].levels or ()):
-            if column.endswith(coefficients.level_columns(name, level)):
-                here = own[code // MAX_BINS] == code % MAX_BINS + 1
+        levels = [coefficients.level_columns(name, own) for own in spec.factors[0].levels or ()]
+        for way in (0, 1):  # ``f[T.a]`` is rather the column of ``a`` than of a reference ``T.a``
+            for code, known in enumerate(levels):
+                if column.endswith(known[way::2]):
+                    here = own[code // MAX_BINS] == code % MAX_BINS + 1
     n = float(mass[here].sum())
     family = data.response.family
     if family.has_times:
