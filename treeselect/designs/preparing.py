@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -464,13 +465,14 @@ def _column_label(column: str, spec: TermSpec, labels: Mapping[str, str], spelle
     rest = column.removeprefix(spec.term.name)
     if rest != column and not rest.lstrip("'").partition(": ")[0]:  # the number, or of its spline
         return term_label(spec.term, labels) + rest
-    rests = _brackets(column, spec.factors)
+    names = [own.factor.name for own in spec.factors]
     found = [factor_label(own.factor, labels) for own in spec.factors]
-    has_label = found != [own.factor.name for own in spec.factors]
-    if rests is None or not (has_label or spelled):
+    # Names of factors with what stands in brackets behind them
+    parts = re.fullmatch(":".join(rf"{re.escape(x)}(\[.*\])?" for x in names), column, re.DOTALL)
+    if parts is None or (found == names and not spelled):
         return column
-    parts = zip(found, rests, spec.factors, strict=True)
-    return (TIMES if has_label else ":").join(_with_level(*part, spelled) for part in parts)
+    own = zip(found, parts.groups(""), spec.factors, strict=True)
+    return (":" if found == names else TIMES).join(_with_level(*part, spelled) for part in own)
 
 
 def _with_level(label: str, rest: str, own: FactorSpec, spelled: bool) -> str:
@@ -483,22 +485,6 @@ def _with_level(label: str, rest: str, own: FactorSpec, spelled: bool) -> str:
         return f"{label} [{inner}]"
     level, levels = inner.removeprefix("T."), [str(level) for level in own.levels or ()]
     return f"{label}: {inner if inner in levels and level not in levels else level}"
-
-
-def _brackets(column: str, factors: Sequence[FactorSpec]) -> list[str] | None:
-    """What stands in brackets behind each factor of a column; None if it is written otherwise."""
-    first, *others = factors
-    name = first.factor.name
-    rest = column.removeprefix(name)
-    if not column.startswith(name) or rest[:1] not in ("", "[", ":"):
-        return None
-    if not others:
-        return [rest] if not rest or (rest[0], rest[-1]) == ("[", "]") else None
-    for at in (i for i, sign in enumerate(rest) if sign == ":" and rest[i - 1 : i] in ("", "]")):
-        behind = _brackets(rest[at + 1 :], others)
-        if behind is not None:
-            return [rest[:at], *behind]
-    return None
 
 
 def in_labels(data: ModelData) -> ModelData:

@@ -140,8 +140,6 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
 
 def with_infinite(fit: LinearFit) -> LinearFit:
     """The same, and as a problem if estimates may be infinite, where the fit has no other."""
-    if fit.problems:
-        return fit
     from treeselect.models.linear.solving import is_endless, near_certain
 
     problem = ""
@@ -155,7 +153,7 @@ def with_infinite(fit: LinearFit) -> LinearFit:
             "The likelihood has no maximum: some estimates diverge, as of a level whose rows are"
             " all 0."
         )
-    return dataclasses.replace(fit, problems=(problem,)) if problem else fit
+    return dataclasses.replace(fit, problems=fit.problems or (problem,)) if problem else fit
 
 
 def fit_quietly(data: LinearData, family: str, name: str) -> Any:
