@@ -292,9 +292,8 @@ def reference_levels(data: ModelData, columns: Collection[str]) -> dict[str, Ref
         without = [level for level, own in names.items() if not any(c in columns for c in own)]
         if not others and len(without) == 1 < len(levels):
             name, label = spec.term.name, term_label(spec.term, data.labels)
-            column = f"{name}[{without[0]}]"
-            if column in columns:  # of ``T.a`` beside ``a``, whose column is called so
-                column = f"{name}[T.{without[0]}]"
+            # ``f[T.a]`` may be the column of a level ``a``
+            column = next(own for own in level_columns(name, without[0]) if own not in columns)
             found[name] = Reference(column, f"{label}: {without[0]} (reference)")
     return found
 
@@ -320,17 +319,14 @@ def rows_with_references(
     table: pd.DataFrame, references: Mapping[str, Reference], rows: Sequence[tuple[str, ...]]
 ) -> tuple[tuple[str, ...], ...]:
     """The printed rows of a table of coefficients, with those of reference levels."""
-    full = with_references(table, references)
-    own, found = iter(rows), []
-    known = set(table["column"])
-    for term, column in zip(full["term"], full["column"], strict=True):
-        if column in known:
-            found.append(next(own))
-            continue
-        reference = references[term]
+    full, own, known = with_references(table, references), iter(rows), set(table["column"])
+
+    def empty(column: str, reference: Reference) -> tuple[str, ...]:
         label = column.removesuffix(reference.column) + reference.label
-        found.append((label, *[""] * (len(rows[0]) - 1)))
-    return tuple(found)
+        return (label, *[""] * (len(rows[0]) - 1))
+
+    pairs = zip(full["column"], full["term"], strict=True)
+    return tuple(next(own) if c in known else empty(c, references[t]) for c, t in pairs)
 
 
 @dataclass(frozen=True, slots=True)
