@@ -360,8 +360,8 @@ _LESS_LIKELY = float(np.log(4))
 """Effects that are not linear must be so much more evident: they are less likely, and have more
 functions to be found by chance."""
 
-_CELLS = 20_000_000
-"""Cells that are held at a time."""
+_CELLS, _AT_ONCE = 20_000_000, 100
+"""Cells, and draws, that are held at a time."""
 
 _GRID, _FAR = 4_000, 1_200.0
 """Number of tabulated values of a tail, and the largest argument among them."""
@@ -454,10 +454,6 @@ def _orders(n_rows: int) -> NDArray[np.unsignedinteger]:
     for order in orders[1:]:
         order[:] = rng.permutation(n_rows)
     return orders
-
-
-_AT_ONCE = 100
-"""Draws whose residuals are in memory together."""
 
 
 class _Draws:
