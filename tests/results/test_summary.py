@@ -51,6 +51,16 @@ def test_a_minimal_set_is_a_chosen_part_of_the_terms(mixed, k, keep, said):
     assert ("Minimal selection" in fit.summary().as_text()) == said
 
 
+@pytest.mark.parametrize(
+    ("term", "rows"), [("noise", "on the training rows"), ("signal", "out of bag")]
+)
+def test_a_selection_of_nothing_has_no_bags(mixed, term, rows):
+    options = {"method": "importance", "n_trees": 5, "resamples": 0, "seed": 1}
+    fit = treeselect.select(f"dose ~ {term}", mixed, **options)
+    assert fit.k == (term == "signal")
+    assert rows in dict(fit.summary().content.facts)["R2"]
+
+
 def test_an_index_that_is_not_defined_says_why(mixed):
     fit = treeselect.select("dose ~ signal + site", mixed, method="mrmr", k=1, keep="signal")
     said = " ".join(fit.resample(3).summary().as_text().split())

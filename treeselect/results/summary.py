@@ -119,7 +119,8 @@ def score_fact(result: Fit) -> tuple[str, str]:
     if result.scores is not None and np.isfinite(glance["cv_score"]):
         score = f"{score_text(glance['cv_score'], glance['cv_se'])}, {result.scores.kind}"
     else:
-        rows = "out of bag" if result.chosen_method.tells_out_of_bag else "on the training rows"
+        has_bags = result.chosen_method.tells_out_of_bag and result.k > 0
+        rows = "out of bag" if has_bags else "on the training rows"
         if result.design.model is not None:
             rows += " in the search, not by the final model"
         score = f"{plain_score(glance['train_score'])} {rows}"
