@@ -2,7 +2,8 @@
 
     python benchmarks/tested.py [--quick] [--jobs 2]
 
-All tests run once, as in ``make test``, beneath coverage.py, which follows their processes, too.
+All tests run once, as in ``make test``, beneath coverage.py, which follows their processes, too;
+but one, which counts objects. Copies of the package that tests install elsewhere do not count.
 Kernels do not count: numba compiles them, so that their lines are never run as Python; tests/engine
 compares each with a definition of a few lines.
 """
@@ -56,9 +57,8 @@ def coverage_of(tests, jobs):
             called(*step).check_returncode()
         files = json.loads(result.read_text("utf-8"))["files"]
     said = ran.stdout.strip().splitlines()[-1].strip("= ")
-    return {
-        name: [file["summary"][count] for count in COUNTS] for name, file in files.items()
-    }, said
+    here = {name: file["summary"] for name, file in files.items() if not Path(name).is_absolute()}
+    return {name: [found[count] for count in COUNTS] for name, found in here.items()}, said
 
 
 def share(part, whole):

@@ -6,8 +6,10 @@ They run in this process, which has loaded the package and its kernels already.
 import importlib
 import inspect
 import itertools
+import json
 import runpy
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -155,6 +157,24 @@ def test_each_program_is_in_a_part_or_says_why_not(evidence, run):
     assert programs - told == {*parts.ELSEWHERE, "evidence.py"}
     assert set(parts.PRINTED) <= told
     assert run("evidence.py").count("|\n") == 2 + len(lines)
+
+
+def test_copies_of_the_package_are_not_what_is_tested(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    tested = importlib.import_module("tested")
+    counts = dict.fromkeys(tested.COUNTS, 2)
+    files = {
+        name: {"summary": counts}
+        for name in ("treeselect/errors.py", "/elsewhere/treeselect/errors.py")
+    }
+
+    def called(command, **options):
+        if command[3] == "json":
+            Path(command[-1]).write_text(json.dumps({"files": files}))
+        return subprocess.CompletedProcess(command, 0, stdout="== 5 passed ==\n")
+
+    monkeypatch.setattr(subprocess, "run", called)
+    assert tested.coverage_of([], 1) == ({"treeselect/errors.py": [2, 2, 2, 2]}, "5 passed")
 
 
 def test_what_a_program_runs_in_processes_can_be_sent_to_them():

@@ -163,6 +163,14 @@ def test_univariable_models_use_all_rows_of_their_term():
     assert "30 with missing values are left out" in str(model.regression_table())
 
 
+def test_a_level_that_is_called_a_reference_has_its_estimate():
+    data = SURVEY.assign(g=SURVEY["g"].replace("b", "b (reference)"))
+    table = fitted("g", data=data).refit("glm").regression_table(["selected"])
+    ratios = {row[0].strip(): row[2] for row in table.summary().content.rows}
+    assert list(ratios.values()).count("1") == 1
+    assert " to " in ratios["g: b (reference)"]
+
+
 @pytest.mark.parametrize(("per", "step"), [("sd", SURVEY["x"].std()), ({"x": 10}, 10.0)])
 def test_ratios_of_other_units(per, step):
     model = fitted("x + g").refit("glm")

@@ -412,6 +412,7 @@ def _painted(figure: Figure) -> bytes:
     canvas, file = Canvas(figsize=size, layout="constrained"), io.BytesIO()
     plotted(figure, canvas.subplots(), size)
     with own_filters():
-        warnings.filterwarnings("ignore", "Glyph")  # of names that the font can't write
+        # Letters that the font lacks are boxes; the table beside the picture has the names.
+        warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
         canvas.savefig(file, format="png", dpi=200, bbox_inches="tight")
     return file.getvalue()

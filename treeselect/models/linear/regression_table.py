@@ -354,7 +354,10 @@ def _cells(row: Mapping[Any, Any] | None, ratio: str) -> tuple[str, str]:
     if row is None:
         return "", ""
     p = p_text(row["p_value"]) if np.isfinite(row["p_value"]) else ""
-    if str(row["label"]).endswith("(reference)"):
+    if (
+        str(row["label"]).endswith("(reference)")
+        and np.isnan([row["ci_low"], row["ci_high"]]).all()
+    ):
         return "1" if ratio != "Difference" else "0", p
     ends = [row[name] for name in ("estimate", "ci_low", "ci_high")]
     most = np.inf if ratio == "Difference" else _LARGEST
