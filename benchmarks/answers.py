@@ -57,6 +57,14 @@ N_NEW = 4000
 N_BOOTSTRAP = 200
 NOTABLE = 0.01
 """Difference in score from which a table counts as won or lost."""
+INSTEAD = {
+    'treeselect, k="1se"': '`k="1se"`', "all columns": "a model of all columns",
+    "Boruta": '`method="boruta"`', "RFECV": '`method="rfe"`',
+    "permutation": '`method="importance"`',
+    **dict.fromkeys(("glmnet, 1se", "glmnet, min", "glmnet, relaxed", "step, AIC", "projpred",
+                     "abess"), '`method="lasso"`'),
+}  # fmt: skip
+"""What a user can do who wants what a program finds, the nearest first."""
 BEFORE = "not run, as it took too long before"
 
 
@@ -341,11 +349,17 @@ def losses(rows):
             "default": f"{default['score']:.3f} ({default['k']:.0f} of {default['p']:.0f})",
             "ahead": f"{len(ahead)} of {len(own) - 1}", "best": _one_ahead(ahead),
             "best of no more columns": _one_ahead(smaller) if len(smaller) else "none",
-            "all columns": signed(own["gap"].get("all columns", np.nan), None, 3),
-            "gap": ahead["gap"].max(),
+            "why": "other columns" if len(smaller) else "too few columns",
+            "try": _instead(ahead), "gap": ahead["gap"].max(),
         })  # fmt: skip
     lines.sort(key=lambda line: -line.pop("gap"))
     return lines
+
+
+def _instead(ahead):
+    """The nearest of INSTEAD that is as good as the best, or notably no worse."""
+    as_good = set(ahead.index[ahead["gap"] >= ahead["gap"].max() - NOTABLE])
+    return next((done for name, done in INSTEAD.items() if name in as_good), "that program")
 
 
 def _one_ahead(rows):
@@ -434,7 +448,9 @@ def write(run):
             "Sets on which columns of another program, or all, predict better by more than 1.96"
             " standard errors of the difference (bootstrap of the new rows, in brackets): how many"
             " of the programs that ran do, the best of them, and the best with no more columns than"
-            " the default. With a dozen programs a set, some of this is chance.",
+            " the default. Where none of these is ahead, the default took too few columns to"
+            " predict best; otherwise it took others. To try: what comes within"
+            f" {NOTABLE} of the best. With a dozen programs a set, some of this is chance.",
         )
 
 
