@@ -12,6 +12,9 @@ from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from spellchecker import SpellChecker
 
+from treeselect import SelectionResult
+from treeselect.results.views import DataView, ModelView, SearchView
+
 ROOT = Path(__file__).parent.parent
 WORDS = ROOT / "docs" / "words.txt"
 
@@ -101,6 +104,27 @@ def test_no_text_has_a_banned_phrase():
         text = path.read_text(encoding="utf-8")
         found += [f"{path.name}: {match[0]!r}" for match in _PATTERN.finditer(text)]
     assert found == []
+
+
+def lacking(text: str) -> list[str]:
+    """Calls that a text tells the reader to make, and no result has."""
+    views, found = {"model": ModelView, "search": SearchView, "data": DataView}, []
+    for start, chain in re.findall(r"((?<![\w.])fit|(?<=`))((?:\.[a-z_]+)+)\(", text):
+        first, *more = chain[1:].split(".")
+        at, name = (views[first], more[0]) if more and first in views else (SelectionResult, first)
+        of_view = any(hasattr(view, name) for view in views.values())
+        if not hasattr(at, name) and (start or of_view):
+            found.append(start + chain)
+    return found
+
+
+def test_calls_that_texts_name_exist():
+    text = "`.alternatives()` or `fit.model.alternatives()`, `fit.search.alternatives()`"
+    assert lacking(text) == [".alternatives", "fit.model.alternatives"]
+    paths = sorted((ROOT / "treeselect").rglob("*.py"))
+    texts = [(path, text) for path in paths for _, text in texts_of_code(path)]
+    texts += [(path, path.read_text("utf-8")) for path in pages()]
+    assert {path.name: calls for path, text in texts if (calls := lacking(text))} == {}
 
 
 def test_prose_is_spelled_and_f_strings_are_read_as_a_whole(tmp_path):

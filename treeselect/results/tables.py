@@ -304,7 +304,7 @@ def search_notes(result: Fit, most: int = _NEAREST) -> list[str]:
     if trace.n_judged:
         n_listed = len(trace.rivals)
         which = "them" if n_listed == trace.n_rivals else f"the best {n_listed}"
-        listed = "" if trace.n_rivals <= most else f" `.alternatives()` lists {which}."
+        listed = "" if trace.n_rivals <= most else f" `fit.search.alternatives()` lists {which}."
         said.append(
             f"{_how_many(trace, units)} one standard error above the error of the"
             f" selection.{listed}"
