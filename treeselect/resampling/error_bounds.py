@@ -190,8 +190,8 @@ def no_bound(stability: Resampled) -> str | None:
     if not stability.fixed_size:
         size = stability.selected.sum(axis=1)
         return (
-            "No error bound holds if a tuning parameter determines the number of selected"
-            f" {stability.one}s.\n  Found: {size.min()} to {size.max()} on a resample. Use"
+            "No error bound holds unless the number of selected"
+            f" {stability.one}s is fixed.\n  Found: {size.min()} to {size.max()} on a resample. Use"
             f" `fit.resample(..., k={stability.k})`."
         )
     if _sizes(stability)[0] < 1:
