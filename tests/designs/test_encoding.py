@@ -396,6 +396,22 @@ def test_only_what_is_asked_for_is_read():
         spec.encode(TRAIN[["x"]], ["t:x"])
 
 
+def test_levels_are_compared_in_the_order_of_the_fit():
+    levels, seen = ["low", "mid", "high"], ["low", "high", "mid", "low", None, "high"]
+    stage = pd.Categorical(seen, levels, ordered=True)
+    frame = TRAIN.assign(stage=stage, name=seen)
+    _, spec, _ = encode("y ~ I(stage > 'low') + I(name > 'low')", frame)
+    own = spec.encode(frame)
+    turned = pd.Categorical(seen, levels[::-1], ordered=True)
+    for other in (seen, pd.Categorical(seen), turned, stage):
+        for ours, theirs in zip(
+            own, spec.encode(frame.assign(stage=other, name=other)), strict=True
+        ):
+            np.testing.assert_array_equal(ours, theirs)
+    with pytest.raises(NewDataError, match="'top' is not one of the ordered levels `low`"):
+        spec.encode(frame.assign(stage="top"))
+
+
 def test_errors_are_in_our_words():
     frame = pd.DataFrame({"y": [0.0, 1.0], "Intercept": [1.0, 2.0]})
     terms = parse_formula("y ~ .", list(frame)).terms

@@ -537,6 +537,18 @@ def test_the_choice_in_words(p_values, said):
     assert sufficient_words(np.array(p_values), 2).endswith(said)
 
 
+def test_where_the_path_ends_before_a_set_is_sufficient_this_is_said():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(300, 35)), columns=[f"x{i}" for i in range(35)])
+    data["y"] = data.sum(axis=1) + 0.1 * rng.normal(size=300)
+    fit = fitted(data, method="lasso", k="auto")
+    assert fit.k == 30
+    assert fit.search.p_values[-1] < LEVEL
+    said = "though larger ones were found to predict better"
+    assert said in " ".join(str(fit.summary()).split())
+    assert "largest that was considered, though larger" in fit.search.citation().methods
+
+
 @pytest.fixture(scope="module")
 def task(linear):
     design = fitted(linear, method="mrmr", k=1).data.design
@@ -564,6 +576,14 @@ def test_the_first_sufficient_set_is_chosen_or_else_the_last(
     assert found.p_values.tolist() == [float(n >= enough) for n in range(size + 1)]
     assert [step.size for step in found.steps] == list(range(shown + 1))
     assert tested == [tuple(range(n, min(n + 3, 6) + 1)) for n in range(size + 1)]
+
+
+def test_a_path_without_the_next_sizes_is_followed_on(task):
+    class Jumping(treeselect.MRMR):
+        def path(self, task):
+            return [step for step in super().path(task) if step.size in (0, 5)]
+
+    assert choose_sufficient(task, Jumping()).step.size > 0
 
 
 def test_of_three_units_needed_least_that_of_the_largest_p_value_is_removed(monkeypatch):

@@ -23,6 +23,7 @@ def data():
     frame["site"] = rng.choice(["a", "b", "c"], n)
     frame["sex"] = rng.choice(["f", "m"], n)
     frame["stage"] = pd.Categorical(rng.choice(["I", "II", "III"], n), ordered=True)
+    frame["ward"] = np.arange(n) % 13
     frame.loc[:20, "site"], frame.loc[10:25, "x"] = None, np.nan
     eta = frame["z"] - 2 + (frame["sex"] == "m")
     frame["yes"] = (rng.random(n) < 1 / (1 + np.exp(-eta))).astype(int)
@@ -39,6 +40,7 @@ CODED = "sex*z + poly(x, 2) + bs(z, 4, extrapolation='clip') + log(z) + I(z > 2)
     [
         ("yes", "sex + x + site", "glm", {}, {}),
         ("yes", CODED, "glm", {}, {}),
+        ("yes", "C(ward)*z + C(stage > 'II')", "glm", {}, {}),
         ("yes", "sex + x + site", "gam", {}, {"missing": "indicator"}),
         ("y", "sex + stage", "glm", {}, {"ordered": "polynomial"}),
         ("yes", "sex + stage + x", "firth", {}, {"ordered": "scores", "missing": "indicator"}),

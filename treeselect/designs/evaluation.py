@@ -49,6 +49,7 @@ from treeselect.formulas.terms import (
     Term,
     Transform,
     UnorderedError,
+    in_order,
     nodes,
     value_of,
     variables,
@@ -129,8 +130,7 @@ def _values(
             return columns[name]
     used = {name: columns[name] for name in variables(node)}
     missing = missing_rows(used)
-    if missing.all():
-        # Nothing to compute from, or to learn from.
+    if missing.all():  # nothing to compute from, or to learn from
         return Numbers(np.full(len(missing), np.nan))
     known = np.flatnonzero(~missing) if missing.any() else None
     n_known = len(missing) if known is None else len(known)
@@ -144,7 +144,7 @@ def _values(
             for name, column in used.items()
         }
     try:
-        found = compute(node, rows, state)
+        found = compute(node, in_order(node, rows, state), state)
     except UnorderedError as error:
         problem, way = error.args
         raise DataError(f"{problem}\n  Found: {quoted(factor.name)}.\n  {way}") from None
@@ -552,7 +552,7 @@ def _for_matrix(factor: Factor, frame: pd.DataFrame, state: dict[str, Any]) -> A
 
     if isinstance(factor.node, Transform) and isinstance(factor.node.argument, Column):
         return transform(factor.node, columns[factor.node.argument.name], state)
-    found = value_of(factor.node, read, learn)
+    found = value_of(factor.node, in_order(factor.node, read, state), learn)
     return to_series(found, frame.index) if isinstance(found, Numbers | Labels) else found
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import groupby
 from typing import Any, Literal
 
@@ -440,6 +440,33 @@ def _call(node: Call, values: list[Any]) -> Any:
 
 
 # --- comparison ----------------------------------------------------------------------------------
+
+
+def in_order(
+    node: Node, columns: Mapping[str, Numbers | Labels], state: dict[str, Any]
+) -> Mapping[str, Numbers | Labels]:
+    """Labels without missing values that are compared by their order have the one that they had at
+    first, which `state` keeps, or none, as text has: other data may have them as text, or in
+    another order."""
+    labels = {name: own for name, own in columns.items() if isinstance(own, Labels)}
+    ranks = (isinstance(n, Operation) and n.sign in COMPARISONS - {"==", "!="} for n in nodes(node))
+    if not labels or not any(ranks):
+        return columns
+    if "orders" not in state:
+        state["orders"] = {n: [*own.levels] if own.ordered else [] for n, own in labels.items()}
+        return columns
+    return {**columns, **{n: _ordered(own, state["orders"][n]) for n, own in labels.items()}}
+
+
+def _ordered(labels: Labels, levels: Sequence[Any]) -> Labels:
+    if not levels:
+        return replace(labels, declared=False, ordered=False)
+    place = {level: i for i, level in enumerate(levels)}
+    codes = np.array([place.get(level, -1) for level in labels.levels])[labels.codes]
+    if (unknown := labels.codes[codes < 0]).size:
+        new, known = literal(labels.levels[unknown[0]]), listing(levels)
+        raise ComputationError(f"{new} is not one of the ordered levels {known}.")
+    return Labels(codes, tuple(levels), declared=True, ordered=True)
 
 
 def _compare(node: Operation, values: list[Any]) -> Numbers:

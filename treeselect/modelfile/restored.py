@@ -229,7 +229,7 @@ def fits(factor: Factor, learned: Any) -> bool:
     """Whether each transform has a state, without which new data would define it."""
     if not isinstance(learned, dict):
         return False
-    found, texts = set(learned) - {"fitted"}, learning(factor)
+    found, texts = set(learned) - {"fitted", "orders"}, learning(factor)
     if any(not learned[text] and not text.startswith("poly(") for text in found):
         return False
     return not found or found == texts or any(isinstance(n, Code) for n in nodes(factor.node))

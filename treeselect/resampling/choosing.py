@@ -270,7 +270,7 @@ def choose_sufficient(task: Task, method: Method, to: int = 0) -> Chosen:
         larger = [step.selected for step in steps if size < step.size <= size + _AHEAD]
         if found.size == size:
             p_values[size] = tests.p_value(found.selected, larger)
-            if p_values[size] > LEVEL or tests.is_nearly_best(found.selected, larger):
+            if p_values[size] > LEVEL or (larger and tests.is_nearly_best(found.selected, larger)):
                 break
         if not reaches(size + 1):
             break
@@ -394,13 +394,20 @@ class Sufficiency:
         return float(np.exp(min(log_p, 0.0)))
 
 
-def sufficient_words(p_values: FloatArray, n_units: int) -> str:
+def path_is_short(steps: Sequence[Step], p_values: FloatArray) -> bool:
+    """Whether the path ended, or was followed no further, before a set was sufficient."""
+    return bool(steps[-1].size < len(p_values) and p_values[-1] <= LEVEL)
+
+
+def sufficient_words(p_values: FloatArray, n_units: int, *, is_short: bool = False) -> str:
     """How the number of units was chosen, in words, by the p-values of the sizes up to it."""
     p_value, size = float(p_values[-1]), len(p_values) - 1
     if size == n_units:
         smaller = np.isfinite(p_values[:-1]).any()
         worse = "each smaller set on the path was found to predict worse"
         return worse if smaller else "there is no larger set"
+    if is_short:
+        return "the largest set considered, though larger ones were found to predict better"
     if np.isnan(p_value) or p_value <= LEVEL:
         return "no larger set on the path predicts notably better"
     better = "set was found to predict better than none"

@@ -13,7 +13,7 @@ from treeselect.algorithms.method import OWN
 from treeselect.algorithms.references import Reference, entry, texts
 from treeselect.designs.modeldata import COVERED, data_fingerprint
 from treeselect.printing import enumeration, percent_text, plain_score, score_text
-from treeselect.resampling.choosing import LEVEL
+from treeselect.resampling.choosing import LEVEL, path_is_short
 from treeselect.resampling.fit import Fit, as_shown, noun
 from treeselect.resampling.performance import Performance
 from treeselect.resampling.stability import index_words
@@ -400,14 +400,15 @@ def _how_many(fit: Fit) -> str:
             return f"{what} was fixed at {k:,}."
         return f"Of {k:,} {noun(fit, k)} requested, only {fit.k:,} entered the path."
     if fit.p_values is not None:
-        is_sufficient = float(fit.p_values[-1]) > LEVEL
-        but = "" if is_sufficient else "notably "
+        but = "" if fit.p_values[-1] > LEVEL else "notably "
+        said = f"smallest for which no larger set was found to predict {but}better"
+        if path_is_short(fit.steps, fit.p_values) and fit.k < len(fit.step.selected):
+            said = "largest that was considered, though larger sets were found to predict better"
         ridits = " of ridits" if fit.design.response.family.is_ordered else ""
         return (
-            f"{what} is the smallest for which no larger set was found to predict {but}better"
-            f" (level {LEVEL:g}): by a score test of all other terms in an additive model{ridits},"
-            " with a permutation null, and by out-of-bag tests of nested models"
-            f" [{NESTED_MODELS.short}]."
+            f"{what} is the {said} (level {LEVEL:g}): by a score test of all other terms in an"
+            f" additive model{ridits}, with a permutation null, and by out-of-bag tests of nested"
+            f" models [{NESTED_MODELS.short}]."
         )
     assert fit.scores is not None
     family, folds = fit.design.response.family, fit.scores.words(fit.choice.folds)

@@ -45,6 +45,7 @@ from treeselect.resampling.choosing import (
     best_size,
     most_units,
     n_shown,
+    path_is_short,
     run_selection,
     scored_sizes,
     sufficient_words,
@@ -327,7 +328,8 @@ def _rule(
     if isinstance(choice.k, int):
         return "k fixed" if found.step.size == choice.k else f"k = {choice.k} requested"
     if found.p_values is not None:
-        return sufficient_words(found.p_values, n_units)
+        is_short = path_is_short(found.steps, found.p_values)
+        return sufficient_words(found.p_values, n_units, is_short=is_short)
     assert found.scores is not None
     score, done = problem.family.score_name, found.scores.words(choice.folds)
     if choice.k == "best":

@@ -20,6 +20,7 @@ from treeselect.designs.modeldata import ModelData
 from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray
 from treeselect.engine.survival.curves import Baseline
 from treeselect.errors import ModelFileError, said_by
+from treeselect.formulas.terms import Column, Transform
 from treeselect.frames.values import Labels, read_column
 from treeselect.modelfile.coding import plain, raw
 from treeselect.modelfile.restored import (
@@ -138,8 +139,10 @@ def _names(columns: LinearColumns) -> tuple[str, ...]:
 
 
 def _example(design: ModelData, columns: LinearColumns) -> dict[str, SavedColumn]:
-    """Rows with all levels that the columns have, and the quartiles of numbers."""
+    """Rows with all levels that the columns have, and the quartiles of numbers, or all numbers that
+    are the levels of ``C(x)``."""
     names = list(dict.fromkeys(v for t in columns.terms for v in design.spec[t].term.variables))
+    nodes = [f.node for t in columns.terms for f in design.spec[t].term.factors]
     filling, made = columns.filling, columns.columns.made
     frame = filling.declared(filling.fill(design.sources.loc[design.row_weights.used, names]))
     read = {str(name): read_column(own, str(name)) for name, own in frame.dropna().items()}
@@ -154,11 +157,17 @@ def _example(design: ModelData, columns: LinearColumns) -> dict[str, SavedColumn
         else:
             quartiles = np.quantile(own.values, [0.25, 0.5, 0.75], method="lower")
             values[name] = np.array([0.0, 1.0]) if own.is_bool else quartiles
+            if any(isinstance(n, Transform) and _are_levels(name, n) for n in nodes):
+                values[name] = np.unique(own.values)
     n = max([1, *map(len, values.values())])
     return {
         name: alike(SavedColumn, own, values=np.resize(values[name], n), levels=levels.get(name))
         for name, own in read.items()
     }
+
+
+def _are_levels(name: str, node: Transform) -> bool:
+    return node.argument == Column(name) and node.function == "C" and node.option("levels") is None
 
 
 # --- and back ------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from treeselect.printing import (
     plain_score,
     score_text,
 )
+from treeselect.resampling.choosing import LEVEL
 from treeselect.resampling.error_bounds import no_bound
 from treeselect.resampling.fit import Fit, as_shown, noun, selected_of_all, selection_clause
 from treeselect.resampling.records import stopped
@@ -203,6 +204,7 @@ def _notes(result: Fit) -> tuple[str, ...]:
         why = ""
         if result.p_values is not None:
             why = ": no set was found to predict better than none"
+            why = why if result.p_values[-1] > LEVEL else f": {result.call.rule}"
         elif result.scores is not None:
             why = ": no number of terms improves the cross-validated score enough"
         elif result.step.decisions is not None:

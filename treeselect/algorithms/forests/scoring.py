@@ -80,27 +80,18 @@ def score_of(task: Task, groups: BoolArray, n_trees: int = SCORED_TREES) -> floa
 
     Its capacity is chosen like that of the final model.
     """
-
-    def predict() -> FloatArray:
-        problem, seed = task.problem, task.seeded("score").seed
-        rows = rows_to_judge(task, _SCORED_ROWS)
-        grower = Grower(
-            select_groups(rows.data, groups), truth_of(problem, task.weight)[rows.places],
-            rows.weights, problem.family, seed, problem.groups.ranks(seed)[groups], task.n_threads,
-        )  # fmt: skip
-        return rows.among_all(best_forest(grower, n_trees=n_trees).prediction)
-
-    return score_outside(task, groups, predict)
-
-
-def score_outside(task: Task, groups: BoolArray, predict: Callable[[], FloatArray]) -> float:
-    """Score of some units by their out-of-bag predictions."""
     problem = task.problem
     if not problem.wants_scores:
         return float("nan")
     if not groups.any():
         return null_score(problem, task.weight)
-    found = predict()
+    seed = task.seeded("score").seed
+    rows = rows_to_judge(task, _SCORED_ROWS)
+    grower = Grower(
+        select_groups(rows.data, groups), truth_of(problem, task.weight)[rows.places],
+        rows.weights, problem.family, seed, problem.groups.ranks(seed)[groups], task.n_threads,
+    )  # fmt: skip
+    found = rows.among_all(best_forest(grower, n_trees=n_trees).prediction)
     known = ~np.isnan(found[:, 0])
     if not known.any():
         return float("nan")

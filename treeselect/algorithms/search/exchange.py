@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple, cast
 
 import numpy as np
 
-from treeselect.algorithms.forests.scoring import score_outside
+from treeselect.algorithms.forests.scoring import score_of
 from treeselect.algorithms.method import Method
 from treeselect.algorithms.options import integer, number
 from treeselect.algorithms.references import (
@@ -552,8 +552,7 @@ class ExchangeSearch(Method):
         return found
 
     def _step(self, task: Task, search: Search, found: Found, tuning: float) -> Step:
-        selected, predict = found.selected, search.judge.prediction
-        score = score_outside(task, selected, lambda: predict(selected))
+        selected, score = found.selected, score_of(task, found.selected)
         worth = np.ones(len(selected))
         if task.n_judge_trees is None:  # where only sets are needed, nobody asks
             worth = search.worth(selected)

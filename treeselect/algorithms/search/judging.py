@@ -160,11 +160,6 @@ class Judge:
         n_outputs)."""
         return self._judged(selected).of_trees
 
-    def prediction(self, selected: BoolArray) -> FloatArray:
-        """Out-of-bag predictions of a set's model, shape (n_rows, n_outputs); NaN where there is
-        none."""
-        return self.rows.among_all(self._judged(selected).prediction)
-
     def learn(self, sets: Sequence[BoolArray]) -> None:
         """Judge some sets that are needed next, each in its own thread."""
         new = {one.tobytes(): one for one in sets if one.tobytes() not in self._known}
