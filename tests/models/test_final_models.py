@@ -185,6 +185,13 @@ def test_effects_of_a_linear_model_are_its_coefficients(frame):
     assert row["direction"] == ("up" if slope > 0 else "down")
 
 
+def test_no_class_of_several_is_without_an_effect_as_the_reference(frame):
+    shape = select(frame, "three", ["a", "times"], "glm").model.shape("a")
+    effects = shape[["effect_x", "effect_y", "effect_z"]].to_numpy()
+    assert (np.ptp(effects, axis=0) > 0.01).all()
+    np.testing.assert_allclose(effects.sum(axis=1), 0, atol=1e-9)
+
+
 def test_a_level_that_separates_the_classes_has_no_importance_by_its_divergence(frame):
     rare = frame.assign(site=np.where(np.arange(300) < 2, "odd", "usual"))
     rare.loc[:1, "yes"] = 1
