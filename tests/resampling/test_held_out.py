@@ -24,6 +24,7 @@ from treeselect.resampling.decisions import rates_table
 from treeselect.resampling.folds import Split
 from treeselect.resampling.held_out import (
     areas,
+    calibration_table,
     per_class_table,
     quantile_groups,
     read_horizon,
@@ -126,6 +127,13 @@ def test_of_times_the_share_with_the_event_by_the_horizon_is_compared():
             (1 - curve.upper[at], 1 - curve.lower[at])
         )
     assert table["n"].sum() == 90
+    weighted = dataclasses.replace(held, mass=np.where(np.arange(90) < 9, 8.2, 0.2))
+    relative = dataclasses.replace(weighted, are_copies=False)  # fewer rows in effect
+    width = [
+        np.subtract(*calibration_table(own, 2)[["ci_high", "ci_low"]].to_numpy().T)
+        for own in (weighted, relative)
+    ]
+    assert (width[1] > 1.3 * width[0]).all()
 
 
 # --- two classes -------------------------------------------------------------------------------

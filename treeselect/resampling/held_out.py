@@ -339,7 +339,10 @@ def _in_groups(
         "predicted": mean(predicted),
     }
     if held.event is not None:
-        curves = [kaplan_meier(observed[own], held.mass[own]) for own in groups]
+        curves = [
+            kaplan_meier(observed[own], held.mass[own] / held.mass[own].sum() * held.like_rows(own))
+            for own in groups
+        ]
         survival, low, high = survival_steps(curves, np.array([held.horizon]))[..., 0]
         table |= {"observed": 1 - survival, "ci_low": 1 - high, "ci_high": 1 - low}
         return pd.DataFrame(table)
