@@ -181,6 +181,7 @@ def test_resamples_fit_the_model_that_predicts(data, monkeypatch):
         ("of_x ~ x:z", None, "quartiles", None),
         ("of_u ~ u", "mixed", "quartiles", "u"),
         ("y ~ b", "up", "values", ("False", "True")),
+        ("of_x ~ I(x > 0)", "up", "values", ("False", "True")),
         ("y ~ rare", None, "deciles", "rare"),
         ("y ~ rarest", None, "range", "rarest"),
         ("y ~ f:x", "joint", "none", (None, None)),

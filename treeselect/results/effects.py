@@ -431,9 +431,8 @@ def _steps(result: Fit, term: str, weight: FloatArray) -> tuple[FloatArray | Non
     own = [result.design.arrays.columns[j] for j in columns]
     if spec.kind == "factor":
         return None, _level_steps(spec, own, weight)
-    every = np.arange(len(weight))
-    values = shapes.number_behind(result, term, every)
-    if values is None and len(own) == 1:
+    values = shapes.number_behind(result, term, np.arange(len(weight)))
+    if len(own) == 1 and (values is None or spec.kind == "logical"):
         values = own[0]
     if values is None:
         return None, [_Step(NONE)]

@@ -179,8 +179,9 @@ class ModelView:
             ``low`` and ``high`` if there are effects from resamples (pointwise percentiles as in
             :meth:`effects`); for two terms ``interaction``, the part that is not a sum of an effect
             of each (least squares). For more than two classes one column each, ``mean_<class>``.
-            The scale is the linear predictor (for times to an event, the log hazard ratio), and for
-            random forests without an offset the mean response.
+            The scale is the linear predictor (for times to an event, the log hazard ratio; of
+            linear models of several classes less its mean over these), and for random forests
+            without an offset the mean response.
 
         Raises
         ------
@@ -226,13 +227,14 @@ class ModelView:
         fixed.
 
         *Steps* are ``"quartiles"``, from the lower to the upper quartile (observed values; for a
-        term with one variable and several columns, such as a spline, of the variable; for a product
-        of numbers, of the product); ``"values"``, from one to the other of two values (booleans
-        included); ``"deciles"``, from the first to the last if the quartiles are equal;
+        number that is computed from one variable, such as a logarithm or a spline, of the variable;
+        for a product of numbers, of the product); ``"values"``, from one to the other of two values
+        (booleans included); ``"deciles"``, from the first to the last if the quartiles are equal;
         ``"range"``, from the minimum to the maximum if these are equal, too; ``"levels"``, from the
-        first level of a factor, the reference of linear models, to each other level (at most the
-        100 most frequent) and to missing; ``"none"`` for terms with several variables that are
-        neither a product of numbers nor a factor; see their :meth:`shape`.
+        first level of a factor, the reference of linear models unless contrasts name another, to
+        each other level (at most the 100 most frequent) and to missing; ``"none"`` for terms with
+        several variables that are neither a product of numbers nor a factor; see their
+        :meth:`shape`.
 
         *Directions* of numbers refer to the shape at its points (at most 40, with about equal
         numbers of rows), ignoring missing values: ``"up"`` if a curve that never falls explains 90%
