@@ -212,6 +212,20 @@ def test_factors_start_at_the_reference_of_linear_models_and_missing_is_one(data
     assert found["effect"][1] > 1
 
 
+def test_imputed_values_stand_at_no_point(data):
+    fit = select(data, "y ~ x + z + f", k=3, missing="impute")
+    found = fit.model.effects()
+    assert found.loc[found["term"] == "f", "to"].tolist() == ["b", "c"]
+    shape = fit.model.shape("f")
+    known = data["f"].value_counts(normalize=True)
+    assert shape["f"].tolist() == ["a", "b", "c"]
+    np.testing.assert_allclose(shape["share"], known[["a", "b", "c"]])
+    pair = fit.model.shape("f", "z")
+    assert pair["share"].sum() == pytest.approx(1)
+    assert pair.notna().all(axis=None)
+    assert fit.model.interactions()["strength"].between(0, 1).all()
+
+
 def test_levels_of_two_factors_and_many_levels(data):
     rng = np.random.default_rng(0)
     wide = data.assign(g=rng.choice(["p", "q"], len(data)), many=rng.integers(0, 300, len(data)))

@@ -174,11 +174,12 @@ class ModelView:
             occur), at most 100 levels of a factor, missing values last. A column for each variable
             behind the term, or for the term itself if it is a product of numbers, named
             ``<name>_value`` if the name is taken by another column (trees bin numbers; the value
-            is the mean of the rows in the bin); ``share`` of the rows in it; ``mean``, the partial
-            dependence over at most 1000 rows, and ``effect``, the centred partial dependence, with
-            ``low`` and ``high`` if there are effects from resamples (pointwise percentiles as in
-            :meth:`effects`); for two terms ``interaction``, the part that is not a sum of an effect
-            of each (least squares). For more than two classes one column each, ``mean_<class>``.
+            is the mean of the rows in the bin); ``share`` of the rows in it, without those in which
+            the term is imputed; ``mean``, the partial dependence over at most 1000 rows, and
+            ``effect``, the centred partial dependence, with ``low`` and ``high`` if there are
+            effects from resamples (pointwise percentiles as in :meth:`effects`); for two terms
+            ``interaction``, the part that is not a sum of an effect of each (least squares). For
+            more than two classes one column each, ``mean_<class>``.
             The scale is the linear predictor (for times to an event, the log hazard ratio; of
             linear models of several classes less its mean over these), and for random forests
             without an offset the mean response.
