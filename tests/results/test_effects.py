@@ -11,6 +11,7 @@ from treeselect.designs.weights import no_weights
 from treeselect.errors import DataError, TreeselectWarning
 from treeselect.models.probing import read_model, read_resample
 from treeselect.results import shapes
+from treeselect.results.curves import curves
 from treeselect.results.effects import (
     effect_cells,
     effect_notes,
@@ -237,6 +238,19 @@ def test_levels_of_two_factors_and_many_levels(data):
     cells = [own for own in effect_cells(found) if own.term == "C(many)"]
     assert len(cells) == 7
     assert cells[-1].step == "93 others, with smaller changes"
+
+
+def test_of_many_levels_the_most_frequent_have_points_of_their_own():
+    rng = np.random.default_rng(0)
+    level = np.minimum(rng.exponential(60, size=900), 149).astype(int)
+    frame = pd.DataFrame({"f": level.astype(str), "y": level % 7 + rng.normal(size=900)})
+    fit = select(frame, "y ~ f", k=1, model="glm")
+    shape, share = fit.model.shape("f").set_index("f")["share"], frame["f"].value_counts() / 900
+    assert len(shape) == 100 < len(share)
+    np.testing.assert_allclose(shape, share[shape.index])
+    assert shape.min() >= share.drop(shape.index).max()
+    (curve,) = curves(fit._fit, "f")
+    assert curve.more == len(share) - 12
 
 
 def test_terms_of_groups_and_classes_each_have_effects(data):

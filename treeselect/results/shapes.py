@@ -49,20 +49,20 @@ class Sample:
     rows: IntArray
     terms: tuple[str, ...]
     along: Mapping[str, FloatArray]
-    imputed: Mapping[str, BoolArray]  # rows in which the model imputes a term
+    # rows that stand at no point of the grid of a term: the model imputes it, or the level is rare
+    imputed: Mapping[str, BoolArray]
+    rare: Mapping[str, BoolArray]
 
-    def told(self, terms: Sequence[str]) -> Sample:
-        """The rows in which no such term is imputed: others stand at no point of its grid."""
-        gaps = np.logical_or.reduce([self.imputed[term] for term in terms])
+    def told(self, terms: Sequence[str], *, rare: bool = True) -> Sample:
+        """The rows that stand at a point, or, unless levels may be `rare`, would."""
+        kinds = (self.imputed, self.rare)[: 1 + rare]
+        gaps = np.logical_or.reduce([kind[term] for kind in kinds for term in terms])
         if not gaps.any():
             return self
         own = np.flatnonzero(~gaps)
         along = {term: values[own] for term, values in self.along.items()}
-        imputed = {term: rows[own] for term, rows in self.imputed.items()}
         data, weight, rows = take_rows(self.data, own), self.weight[own], self.rows[own]
-        return dataclasses.replace(
-            self, data=data, weight=weight, rows=rows, along=along, imputed=imputed
-        )
+        return dataclasses.replace(self, data=data, weight=weight, rows=rows, along=along)
 
     def effect(self, terms: Sequence[str], most: int, told: Sample) -> dependence.Dependence:
         groups = [self.terms.index(term) for term in terms]
@@ -94,7 +94,16 @@ def sample_rows(result: Fit, most: int) -> Sample:
     data = data._replace(group_of=of_column.astype(data.group_of.dtype))
     along = {term: number_behind(result, term, rows) for term in terms}
     known = {term: number for term, number in along.items() if number is not None}
-    return Sample(model, data, weight[rows].astype(np.float64), rows, terms, known, imputed)
+    mass, rare = weight[rows].astype(np.float64), {}
+    for i, term in enumerate(terms):
+        level = np.zeros(len(rows), dtype=np.int64)
+        if result.design.spec[term].kind == "factor":
+            codes = dependence.codes_of(data, np.flatnonzero(data.group_of == i))
+            level = np.unique(codes, axis=0, return_inverse=True)[1].ravel()
+        rare[term] = np.isin(
+            level, np.argsort(-np.bincount(level, mass), kind="stable")[MOST_LEVELS:]
+        )
+    return Sample(model, data, mass, rows, terms, known, imputed, rare)
 
 
 def imputed_rows(result: Fit, term: str) -> BoolArray:
@@ -169,12 +178,12 @@ def shape_table(result: Fit, term: str, other: str | None) -> pd.DataFrame:
         )
     sample = sample_rows(result, MOST_ROWS)
     usual = _MOST_POINTS if other is None else _PAIR_POINTS
-    told = sample.told(terms)
+    told, part = sample.told(terms), sample.told(terms, rare=False)
     found = sample.effect(terms, _most_points(result, terms, told, usual), told)
     share = found.share
     words, order = _points_in_words(result, terms, told, found)
     frame = pd.DataFrame({name: pd.Series(values) for name, values in words.items()})
-    frame["share"] = share
+    frame["share"] = share * (told.weight.sum() / part.weight.sum())
     band = None
     if other is None and result.effect_record is not None:
         band = result.effect_record.band(terms[0])

@@ -171,8 +171,8 @@ class ModelView:
         -------
         frame, in the library of the data
             One row per grid point: at most 40 values of a number (12 of each of two, for pairs that
-            occur), at most 100 levels of a factor, missing values last. A column for each variable
-            behind the term, or for the term itself if it is a product of numbers, named
+            occur), the 100 most frequent levels of a factor, missing values last. A column for each
+            variable behind the term, or for the term itself if it is a product of numbers, named
             ``<name>_value`` if the name is taken by another column (trees bin numbers; the value
             is the mean of the rows in the bin); ``share`` of the rows in it, without those in which
             the term is imputed; ``mean``, the partial dependence over at most 1000 rows, and
