@@ -655,7 +655,7 @@ class SearchView:
             One row per round and unit: ``round``, from 1; ``term``, the unit; its final
             ``decision``; its ``importance`` in that round (missing after rejection); and the
             minimum, mean and maximum importance of the shadows, ``shadow_min``, ``shadow_mean`` and
-            ``shadow_max``. A unit that exceeds the maximum scores a hit.
+            ``shadow_max``, at least 0. A unit that exceeds the maximum scores a hit.
 
         Raises
         ------
