@@ -467,6 +467,20 @@ def test_at_risk_is_who_has_entered_and_not_ended(late):
     assert total[0] == (data["late"] == 0).sum()
 
 
+def test_relative_weights_have_the_intervals_of_the_rows_that_they_are_worth():
+    data = small_times().assign(w=np.where(np.arange(90) % 9, 0.25, 7.0))
+    options = {"method": "mrmr", "k": 2, "seed": 1, "model": "glm", "weights": "w"}
+    fit = treeselect.select("Surv(time, dead) ~ risky + x", data, **options)
+    found = fit.model.risk_groups(2, folds=3)
+    for curve, (*_, weight) in zip(found.curves, found.spans, strict=True):
+        assert curve.at_risk[0] == pytest.approx(weight.sum())
+        ended = (curve.events > 0) & (curve.survival > 0)  # Greenwood's sum grows by that of each
+        one = (curve.events / curve.at_risk / (curve.at_risk - curve.events))[ended]
+        sums = ((curve.standard_error / curve.survival) ** 2)[ended]
+        n = weight.sum() ** 2 / (weight**2).sum()
+        np.testing.assert_allclose(np.diff(sums, prepend=0), one * weight.sum() / n)
+
+
 def test_nothing_is_known_after_the_last_row_unless_nobody_is_left(groups):
     after = groups.at([1e6])
     gone = np.array([curve.survival[-1] == 0 for curve in groups.curves])
