@@ -296,8 +296,8 @@ class ModelView:
         The strength is the square root of the share of the variance of the pair's partial
         dependence that is not additive. It is the statistic H of Friedman and Popescu (2008),
         equation 44, with the least-squares additive effects (Hooker 2007) in place of the partial
-        dependences, over the cells of a 6 x 6 grid weighted by their shares of the rows, so pairs
-        of values that do not occur are ignored.
+        dependences, over the cells of a 6 x 6 grid weighted by their shares of the rows (at most
+        200), so pairs of values that do not occur are ignored.
         """
         table = interaction_table(self._fit)
         warn_of_few(table)
