@@ -784,7 +784,7 @@ class SelectionResult(Summarised):
         fit, course = self._fit, self._course(n_jobs, checkpoint, on_piece)
         seed = fit.seed if seed is None else read_seed(seed)
         given: dict[str, Any] = {"n": n, "horizon": horizon, "seed": seed}
-        call = fit.call.text + step_text(SelectionResult.validate, given)
+        call = fit.call.made + step_text(SelectionResult.validate, given)
         return validate(fit, **given, course=course, call=call)
 
     def inference(
