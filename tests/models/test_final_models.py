@@ -175,6 +175,7 @@ def test_a_refit_is_what_later_calls_score_and_resample(frame):
     again = fit.resample(4)
     assert previous not in again.summary().as_markdown()
     assert again.path["cv_score"].tolist() != fit.path["cv_score"].tolist()
+    assert np.isnan(fit.performance(2).path_score)  # that of the path is of the forest
 
 
 def test_effects_of_a_linear_model_are_its_coefficients(frame):

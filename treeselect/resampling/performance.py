@@ -99,7 +99,7 @@ class Performance(printing.Summarised, Scored, Stoppable):
     k_of_fit : int
         Number of units that the fit on all rows selected.
     path_score : float
-        Cross-validated score of the fit at that size; NaN if there is none.
+        Cross-validated score of the fit at that size; NaN if there is none, or it was refitted.
     held_out : HeldOut
         Predictions of the held-out rows.
     labels : mapping of str to str
@@ -614,7 +614,8 @@ def measure(
     by_fold = run_pieces(one_fold, calls, _kind_of(names, tests, family), course)
     found, splits = list(by_fold.values()), [outer.splits[number] for number in by_fold]
     n_train, n_test = outer.n_used(splits)
-    own = result.scores if scoring is None else None
+    is_refitted = result.call.made != result.call.text  # its path has scores of another model
+    own = None if is_refitted or scoring is not None else result.scores
     path_score = float("nan") if own is None else float(own.mean[result.k])
     return Performance(
         scores=np.array([fold.score for fold in found]),

@@ -629,8 +629,8 @@ class SearchView:
 
     @property
     def held_out(self) -> HeldOutScore | None:
-        """Score of the final model on the rows that were not drawn; None if all rows were used.
-        See `rows` of :func:`treeselect.select`."""
+        """Score of the final model on the rows that were not drawn; None if all rows were used, or
+        after :meth:`SelectionResult.refit`. See `rows` of :func:`treeselect.select`."""
         return self._fit.held_out
 
     def importance_path(self) -> Any:
