@@ -176,6 +176,9 @@ def test_a_refit_is_what_later_calls_score_and_resample(frame):
     assert previous not in again.summary().as_markdown()
     assert again.path["cv_score"].tolist() != fit.path["cv_score"].tolist()
     assert np.isnan(fit.performance(2).path_score)  # that of the path is of the forest
+    told = treeselect.select("y ~ a + c", frame.head(120), **{**FEW, "resamples": 4}).performance(2)
+    assert told.path_words == "on held-out halves; tests on all rows chose k"
+    assert told.path_words in " ".join(str(told.summary()).split())
 
 
 def test_effects_of_a_linear_model_are_its_coefficients(frame):
