@@ -277,6 +277,7 @@ def compare(
         rule=rule,
         repeat_of_fold=repeat_of_fold,
         n_train=np.array([told[s.train].sum() for s in splits], dtype=np.int64),
+        n_left_out=np.array([(copies - told)[s.train].sum() for s in splits], dtype=np.int64),
         n_test=np.array([copies[s.test].sum() for s in splits], dtype=np.int64),
         repeats=mean_repeats(splits),
         response=response.name,
