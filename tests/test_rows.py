@@ -93,6 +93,7 @@ def test_outputs_say_what_was_drawn(fits, tmp_path):
     assert f"800 of {of:,} rows" in page
     assert "not drawn" in page
     assert fit.glance()["held_out_score"][0] == fit.search.held_out.score
+    assert fit.refit("stack").search.held_out is None  # of another model
 
 
 def test_what_follows_uses_the_sample(fits, data, folder, tmp_path):

@@ -218,7 +218,7 @@ class SelectionResult(Summarised):
             ``stability_high``, ``seed``, ``events`` (float64; missing unless the response is a time
             to an event), ``n_not_drawn``, the rows in use that are not in the sample (see ``rows``
             of :func:`treeselect.select`), and ``held_out_score``, the score of the final model on
-            these (missing if there are none).
+            these (missing if there are none, or it was refitted).
         """
         return in_library(glance_table(self._fit), self._fit.design.library)
 
@@ -784,7 +784,7 @@ class SelectionResult(Summarised):
         fit, course = self._fit, self._course(n_jobs, checkpoint, on_piece)
         seed = fit.seed if seed is None else read_seed(seed)
         given: dict[str, Any] = {"n": n, "horizon": horizon, "seed": seed}
-        call = fit.call.text + step_text(SelectionResult.validate, given)
+        call = fit.call.made + step_text(SelectionResult.validate, given)
         return validate(fit, **given, course=course, call=call)
 
     def inference(

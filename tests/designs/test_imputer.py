@@ -202,7 +202,14 @@ def test_treatments_stand_side_by_side(gaps, snapshot):
     assert mean["difference_3"] == pytest.approx(mean["mean_3"] - mean["mean_1"])
     assert mean["mean_2"] > mean["mean_3"]
     n_gaps = int(gaps.drop(columns="y").isna().any(axis=1).sum())
-    text = " ".join(fit.update(missing="drop").summary().as_text().split())
+    dropped = fit.update(missing="drop")
+    told, curve = dropped.performance(3), dropped.search.learning_curve([0.5, 1.0], folds=3)
+    assert 2 * (len(gaps) - n_gaps) == told.n_train.sum() == curve.n_train[1].sum()
+    assert told.n_test.sum() == len(gaps)  # all are scored
+    assert curve.test_share > curve.ratio == pytest.approx(0.5, abs=0.01)
+    both = treeselect.compare("y ~ .", gaps, ["mrmr"], k=1, folds=3, seed=1, missing="drop")
+    assert both.n_train.sum() == told.n_train.sum()
+    text = " ".join(dropped.summary().as_text().split())
     assert f"Left out of all training because a candidate term is missing: {n_gaps}." in text
     assert found.summary().as_text() == snapshot
 

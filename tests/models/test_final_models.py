@@ -175,6 +175,10 @@ def test_a_refit_is_what_later_calls_score_and_resample(frame):
     again = fit.resample(4)
     assert previous not in again.summary().as_markdown()
     assert again.path["cv_score"].tolist() != fit.path["cv_score"].tolist()
+    assert np.isnan(fit.performance(2).path_score)  # that of the path is of the forest
+    told = treeselect.select("y ~ a + c", frame.head(120), **{**FEW, "resamples": 4}).performance(2)
+    assert told.path_words == "on held-out halves; tests on all rows chose k"
+    assert told.path_words in " ".join(str(told.summary()).split())
 
 
 def test_effects_of_a_linear_model_are_its_coefficients(frame):
@@ -183,6 +187,13 @@ def test_effects_of_a_linear_model_are_its_coefficients(frame):
     row = fit.model.effects().set_index("term").loc["times"]
     assert row["effect"] == pytest.approx(slope * (float(row["to"]) - float(row["from"])))
     assert row["direction"] == ("up" if slope > 0 else "down")
+
+
+def test_no_class_of_several_is_without_an_effect_as_the_reference(frame):
+    shape = select(frame, "three", ["a", "times"], "glm").model.shape("a")
+    effects = shape[["effect_x", "effect_y", "effect_z"]].to_numpy()
+    assert (np.ptp(effects, axis=0) > 0.01).all()
+    np.testing.assert_allclose(effects.sum(axis=1), 0, atol=1e-9)
 
 
 def test_a_level_that_separates_the_classes_has_no_importance_by_its_divergence(frame):

@@ -446,8 +446,11 @@ def test_subgroups_and_validation_have_sections(mixed, tmp_path):
         assert text in page, text
     alone = fit.report(tmp_path / "b.md", validation=found, sections=["validation"])
     assert "Performance by" not in alone.read_text(encoding="utf-8")
-    other = treeselect.select("died ~ signal + dose", mixed, **given)
+    other, refitted = treeselect.select("died ~ signal + dose", mixed, **given), fit.refit("stack")
+    assert refitted.validate(2).call.endswith('.refit("stack").validate(2, seed=1)')
     for name, own in (("validation", found), ("subgroups", groups)):
+        with pytest.raises(OptionError, match=f"`{name}` must belong to the same fit"):
+            refitted.report(tmp_path / "c.html", **{name: own})
         with pytest.raises(OptionError, match=f"`{name}` must belong to the same fit"):
             other.report(tmp_path / "c.html", **{name: own})
         with pytest.raises(OptionError, match=f"`{name}` must be what `fit"):

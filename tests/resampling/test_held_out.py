@@ -24,6 +24,7 @@ from treeselect.resampling.decisions import rates_table
 from treeselect.resampling.folds import Split
 from treeselect.resampling.held_out import (
     areas,
+    calibration_table,
     per_class_table,
     quantile_groups,
     read_horizon,
@@ -126,6 +127,13 @@ def test_of_times_the_share_with_the_event_by_the_horizon_is_compared():
             (1 - curve.upper[at], 1 - curve.lower[at])
         )
     assert table["n"].sum() == 90
+    weighted = dataclasses.replace(held, mass=np.where(np.arange(90) < 9, 8.2, 0.2))
+    relative = dataclasses.replace(weighted, are_copies=False)  # fewer rows in effect
+    width = [
+        np.subtract(*calibration_table(own, 2)[["ci_high", "ci_low"]].to_numpy().T)
+        for own in (weighted, relative)
+    ]
+    assert (width[1] > 1.3 * width[0]).all()
 
 
 # --- two classes -------------------------------------------------------------------------------
@@ -457,6 +465,20 @@ def test_at_risk_is_who_has_entered_and_not_ended(late):
     for time in times[1:]:
         assert total[time] == ((data["late"] < time) & (time <= data["time"])).sum()
     assert total[0] == (data["late"] == 0).sum()
+
+
+def test_relative_weights_have_the_intervals_of_the_rows_that_they_are_worth():
+    data = small_times().assign(w=np.where(np.arange(90) % 9, 0.25, 7.0))
+    options = {"method": "mrmr", "k": 2, "seed": 1, "model": "glm", "weights": "w"}
+    fit = treeselect.select("Surv(time, dead) ~ risky + x", data, **options)
+    found = fit.model.risk_groups(2, folds=3)
+    for curve, (*_, weight) in zip(found.curves, found.spans, strict=True):
+        assert curve.at_risk[0] == pytest.approx(weight.sum())
+        ended = (curve.events > 0) & (curve.survival > 0)  # Greenwood's sum grows by that of each
+        one = (curve.events / curve.at_risk / (curve.at_risk - curve.events))[ended]
+        sums = ((curve.standard_error / curve.survival) ** 2)[ended]
+        n = weight.sum() ** 2 / (weight**2).sum()
+        np.testing.assert_allclose(np.diff(sums, prepend=0), one * weight.sum() / n)
 
 
 def test_nothing_is_known_after_the_last_row_unless_nobody_is_left(groups):

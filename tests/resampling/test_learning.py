@@ -316,7 +316,8 @@ def test_summary(measured, cross_validated):
     assert "1 s.e. rule on R2, 3-fold cross-validation within each training set" in joined
     assert f"R2: {measured.mean:.3f} (s.e. {measured.standard_error:.3f})" in joined
     best = cross_validated.path.set_index("k").loc[cross_validated.k, "cv_score"]
-    assert f"R2 of the fit at k = {cross_validated.k}: {best:.3f}, from the folds that" in joined
+    of_path = f"R2 of the fit at k = {cross_validated.k}: {best:.3f}, cross-validated; the same"
+    assert f"{of_path} folds chose k." in joined
     assert "nested cross-validation" in repr(measured)
     assert max(map(len, text.splitlines())) <= 88
 

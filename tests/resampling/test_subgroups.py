@@ -158,6 +158,9 @@ def test_scores_of_times_are_of_hazards_that_are_comparable_between_folds():
     eta = np.log(-np.log(1 - told["probability"].to_numpy()))
     own = found.by(np.zeros(90)).tidy()["score"][0]
     assert own == pytest.approx(deviance_explained(y, eta, np.ones(90)))
+    assert "training" not in found.by(np.zeros(90)).score_words
+    trained = small_fit().performance(3, scoring="integrated_brier").by(np.zeros(90))
+    assert trained.score_words.endswith("are here the held-out rows of the group.")
 
 
 def test_a_group_without_variation_has_no_score(data, measured):

@@ -123,6 +123,8 @@ def test_printed_names_can_not_act_and_the_performance_is_of_the_fit(two, mixed,
         two.search.citation(3)
     with pytest.raises(OptionError, match="`performance` must belong to the same fit"):
         two.search.citation(cross_validated.performance(2))
+    with pytest.raises(OptionError, match="`performance` must belong to the same fit"):
+        two.search.citation(two.refit("stack").performance(2))
 
 
 # --- fingerprint -------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from treeselect.designs.weights import no_weights
 from treeselect.errors import DataError, TreeselectWarning
 from treeselect.models.probing import read_model, read_resample
 from treeselect.results import shapes
+from treeselect.results.curves import curves
 from treeselect.results.effects import (
     effect_cells,
     effect_notes,
@@ -181,6 +182,7 @@ def test_resamples_fit_the_model_that_predicts(data, monkeypatch):
         ("of_x ~ x:z", None, "quartiles", None),
         ("of_u ~ u", "mixed", "quartiles", "u"),
         ("y ~ b", "up", "values", ("False", "True")),
+        ("of_x ~ I(x > 0)", "up", "values", ("False", "True")),
         ("y ~ rare", None, "deciles", "rare"),
         ("y ~ rarest", None, "range", "rarest"),
         ("y ~ f:x", "joint", "none", (None, None)),
@@ -211,6 +213,20 @@ def test_factors_start_at_the_reference_of_linear_models_and_missing_is_one(data
     assert found["effect"][1] > 1
 
 
+def test_imputed_values_stand_at_no_point(data):
+    fit = select(data, "y ~ x + z + f", k=3, missing="impute")
+    found = fit.model.effects()
+    assert found.loc[found["term"] == "f", "to"].tolist() == ["b", "c"]
+    shape = fit.model.shape("f")
+    known = data["f"].value_counts(normalize=True)
+    assert shape["f"].tolist() == ["a", "b", "c"]
+    np.testing.assert_allclose(shape["share"], known[["a", "b", "c"]])
+    pair = fit.model.shape("f", "z")
+    assert pair["share"].sum() == pytest.approx(1)
+    assert pair.notna().all(axis=None)
+    assert fit.model.interactions()["strength"].between(0, 1).all()
+
+
 def test_levels_of_two_factors_and_many_levels(data):
     rng = np.random.default_rng(0)
     wide = data.assign(g=rng.choice(["p", "q"], len(data)), many=rng.integers(0, 300, len(data)))
@@ -222,6 +238,19 @@ def test_levels_of_two_factors_and_many_levels(data):
     cells = [own for own in effect_cells(found) if own.term == "C(many)"]
     assert len(cells) == 7
     assert cells[-1].step == "93 others, with smaller changes"
+
+
+def test_of_many_levels_the_most_frequent_have_points_of_their_own():
+    rng = np.random.default_rng(0)
+    level = np.minimum(rng.exponential(60, size=900), 149).astype(int)
+    frame = pd.DataFrame({"f": level.astype(str), "y": level % 7 + rng.normal(size=900)})
+    fit = select(frame, "y ~ f", k=1, model="glm")
+    shape, share = fit.model.shape("f").set_index("f")["share"], frame["f"].value_counts() / 900
+    assert len(shape) == 100 < len(share)
+    np.testing.assert_allclose(shape, share[shape.index])
+    assert shape.min() >= share.drop(shape.index).max()
+    (curve,) = curves(fit._fit, "f")
+    assert curve.more == len(share) - 12
 
 
 def test_terms_of_groups_and_classes_each_have_effects(data):

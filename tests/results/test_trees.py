@@ -100,3 +100,13 @@ def test_rules_of_a_small_tree(mixed):
     assert "otherwise" in text
     with pytest.raises(OptionError, match="from 1 to"):
         rules(frame, 10**6)
+
+
+def test_shares_of_trees_are_of_the_spread_of_their_predictions(mixed):
+    fit = treeselect.select("dose ~ signal + noise", mixed, method="mrmr", k=2, seed=1)
+    table, nodes = fit.model.trees().set_index("tree"), fit.model.nodes()
+    leaves = nodes[nodes["split"].isna()]
+    rows = leaves.loc[leaves.index.repeat(leaves["n"])]
+    spread = rows.groupby("tree")["value"].std(ddof=0)
+    np.testing.assert_allclose(table["share"], (spread / spread.sum())[table.index])
+    assert table["share"].is_monotonic_decreasing

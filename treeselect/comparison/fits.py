@@ -245,7 +245,7 @@ def compare_fits(
         score_name=one.score_name,
         score_words=one.score_words,
         scheme=one.scheme,
-        calls=tuple(fit.call.text for fit in fits),
+        calls=tuple(fit.call.made for fit in fits),
         seed=seed,
         library=a.design.library,
         labels={k: v for fit in reversed(fits) for k, v in shown_names(fit.design).items()},

@@ -119,6 +119,8 @@ class Contest(Scored, Stoppable):
         Labels of terms, units and the response in print, by name; those without are absent.
     n_kept : int
         Number of units that are forced in.
+    n_left_out : ndarray of int64, shape (n_folds,), or 0
+        Numbers of other rows that no training uses, for a missing value.
     reference_run : Run or None
         The null and the full model, which are no methods; None if they were not fitted.
     score_name, score_words, scheme, call, seed, asked, library
@@ -145,6 +147,7 @@ class Contest(Scored, Stoppable):
     unshown: tuple[str, ...] = ()
     reference_run: Run | None = None
     n_kept: int = 0
+    n_left_out: IntArray | int = 0
 
     def as_shown(self) -> Contest:
         """The same with labels in place of the names of terms, units and response."""

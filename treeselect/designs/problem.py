@@ -246,8 +246,7 @@ class Problem:
         """The problem and the weights on which a model is trained. The imputer is learned from the
         rows with a weight, which alone it fills in: from all units, or those of a final model."""
         if self.missing == "drop":
-            gaps = [self.data.column(j) == 0 for j in range(len(self.data.n_codes))]
-            found = weights.only(np.flatnonzero(~np.logical_or.reduce(gaps)))
+            found = weights.only(np.flatnonzero(self.in_training))
             if len(found.rows) < _FEWEST_COMPLETE:
                 raise OptionError(
                     f'`missing="drop"` must leave at least {_FEWEST_COMPLETE} rows.\n'
@@ -276,6 +275,13 @@ class Problem:
             self, data=here.binned, exact=exact, columns=here, given=coded, imputer=imputer
         )
         return filled, weights
+
+    @property
+    def in_training(self) -> BoolArray:
+        """Rows that have a part in a training, if they have a weight in it."""
+        n = len(self.data.n_codes) if self.missing == "drop" else 0
+        gaps = [self.data.column(j) == 0 for j in range(n)]
+        return ~np.logical_or.reduce([np.zeros(len(self.y), dtype=bool), *gaps])
 
     def constant(self, weight: WeightArray) -> FloatArray:
         """Linear predictor of the constant model, the offset included; shape (n_rows,), or

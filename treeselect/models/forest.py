@@ -95,10 +95,6 @@ class ForestModel(TreeModel):
     def tree_weights(self) -> FloatArray:
         return np.full(self.n_trees, 1 / max(self.n_trees, 1))
 
-    @property
-    def tree_shares(self) -> FloatArray:
-        return self.tree_weights
-
     def _add_up(self, data: BinnedData, n_threads: int) -> FloatArray:
         if self.trees is None:
             return np.tile(self.constant, (data.n_rows, 1))

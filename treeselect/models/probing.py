@@ -124,7 +124,8 @@ class PairTerm:
 
     columns: IntArray  # its columns in the design
     grid: IntArray  # rows of ``PairProbes.coded`` that stand for its points
-    place: IntArray  # the point, or cell of a point, of each row that is averaged over
+    # the point, or cell of a point, of each row that is averaged over; -1 where it is imputed
+    place: IntArray
     by_level: bool
 
 
@@ -163,7 +164,9 @@ def read_strengths(model: TreeModel, probes: PairProbes) -> FloatArray:
         points = np.hstack(
             [np.repeat(codes[0], sizes[1], axis=0), np.tile(codes[1], (sizes[0], 1))]
         )
-        cells = np.bincount(first.place * sizes[1] + second.place, share, len(points))
+        told = np.flatnonzero((first.place >= 0) & (second.place >= 0))
+        at = first.place[told] * sizes[1] + second.place[told]
+        cells = np.bincount(at, share[told] / max(share[told].sum(), 1e-300), len(points))
         held = cells > 0  # others do not enter the strength, and prediction takes most of the time
         mean = np.zeros((len(points), n_outputs_of(model.family)))
         mean[held] = mean_at(

@@ -243,8 +243,8 @@ def _cautions(held: held_out.HeldOut) -> list[str]:
         said.append("Rows are weighted by their case weights.")
     if held.grouped:
         said.append(
-            "Intervals assume independent rows; they are too narrow if rows of a cluster resemble"
-            " each other."
+            "Intervals of groups of predictions assume independent rows; they are too narrow if"
+            " rows of a cluster resemble each other."
         )
     return said
 

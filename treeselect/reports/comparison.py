@@ -66,7 +66,7 @@ def answer(material: parts.ContestMaterial) -> tuple[str, ...]:
 def cards(material: parts.ContestMaterial) -> tuple[parts.Card, ...]:
     """The best score, the most stable method, the rows."""
     found = material.found
-    rows = f"{span(found.n_train + found.n_test)} rows"
+    rows = f"{span(found.n_train + found.n_left_out + found.n_test)} rows"
     split = f"{span(found.n_train)} in training, {span(found.n_test)} held out"
     events = "" if found.follow_up is None else f"{found.follow_up.n_events:,} events."
     data = parts.Card.of("Data", rows, events, f"{found.scheme}: {split}.")

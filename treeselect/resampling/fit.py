@@ -51,6 +51,11 @@ class Call:
         """The call with all steps."""
         return self.text + self.steps.replace("\n", "")
 
+    @property
+    def made(self) -> str:
+        """The call with the step that changed the final model."""
+        return self.text + "".join(s for s in self.steps.splitlines() if s.startswith(".refit("))
+
     def then(self, step: str) -> Call:
         """The call with one more step, which replaces an earlier one of the same name."""
         name = step.partition("(")[0]

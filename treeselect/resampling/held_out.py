@@ -227,6 +227,14 @@ def survival_at(
     return survival
 
 
+def observed_curve(y: FloatArray, mass: FloatArray, n: float) -> SurvivalCurve:
+    """Kaplan and Meier's estimate, with the intervals of so many rows."""
+    scale = n / float(mass.sum())
+    found = kaplan_meier(y, mass * scale)
+    numbers = {name: getattr(found, name) / scale for name in ("at_risk", "events", "censored")}
+    return dataclasses.replace(found, **numbers)
+
+
 def survival_steps(curves: Sequence[SurvivalCurve], at: FloatArray) -> FloatArray:
     """Survival at some times and its interval limits, shape (3, n_curves, n_times); missing beyond
     the last time of a curve unless it has reached 0."""
@@ -339,7 +347,8 @@ def _in_groups(
         "predicted": mean(predicted),
     }
     if held.event is not None:
-        curves = [kaplan_meier(observed[own], held.mass[own]) for own in groups]
+        curves = [observed_curve(observed[own], held.mass[own], held.like_rows(own))
+                  for own in groups]  # fmt: skip
         survival, low, high = survival_steps(curves, np.array([held.horizon]))[..., 0]
         table |= {"observed": 1 - survival, "ci_low": 1 - high, "ci_high": 1 - low}
         return pd.DataFrame(table)

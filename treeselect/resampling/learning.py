@@ -20,7 +20,12 @@ from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, quoted
 from treeselect.printing import Summarised, SummaryContent, decimal_text, interval_text
 from treeselect.resampling.agreement import stability_index
-from treeselect.resampling.cross_validation import differences, paired_difference, standard_error
+from treeselect.resampling.cross_validation import (
+    differences,
+    paired_difference,
+    standard_error,
+    test_share,
+)
 from treeselect.resampling.fit import Fit
 from treeselect.resampling.folds import Split, Splitter, mean_repeats, part_rows
 from treeselect.resampling.outer_folds import nested_selection, one_fold, outer_folds
@@ -45,6 +50,8 @@ class LearningCurve(Scored):
         Units that are neither forced in nor constant.
     repeats : float
         How often a row is held out, on average.
+    ratio : float
+        As `test_share`, with rows that have no part in any training.
     apart : ndarray of int64, shape (n_pairs, 2)
         Numbers of successive folds whose training sets share no rows.
     score_name, score_words, scheme, call, seed, library
@@ -67,6 +74,7 @@ class LearningCurve(Scored):
     selected: BoolArray
     assessed: BoolArray
     repeats: float
+    ratio: float = 1.0
     apart: IntArray = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64), repr=False)
 
     def tidy(self) -> Any:
@@ -233,6 +241,7 @@ def learn(
         selected=selected.reshape(*shape, -1),
         assessed=outer.here.free,
         repeats=mean_repeats(outer.splits),
+        ratio=test_share(*outer.n_used(outer.splits, every=True)),
         apart=_apart(outer.splits),
         **outer.scored(result, seed),
     )
@@ -401,7 +410,7 @@ def _rows_needed(curve: LearningCurve, index: float | Sequence[float], seed: int
     share = sets.mean(axis=(2, 3))
     targets, rng = np.array(asked), np.random.default_rng(seed)
     # Two pairs share this part of their rows: these are worth so many pairs that share none.
-    overlap = 2 * np.array(curve.shares) / (1 + curve.test_share)
+    overlap = 2 * np.array(curve.shares) / (1 + curve.ratio)
     worth = 1 / (overlap + (1 - overlap) / n_pairs)
     draws = rng.integers(n_pairs, size=(_DRAWS, n_pairs))
     off = np.empty((1 + _DRAWS, n_shares))

@@ -99,7 +99,10 @@ class Performance(printing.Summarised, Scored, Stoppable):
     k_of_fit : int
         Number of units that the fit on all rows selected.
     path_score : float
-        Cross-validated score of the fit at that size; NaN if there is none.
+        Score of the fit at that size on rows that its search did not use; NaN if there is none, or
+        it was refitted.
+    path_words : str
+        These rows, and what chose the size.
     held_out : HeldOut
         Predictions of the held-out rows.
     labels : mapping of str to str
@@ -141,6 +144,7 @@ class Performance(printing.Summarised, Scored, Stoppable):
     labels: Mapping[str, str] = field(default_factory=dict)
     fingerprint: str | None = None
     model: str = ""
+    path_words: str = ""
     source: Source = field(default=NO_SOURCE, repr=False, compare=False)
 
     @property
@@ -576,8 +580,8 @@ def _notes(found: Performance) -> tuple[str, ...]:
         )
     if np.isfinite(found.path_score):
         notes.append(
-            f"Cross-validated {found.score_name} of the fit at k = {found.k_of_fit}:"
-            f" {printing.decimal_text(found.path_score, 3)}, from the folds that also chose k."
+            f"{found.score_name} of the fit at k = {found.k_of_fit}:"
+            f" {printing.decimal_text(found.path_score, 3)}, {found.path_words}."
         )
     notes += [INTERVAL] if found.ci_words else []
     return tuple(notes)
@@ -614,7 +618,8 @@ def measure(
     by_fold = run_pieces(one_fold, calls, _kind_of(names, tests, family), course)
     found, splits = list(by_fold.values()), [outer.splits[number] for number in by_fold]
     n_train, n_test = outer.n_used(splits)
-    own = result.scores if scoring is None else None
+    is_refitted = result.call.made != result.call.text  # its path has scores of another model
+    own = None if is_refitted or scoring is not None else result.scores
     path_score = float("nan") if own is None else float(own.mean[result.k])
     return Performance(
         scores=np.array([fold.score for fold in found]),
@@ -633,6 +638,7 @@ def measure(
         fingerprint=data_fingerprint(here),
         model=result.model.description,
         path_score=path_score,
+        path_words="" if own is None else f"{own.kind}; {own.chooser} chose k",
         held_out=gather_held_out(
             here,
             [tests[number] for number in by_fold],

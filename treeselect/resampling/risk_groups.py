@@ -17,7 +17,7 @@ from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import weighted_median
-from treeselect.engine.survival.curves import SurvivalCurve, kaplan_meier
+from treeselect.engine.survival.curves import SurvivalCurve
 from treeselect.engine.survival.times import START, STOP
 from treeselect.errors import OptionError, quoted
 from treeselect.printing import Summarised, SummaryContent, cells
@@ -150,7 +150,8 @@ class RiskGroups(Summarised, OfFolds):
             ``group``; ``n``, number of rows; ``events``, total number of events; ``relative_risk``,
             the median, relative to that of all rows; ``predicted``, mean predicted survival at
             :attr:`horizon`; ``observed``, the Kaplan-Meier estimate there; ``ci_low`` and
-            ``ci_high``, its 95% interval, missing where the estimate is 0 or 1.
+            ``ci_high``, its 95% interval, missing where the estimate is 0 or 1. With weights that
+            are not copies of rows, intervals use Kish's effective sample size.
         """
         observed, low, high = self.observed()
         table = pd.DataFrame(
@@ -261,12 +262,18 @@ def group_by_risk(
     rows = np.flatnonzero((weight > 0) & ~np.isnan(survival))
     if not len(rows):
         raise OptionError(held_out.NO_STRATA)
-    mass = weight if outer.weights.are_copies else weight / weight[rows].mean()
+    are_copies = outer.weights.are_copies
+    mass = weight if are_copies else weight / weight[rows].mean()
     members = [rows[own] for own in held_out.quantile_groups(risk[rows], weight[rows], n_groups)]
     middle = weighted_median(risk[rows], weight[rows])
+    each = [mass[own].astype(np.float64) for own in members]
+    like = [x.sum() if are_copies else x.sum() ** 2 / (x @ x) for x in each]  # Kish's number
     return RiskGroups(
         names=_NAMES.get(len(members), tuple(str(g + 1) for g in range(len(members)))),
-        curves=tuple(kaplan_meier(problem.y[own], mass[own]) for own in members),
+        curves=tuple(
+            held_out.observed_curve(problem.y[own], x, n)
+            for own, x, n in zip(members, each, like, strict=True)
+        ),
         n_rows=np.array([len(own) for own in members]),
         risk=np.array([weighted_median(risk[own], weight[own]) / middle for own in members]),
         horizon=at,

@@ -204,6 +204,7 @@ def subgroup_figure(found: Subgroups) -> Rows:
     return interval_rows(names, spans, texts, axis.named(head))
 
 
+_OWN_ROWS = " The training rows are here the held-out rows of the group."
 _ONE_CLUSTER = "Where a group is one cluster, its intervals are of its rows."
 
 
@@ -220,14 +221,14 @@ def by_subgroup(held: HeldOut, column: Any, source: Source, *, seed: int, **told
     held = held.with_risks
     names, group = read_subgroups(column, source, held.row)
     parts = [held.only(np.flatnonzero(group == g)) for g in range(len(names))]
-    draw = stream_seed(seed, "subgroups")
+    draw, words = stream_seed(seed, "subgroups"), held.family.score_words
     rows = [{"group": name, **_row(own, draw)} for name, own in zip(names, parts, strict=True)]
     found = Subgroups(
         table=pd.DataFrame(rows).astype({"group": pd.Series(["text"]).dtype}),
         held_out=tuple(parts),
         column=column if isinstance(column, str) else "subgroup",
         score_name=held.family.score_name,
-        score_words=held.family.score_words,
+        score_words=words + (_OWN_ROWS if "training rows" in words else ""),
         seed=seed,
         **told,
     )

@@ -126,7 +126,7 @@ def with_step(
     fit: Fit, found: Found, method: Callable[..., Any], given: Mapping[str, Any], view: str = ""
 ) -> Found:
     """What a step found, with its call: that of the fit, and the step (see :func:`step_text`)."""
-    call = fit.call.text + step_text(method, given, view)
+    call = fit.call.made + step_text(method, given, view)
     return cast(Found, dataclasses.replace(cast(Any, found), call=call))
 
 
@@ -252,7 +252,11 @@ def check_found(fit: Fit, name: str, found: Any) -> None:
         else {"Call": getattr(found, "call", "")}
     )
     own = facts.get("Formula", fit.formula), getattr(found, "k_of_fit", fit.k)
-    if not facts["Call"].startswith(f"{fit.call.text}.") or own != (fit.formula, fit.k):
+    is_linear = name in ("coefficients", "linear", "inference")  # of terms, whatever predicts
+    start = fit.call.text if is_linear else fit.call.made
+    rest = facts["Call"].removeprefix(f"{start}.")
+    is_other = rest == facts["Call"] or (not is_linear and rest.startswith("refit("))
+    if is_other or own != (fit.formula, fit.k):
         raise OptionError(
             f"`{name}` must belong to the same fit.\n"
             f"  Found: that of {facts['Call']}, which selected other terms or has other arguments."

@@ -66,7 +66,8 @@ def curves(result: Fit, term: str) -> tuple[Curve, ...]:
         if not found:
             order = _in_order(points, is_number)
         shown, scale = tuple(points[i] for i in order), scale_of(result, label)
-        n_more = len(points) - len(shown)
+        n_levels = (result.design.spec[term].n_occurring or 0) + any(p.is_missing for p in points)
+        n_more = max(len(points), n_levels) - len(shown)
         found.append(Curve(term, word, is_number, scale, shown, n_more, label or ""))
     return tuple(found)
 

@@ -430,10 +430,10 @@ def _steps(result: Fit, term: str, weight: FloatArray) -> tuple[FloatArray | Non
     spec, columns = result.design.spec[term], shapes.columns_of(result, term)
     own = [result.design.arrays.columns[j] for j in columns]
     if spec.kind == "factor":
-        return None, _level_steps(spec, own, weight)
-    every = np.arange(len(weight))
-    values = shapes.number_behind(result, term, every)
-    if values is None and len(own) == 1:
+        told = np.where(shapes.imputed_rows(result, term), 0.0, weight)
+        return None, _level_steps(spec, own, told)
+    values = shapes.number_behind(result, term, np.arange(len(weight)))
+    if len(own) == 1 and (values is None or spec.kind == "logical"):
         values = own[0]
     if values is None:
         return None, [_Step(NONE)]

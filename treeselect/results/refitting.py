@@ -138,12 +138,13 @@ def _refit_final(result: Fit, model: Any, data: ModelData) -> Fit:
     notes = tuple(n for n in result.notes if n != before and not n.startswith(_PREDICTS))
     own = getattr(result.chosen_method, "refit", "forest")  # None is the sparse forest
     asked = result.asked.arguments.get("model") if result.asked is not None else None
-    if model != (asked or own):
+    is_same = model == (asked or own)
+    if not is_same:
         notes += (f"{_PREDICTS} {fitted.description}.{OF_PREVIOUS}",)
-    # Stored effects belong to the replaced model.
+    # Stored effects, and the score on other rows, belong to the replaced model.
     return dataclasses.replace(
         result, design=dataclasses.replace(result.design, model=data.model), model=fitted,
-        notes=notes, effect_record=None,
+        notes=notes, effect_record=None, held_out=result.held_out if is_same else None,
         baseline=baseline_of(data.problem, data.weight, fitted),
     )  # fmt: skip
 

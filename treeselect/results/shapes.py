@@ -49,13 +49,31 @@ class Sample:
     rows: IntArray
     terms: tuple[str, ...]
     along: Mapping[str, FloatArray]
+    # rows that stand at no point of the grid of a term: the model imputes it, or the level is rare
+    imputed: Mapping[str, BoolArray]
+    rare: Mapping[str, BoolArray]
 
-    def effect(self, terms: Sequence[str], most: int) -> dependence.Dependence:
+    def told(self, terms: Sequence[str], *, rare: bool = True) -> Sample:
+        """The rows that stand at a point, or, unless levels may be `rare`, would."""
+        kinds = (self.imputed, self.rare)[: 1 + rare]
+        gaps = np.logical_or.reduce([kind[term] for kind in kinds for term in terms])
+        if not gaps.any():
+            return self
+        own = np.flatnonzero(~gaps)
+        along = {term: values[own] for term, values in self.along.items()}
+        data, weight, rows = take_rows(self.data, own), self.weight[own], self.rows[own]
+        return dataclasses.replace(self, data=data, weight=weight, rows=rows, along=along)
+
+    def effect(self, terms: Sequence[str], most: int, told: Sample) -> dependence.Dependence:
         groups = [self.terms.index(term) for term in terms]
-        along = [self.along.get(term) for term in terms]
-        return dependence.partial_dependence(
-            self.model.score, self.data, self.weight, groups, max_points=most, along=along
+        along, score = [told.along.get(term) for term in terms], self.model.score
+        found = dependence.partial_dependence(
+            score, told.data, told.weight, groups, max_points=most, along=along
         )
+        if told is self:
+            return found
+        mean = dependence.mean_at(score, self.data, self.weight, found.columns, found.points)
+        return found._replace(mean=mean)
 
 
 def sample_rows(result: Fit, most: int) -> Sample:
@@ -68,6 +86,7 @@ def sample_rows(result: Fit, most: int) -> Sample:
     own = np.flatnonzero(model.groups[problem.groups.ids])
     data = model.bin(arrays, tuple(arrays.columns[j][rows] for j in own))
     terms = tuple(dict.fromkeys(arrays.column_names[j] for j in own))
+    imputed = {term: imputed_rows(result, term)[rows] for term in terms}
     of_column = np.array([terms.index(arrays.column_names[j]) for j in own], dtype=np.int64)
     bins = model.own_bins(arrays)
     if bins is not None:
@@ -75,7 +94,29 @@ def sample_rows(result: Fit, most: int) -> Sample:
     data = data._replace(group_of=of_column.astype(data.group_of.dtype))
     along = {term: number_behind(result, term, rows) for term in terms}
     known = {term: number for term, number in along.items() if number is not None}
-    return Sample(model, data, weight[rows].astype(np.float64), rows, terms, known)
+    mass, rare = weight[rows].astype(np.float64), {}
+    for i, term in enumerate(terms):
+        level = np.zeros(len(rows), dtype=np.int64)
+        if result.design.spec[term].kind == "factor":
+            codes = dependence.codes_of(data, np.flatnonzero(data.group_of == i))
+            level = np.unique(codes, axis=0, return_inverse=True)[1].ravel()
+        rare[term] = np.isin(
+            level, np.argsort(-np.bincount(level, mass), kind="stable")[MOST_LEVELS:]
+        )
+    return Sample(model, data, mass, rows, terms, known, imputed, rare)
+
+
+def imputed_rows(result: Fit, term: str) -> BoolArray:
+    """Rows of the data in which the final model imputes a term, a missing one."""
+    arrays, model = result.design.arrays, result.model
+    own = np.flatnonzero(model.groups[arrays.groups.ids])
+    columns = tuple(arrays.columns[j] for j in own)
+    found = np.zeros(len(columns[0]), dtype=bool)
+    if model.imputer is not None:
+        for j, before, after in zip(own, columns, model.filled(columns), strict=True):
+            if arrays.column_names[j] == term:
+                found |= (before != after) & (after == after)  # NaN equals nothing
+    return found
 
 
 def number_behind(result: Fit, term: str, rows: IntArray) -> FloatArray | None:
@@ -92,8 +133,9 @@ def number_behind(result: Fit, term: str, rows: IntArray) -> FloatArray | None:
 
 def points_of(result: Fit, sample: Sample, term: str) -> tuple[IntArray, FloatArray]:
     """The points of a term: rows of the data that stand there, in order, and shares of rows."""
-    rows, place = grid_rows(sample, term, _most_points(result, [term], sample, _MOST_POINTS))
-    share = np.bincount(place, sample.weight / sample.weight.sum(), len(rows))
+    told = sample.told([term])
+    rows, place = grid_rows(told, term, _most_points(result, [term], told, _MOST_POINTS))
+    share = np.bincount(place, told.weight / told.weight.sum(), len(rows))
     return rows, np.asarray(share, dtype=np.float64)
 
 
@@ -136,11 +178,12 @@ def shape_table(result: Fit, term: str, other: str | None) -> pd.DataFrame:
         )
     sample = sample_rows(result, MOST_ROWS)
     usual = _MOST_POINTS if other is None else _PAIR_POINTS
-    found = sample.effect(terms, _most_points(result, terms, sample, usual))
+    told, part = sample.told(terms), sample.told(terms, rare=False)
+    found = sample.effect(terms, _most_points(result, terms, told, usual), told)
     share = found.share
-    words, order = _points_in_words(result, terms, sample, found)
+    words, order = _points_in_words(result, terms, told, found)
     frame = pd.DataFrame({name: pd.Series(values) for name, values in words.items()})
-    frame["share"] = share
+    frame["share"] = share * (told.weight.sum() / part.weight.sum())
     band = None
     if other is None and result.effect_record is not None:
         band = result.effect_record.band(terms[0])
@@ -305,7 +348,8 @@ def pair_points(result: Fit) -> PairProbes:
     terms = result.selected[:_MOST_TERMS]
     every, probes = sample.rows, []
     for term in terms:
-        grid, place = grid_rows(sample, term, _GRID_POINTS)
+        told, place = sample.told([term]), np.full(len(sample.rows), -1)
+        grid, place[np.isin(sample.rows, told.rows)] = grid_rows(told, term, _GRID_POINTS)
         at = np.arange(len(every), len(every) + len(grid))
         by_level = result.design.spec[term].kind == "factor"
         probes.append(PairTerm(columns_of(result, term), at, place, by_level))

@@ -171,16 +171,18 @@ class ModelView:
         -------
         frame, in the library of the data
             One row per grid point: at most 40 values of a number (12 of each of two, for pairs that
-            occur), at most 100 levels of a factor, missing values last. A column for each variable
-            behind the term, or for the term itself if it is a product of numbers, named
+            occur), the 100 most frequent levels of a factor, missing values last. A column for each
+            variable behind the term, or for the term itself if it is a product of numbers, named
             ``<name>_value`` if the name is taken by another column (trees bin numbers; the value
-            is the mean of the rows in the bin); ``share`` of the rows in it; ``mean``, the partial
-            dependence over at most 1000 rows, and ``effect``, the centred partial dependence, with
-            ``low`` and ``high`` if there are effects from resamples (pointwise percentiles as in
-            :meth:`effects`); for two terms ``interaction``, the part that is not a sum of an effect
-            of each (least squares). For more than two classes one column each, ``mean_<class>``.
-            The scale is the linear predictor (for times to an event, the log hazard ratio), and for
-            random forests without an offset the mean response.
+            is the mean of the rows in the bin); ``share`` of the rows in it, without those in which
+            the term is imputed; ``mean``, the partial dependence over at most 1000 rows, and
+            ``effect``, the centred partial dependence, with ``low`` and ``high`` if there are
+            effects from resamples (pointwise percentiles as in :meth:`effects`); for two terms
+            ``interaction``, the part that is not a sum of an effect of each (least squares). For
+            more than two classes one column each, ``mean_<class>``.
+            The scale is the linear predictor (for times to an event, the log hazard ratio; of
+            linear models of several classes less its mean over these), and for random forests
+            without an offset the mean response.
 
         Raises
         ------
@@ -226,13 +228,14 @@ class ModelView:
         fixed.
 
         *Steps* are ``"quartiles"``, from the lower to the upper quartile (observed values; for a
-        term with one variable and several columns, such as a spline, of the variable; for a product
-        of numbers, of the product); ``"values"``, from one to the other of two values (booleans
-        included); ``"deciles"``, from the first to the last if the quartiles are equal;
+        number that is computed from one variable, such as a logarithm or a spline, of the variable;
+        for a product of numbers, of the product); ``"values"``, from one to the other of two values
+        (booleans included); ``"deciles"``, from the first to the last if the quartiles are equal;
         ``"range"``, from the minimum to the maximum if these are equal, too; ``"levels"``, from the
-        first level of a factor, the reference of linear models, to each other level (at most the
-        100 most frequent) and to missing; ``"none"`` for terms with several variables that are
-        neither a product of numbers nor a factor; see their :meth:`shape`.
+        first level of a factor, the reference of linear models unless contrasts name another, to
+        each other level (at most the 100 most frequent) and to missing; ``"none"`` for terms with
+        several variables that are neither a product of numbers nor a factor; see their
+        :meth:`shape`.
 
         *Directions* of numbers refer to the shape at its points (at most 40, with about equal
         numbers of rows), ignoring missing values: ``"up"`` if a curve that never falls explains 90%
@@ -293,8 +296,8 @@ class ModelView:
         The strength is the square root of the share of the variance of the pair's partial
         dependence that is not additive. It is the statistic H of Friedman and Popescu (2008),
         equation 44, with the least-squares additive effects (Hooker 2007) in place of the partial
-        dependences, over the cells of a 6 x 6 grid weighted by their shares of the rows, so pairs
-        of values that do not occur are ignored.
+        dependences, over the cells of a 6 x 6 grid weighted by their shares of the rows (at most
+        200), so pairs of values that do not occur are ignored.
         """
         table = interaction_table(self._fit)
         warn_of_few(table)
@@ -626,8 +629,8 @@ class SearchView:
 
     @property
     def held_out(self) -> HeldOutScore | None:
-        """Score of the final model on the rows that were not drawn; None if all rows were used.
-        See `rows` of :func:`treeselect.select`."""
+        """Score of the final model on the rows that were not drawn; None if all rows were used, or
+        after :meth:`SelectionResult.refit`. See `rows` of :func:`treeselect.select`."""
         return self._fit.held_out
 
     def importance_path(self) -> Any:
@@ -652,7 +655,7 @@ class SearchView:
             One row per round and unit: ``round``, from 1; ``term``, the unit; its final
             ``decision``; its ``importance`` in that round (missing after rejection); and the
             minimum, mean and maximum importance of the shadows, ``shadow_min``, ``shadow_mean`` and
-            ``shadow_max``. A unit that exceeds the maximum scores a hit.
+            ``shadow_max``, at least 0. A unit that exceeds the maximum scores a hit.
 
         Raises
         ------

@@ -213,11 +213,11 @@ class Boruta(RankingForest):
     Boruta selects all relevant terms, not a minimal set: exact copies of a relevant term are all
     confirmed. In each round, a forest is grown on the terms and on a shadow of each, a copy whose
     rows are shuffled (all columns of a term together). A term has a hit if it is more important
-    than the best shadow. Tests on the number of hits confirm or reject terms, and rejected terms
-    are left out of later rounds. Terms undecided when the rounds end are tentative. The confirmed
-    terms are selected, unless `k` is given; then terms are selected in order of their p-values.
-    ``fit.tidy()`` shows the decisions, ``fit.search.history()`` and ``fit.plot("history")`` the
-    importances by round.
+    than the best shadow, and its importance above 0. Tests on the number of hits confirm or reject
+    terms, and rejected terms are left out of later rounds. Terms undecided when the rounds end are
+    tentative. The confirmed terms are selected, unless `k` is given; then terms are selected in
+    order of their p-values. ``fit.tidy()`` shows the decisions, ``fit.search.history()`` and
+    ``fit.plot("history")`` the importances by round.
 
     Parameters
     ----------

@@ -205,6 +205,8 @@ def _estimated(
     glm = Glm(z, np.array([0, z.shape[1]]), problem.y[rows], mass, loss, offset)
     eta = glm.eta(glm.fit(np.array([True])))
     eta = (eta if offset is None else eta - offset).reshape(len(rows), -1)
+    if eta.shape[1] > 1:  # no class has a linear predictor of 0 only because it is the reference
+        eta -= eta.mean(axis=1, keepdims=True)
     constant = np.full(len(rows), float(loss.has_constant))
     short = reduced(np.column_stack([constant, z, eta]), root=np.sqrt(mass))
     n = 1 + z.shape[1]
