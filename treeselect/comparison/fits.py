@@ -42,19 +42,8 @@ class FitComparison(printing.Summarised, Scored):
 
     Attributes
     ----------
-    scores : ndarray of float, shape (n_fits, n_folds)
-        On the held-out rows; greater is better.
     selected : tuple of tuple of str
         Terms that each fit selected on all rows.
-    k : ndarray of int64, shape (n_fits, n_folds)
-        Number of units selected in each fold.
-    n_train, n_test : ndarray of int64, shape (n_folds,)
-    repeats : float
-        How often a row is held out, on average.
-    calls : tuple of str
-        The calls of the fits.
-    labels : mapping of str to str
-        Labels of terms in print, by name.
     score_name, score_words, scheme, seed, library
         As of :class:`treeselect.resampling.records.Scored`.
 
@@ -68,14 +57,14 @@ class FitComparison(printing.Summarised, Scored):
     ['fold', 'score_1', 'score_2', 'difference', 'k_1', 'k_2', 'n_train', 'n_test']
     """
 
-    scores: FloatArray
+    scores: FloatArray  # (n_fits, n_folds); on the held-out rows, greater is better
     selected: tuple[tuple[str, ...], ...]
-    k: IntArray
-    n_train: IntArray
+    k: IntArray  # (n_fits, n_folds); number of units selected in each fold
+    n_train: IntArray  # (n_folds,), as `n_test`
     n_test: IntArray
-    repeats: float
-    calls: tuple[str, ...]
-    labels: Mapping[str, str] = field(default_factory=dict)
+    repeats: float  # how often a row is held out, on average
+    calls: tuple[str, ...]  # the calls of the fits
+    labels: Mapping[str, str] = field(default_factory=dict)  # labels of terms in print, by name
 
     @property
     def difference(self) -> PairedDifference:

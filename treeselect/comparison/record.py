@@ -103,24 +103,6 @@ class Contest(Scored, Stoppable):
         From 0.
     n_train, n_test : ndarray of int64, shape (n_folds,)
         Numbers of rows used.
-    repeats : float
-        How often a row is held out, on average.
-    response, family, data : str
-    score_bounds : (float, float)
-        Smallest and largest possible score; infinite if unknown.
-    notes : tuple of str
-    unshown : tuple of str
-        Arguments in whose place the call has their name only.
-    follow_up : FollowUp or None
-        Description of the follow-up of a survival response; None for other responses.
-    weights_facts : tuple of (str, str)
-        The case weights and their kind in print, if there are any.
-    labels : mapping of str to str
-        Labels of terms, units and the response in print, by name; those without are absent.
-    n_kept : int
-        Number of units that are forced in.
-    n_left_out : ndarray of int64, shape (n_folds,), or 0
-        Numbers of other rows that no training uses, for a missing value.
     reference_run : Run or None
         The null and the full model, which are no methods; None if they were not fitted.
     score_name, score_words, scheme, call, seed, asked, library
@@ -135,18 +117,21 @@ class Contest(Scored, Stoppable):
     repeat_of_fold: IntArray
     n_train: IntArray
     n_test: IntArray
-    repeats: float
+    repeats: float  # how often a row is held out, on average
     response: str
     family: str
-    score_bounds: tuple[float, float]
+    score_bounds: tuple[float, float]  # smallest and largest possible score; infinite if unknown
     data: str
     notes: tuple[str, ...]
-    follow_up: FollowUp | None = None
+    follow_up: FollowUp | None = None  # of a survival response
+    # the case weights and their kind in print, if there are any
     weights_facts: tuple[tuple[str, str], ...] = ()
+    # labels of terms, units and the response in print, by name
     labels: Mapping[str, str] = field(default_factory=dict)
-    unshown: tuple[str, ...] = ()
+    unshown: tuple[str, ...] = ()  # arguments in whose place the call has their name only
     reference_run: Run | None = None
-    n_kept: int = 0
+    n_kept: int = 0  # number of units that are forced in
+    # other rows of each fold that no training uses, for a missing value
     n_left_out: IntArray | int = 0
 
     def as_shown(self) -> Contest:

@@ -61,18 +61,8 @@ class PooledFit(OfContent, Tabled, Predicting):
         Rows used in each frame, and rows dropped because a selected term is missing.
     left_out : tuple of str
         Columns that are linear combinations of others and have no coefficient.
-    write : callable
-        What writes the content of :meth:`summary`.
-    table : pandas.DataFrame
-        The table that :meth:`tidy` returns.
-    library : str
-        Data frame library of the tables.
     ratio : str
         What the exponential of a coefficient is, such as "odds ratio"; empty if nothing.
-    response : str
-        The modelled response.
-    predictor : LinearPredictor or None
-        What :meth:`predict` needs; None if columns mean another thing in each frame.
     """
 
     results: tuple[Any, ...]
@@ -84,7 +74,7 @@ class PooledFit(OfContent, Tabled, Predicting):
     library: str = "pandas"
     ratio: str = ""
     response: str = ""
-    predictor: LinearPredictor | None = None
+    predictor: LinearPredictor | None = None  # None if columns mean another thing in each frame
 
     def tidy(self, *, exponentiate: bool = False) -> Any:
         """One row per coefficient.

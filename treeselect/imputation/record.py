@@ -48,21 +48,15 @@ class Imputed:
         Share of the imputations that must select a unit, above 0 and at most 1.
     resamples : int
         Number of resamples requested for each imputation.
-    call, data : str
-        The call, and a description of the frames.
-    library : str
-        Data frame library of the tables.
-    unshown : tuple of str
-        Arguments in whose place the call has their name only.
     """
 
     records: Sequence[Fit]
     least_share: float
     resamples: int
     call: str
-    data: str
+    data: str  # a description of the frames
     library: str = "pandas"
-    unshown: tuple[str, ...] = ()
+    unshown: tuple[str, ...] = ()  # arguments in whose place the call has their name only
 
     @property
     def n_imputations(self) -> int:

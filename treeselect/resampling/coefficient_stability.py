@@ -150,37 +150,6 @@ def coefficient_spread(
 class CoefficientStability(printing.Summarised, InLibrary):
     """Coefficients of the linear models of the terms that the resamples selected.
 
-    Attributes
-    ----------
-    table : pandas.DataFrame
-        The table that :meth:`tidy` returns.
-    resamples : str
-        Number and kind of the resamples.
-    n_resamples, n_refitted : int
-        Number of resamples, and of those with a linear model.
-    failures : tuple of (str, int)
-        Reasons why the others have none, each with its count.
-    full_failure : str
-        Why the model of all terms could not be fitted; empty if it could.
-    n_dropped : int
-        Rows that the model of all terms omits because a term is missing.
-    model : str
-        The fitted model, in words.
-    response : str
-        The response, with the class that is modelled or the reference class.
-    call : str
-        The call, after that of the fit.
-    k_of_fit, seed : int
-        Of the fit: number of selected units, and its seed.
-    library : str
-        Data frame library of the tables.
-    labels : tuple of str
-        Labels in print of the coefficients, in the order of the table's rows.
-    coding : LinearCoding
-        How the models take missing values and ordered factors.
-    fingerprint : str or None
-        Of the data.
-
     Examples
     --------
     >>> import treeselect
@@ -192,20 +161,20 @@ class CoefficientStability(printing.Summarised, InLibrary):
     """
 
     table: pd.DataFrame
-    resamples: str
+    resamples: str  # number and kind of the resamples
     n_resamples: int
-    n_refitted: int
-    failures: tuple[tuple[str, int], ...]
-    full_failure: str
-    n_dropped: int
-    model: str
-    response: str
-    call: str
+    n_refitted: int  # resamples with a linear model
+    failures: tuple[tuple[str, int], ...]  # why the others have none, each with its count
+    full_failure: str  # why the model of all terms could not be fitted; empty if it could
+    n_dropped: int  # rows that the model of all terms omits because a term is missing
+    model: str  # the fitted model, in words
+    response: str  # the response, with the class that is modelled or the reference class
+    call: str  # the call, after that of the fit
     k_of_fit: int
     seed: int
-    labels: tuple[str, ...] = ()
-    coding: LinearCoding = USUAL
-    fingerprint: str | None = None
+    labels: tuple[str, ...] = ()  # labels in print of the coefficients, in the order of the rows
+    coding: LinearCoding = USUAL  # how the models take missing values and ordered factors
+    fingerprint: str | None = None  # of the data
 
     def tidy(self) -> Any:
         """One row per coefficient: the intercept, then those of the most frequent terms first.

@@ -54,23 +54,6 @@ class ConditionalImportance(printing.Summarised, Scored):
 
     Attributes
     ----------
-    units : tuple of str
-        In decreasing order of loss, or without folds in increasing order of p-value.
-    selected : ndarray of bool, shape (n_units,)
-        Whether the unit is selected. A unit that is not selected is added instead of removed,
-        unless all others are given.
-    p_value, e_value, level : ndarray of float, shape (n_units,)
-        See :meth:`tidy`.
-    score : ndarray of float, shape (n_folds,)
-        Score of a forest on the given units, on the held-out rows of each fold of all repeats.
-    others : ndarray of float, shape (n_folds, n_units)
-        Score of a forest without the unit or, if it is added, with it.
-    given : str
-        ``"selected"`` or ``"all"``.
-    test_share : float
-        Ratio of held-out to training rows.
-    labels : mapping of str to str
-        Labels of units in print, by name; units without a label are absent.
     score_name, score_words, scheme, call, seed, library
         As of :class:`treeselect.resampling.records.Scored`.
 
@@ -84,16 +67,18 @@ class ConditionalImportance(printing.Summarised, Scored):
     term selected p_value e_value level score_with score_without importance ci_low ci_high
     """
 
+    # in decreasing order of loss, or without folds in increasing order of p-value
     units: tuple[str, ...]
+    # a unit that is not is added instead of removed, unless all others are given
     selected: BoolArray
     p_value: FloatArray
     e_value: FloatArray
     level: FloatArray
-    score: FloatArray
-    others: FloatArray
-    given: str
-    test_share: float
-    labels: Mapping[str, str] = field(default_factory=dict)
+    score: FloatArray  # (n_folds,); of a forest on the given units, on the held-out rows
+    others: FloatArray  # (n_folds, n_units); without the unit or, if it is added, with it
+    given: str  # "selected" or "all"
+    test_share: float  # ratio of held-out to training rows
+    labels: Mapping[str, str] = field(default_factory=dict)  # labels of units in print, by name
 
     def lost(self, unit: int) -> PairedDifference:
         """Score with a unit minus score without it: mean, interval, two-sided p-value."""

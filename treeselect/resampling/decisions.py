@@ -49,20 +49,6 @@ class DecisionCurve(Summarised, OfFolds):
 
     Attributes
     ----------
-    table : pandas.DataFrame
-        See :meth:`tidy`.
-    event : str
-        What is predicted, in words.
-    has_times : bool
-        Whether it is the event of a survival response by the horizon.
-    prevalence : float
-        Share of the rows with the event (by the horizon: by Kaplan and Meier's estimate).
-    n_rows, n_left_out : int
-        Number of rows, and of those left out because their risk is not known.
-    n_draws, drawn : int, str
-        Number of bootstrap samples behind the intervals, and what they consist of.
-    costs : tuple of float or None
-        Of a false positive and of a false negative, as given.
     scheme, call, seed, library
         As of :class:`treeselect.resampling.records.OfFolds`.
 
@@ -77,14 +63,14 @@ class DecisionCurve(Summarised, OfFolds):
     """
 
     table: pd.DataFrame
-    event: str
-    has_times: bool
-    prevalence: float
+    event: str  # what is predicted, in words
+    has_times: bool  # whether it is the event of a survival response by the horizon
+    prevalence: float  # share of the rows with the event (by the horizon: Kaplan and Meier's)
     n_rows: int
-    n_left_out: int
-    n_draws: int
-    drawn: str
-    costs: tuple[float, float] | None
+    n_left_out: int  # rows whose risk is not known
+    n_draws: int  # bootstrap samples behind the intervals
+    drawn: str  # what they consist of
+    costs: tuple[float, float] | None  # of a false positive and of a false negative, as given
 
     @property
     def threshold(self) -> float | None:

@@ -48,24 +48,9 @@ class Inference(Summarised, coefs.Tabled, Stoppable, InPapers):
 
     Attributes
     ----------
-    terms : tuple of str
-        All terms of the formula.
-    splits : tuple of SplitFit
     p_values : ndarray of float, shape (n_splits, n_terms)
         By split: 1 for terms that it did not select, otherwise the p-value of the joint test times
         the number of selected terms, at most 1.
-    gamma_min, level : float
-    call : str
-    facts : tuple of pairs of str
-        On the method and the splits.
-    notes : tuple of str
-        On columns and missing values of the splits.
-    design : ModelData
-    groups_name : str or bool
-        Column of the clusters that the splits do not divide; otherwise, whether an array of
-        clusters was given.
-    tested : tuple of ModelData and LinearCoding, or None
-        Of a single split: the rows for testing, and how terms are coded.
     asked, library
         As of :class:`treeselect.resampling.records.Stoppable`.
 
@@ -86,16 +71,17 @@ class Inference(Summarised, coefs.Tabled, Stoppable, InPapers):
     ['term', 'p_value', 'selected', 'tested']
     """
 
-    terms: tuple[str, ...]
+    terms: tuple[str, ...]  # all terms of the formula
     splits: tuple[SplitFit, ...]
     p_values: FloatArray
     gamma_min: float
     level: float
     call: str
-    facts: tuple[tuple[str, str], ...]
-    notes: tuple[str, ...]
+    facts: tuple[tuple[str, str], ...]  # on the method and the splits
+    notes: tuple[str, ...]  # on columns and missing values of the splits
     design: ModelData = field(repr=False)
-    groups_name: str | bool = False
+    groups_name: str | bool = False  # column of the clusters, or whether an array of them was given
+    # of a single split: the rows for testing, and how terms are coded
     tested: tuple[ModelData, LinearCoding] | None = field(default=None, repr=False)
 
     def _content(self) -> SummaryContent:

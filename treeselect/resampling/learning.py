@@ -39,21 +39,6 @@ class LearningCurve(Scored):
 
     Attributes
     ----------
-    shares : tuple of float
-        Shares of the training rows of each fold, increasing.
-    n_train, scores : ndarray, shape (n_shares, n_folds)
-        Training rows used, and the score on the held-out rows; greater is better.
-    test_share : float
-        Ratio of held-out to training rows (all of them), mean over the folds.
-    selected : ndarray of bool, shape (n_shares, n_folds, n_groups)
-    assessed : ndarray of bool, shape (n_groups,)
-        Units that are neither forced in nor constant.
-    repeats : float
-        How often a row is held out, on average.
-    ratio : float
-        As `test_share`, with rows that have no part in any training.
-    apart : ndarray of int64, shape (n_pairs, 2)
-        Numbers of successive folds whose training sets share no rows.
     score_name, score_words, scheme, call, seed, library
         As of :class:`treeselect.resampling.records.Scored`.
 
@@ -67,14 +52,15 @@ class LearningCurve(Scored):
     share rows score standard_error k stability stability_low stability_high
     """
 
-    shares: tuple[float, ...]
-    n_train: IntArray
-    test_share: float
-    scores: FloatArray
-    selected: BoolArray
-    assessed: BoolArray
-    repeats: float
-    ratio: float = 1.0
+    shares: tuple[float, ...]  # of the training rows of each fold, increasing
+    n_train: IntArray  # (n_shares, n_folds)
+    test_share: float  # ratio of held-out to all training rows, mean over the folds
+    scores: FloatArray  # (n_shares, n_folds); greater is better
+    selected: BoolArray  # (n_shares, n_folds, n_groups)
+    assessed: BoolArray  # (n_groups,); units that are neither forced in nor constant
+    repeats: float  # how often a row is held out, on average
+    ratio: float = 1.0  # as `test_share`, with rows that have no part in any training
+    # (n_pairs, 2); successive folds whose training sets share no rows
     apart: IntArray = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64), repr=False)
 
     def tidy(self) -> Any:
@@ -287,18 +273,10 @@ class RowsNeeded(Summarised, InLibrary):
 
     Attributes
     ----------
-    index : tuple of float
-        Stability indices that are asked for.
-    rows, low, high : ndarray of float64, shape (n_index,)
-        Number of rows and its 95% bootstrap interval; infinite beyond :attr:`limit`.
     limit : int
         Largest number of rows to which the curve is extrapolated.
-    n_train, stability, fitted : ndarray of float64, shape (n_shares,)
-        Training rows, the index between training sets that share no rows, and the fitted curve.
     power, power_low, power_high : float
         Power of the number of rows with which instability falls, with its interval.
-    n_pairs, seed : int
-    call, library : str
 
     Examples
     --------
@@ -315,9 +293,9 @@ class RowsNeeded(Summarised, InLibrary):
     low: FloatArray
     high: FloatArray
     limit: int
-    n_train: FloatArray
-    stability: FloatArray
-    fitted: FloatArray
+    n_train: FloatArray  # (n_shares,)
+    stability: FloatArray  # (n_shares,); the index between training sets that share no rows
+    fitted: FloatArray  # (n_shares,); the fitted curve
     power: float
     power_low: float
     power_high: float

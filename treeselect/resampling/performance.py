@@ -82,37 +82,10 @@ class Performance(printing.Summarised, Scored, Stoppable):
 
     Attributes
     ----------
-    scores, k, n_train, n_test : ndarray, shape (n_folds,)
-    selected : tuple of tuple of str, length n_folds
-        Of each fold, as in :meth:`tidy`.
-    errors : ndarray of float, shape (n_folds,)
-        Standard errors of the scores over samples of the held-out rows; NaN if unknown.
-    n_cases : float
-        Rows, or rows of all classes but the largest, or events.
-    repeats : float
-        How often a row is held out, on average.
-    family, method : str
-    score_bounds : (float, float)
-        Least and greatest value that the score can have; infinite where none is known.
-    rule : str
-        How the number of units is chosen in each fold, in words.
     k_of_fit : int
         Number of units that the fit on all rows selected.
     path_score : float
-        Score of the fit at that size on rows that its search did not use; NaN if there is none, or
-        it was refitted.
-    path_words : str
-        These rows, and what chose the size.
-    held_out : HeldOut
-        Predictions of the held-out rows.
-    labels : mapping of str to str
-        Labels of terms in print, by name; terms without a label are absent.
-    fingerprint : str or None
-        Of the data.
-    model : str
-        The final model, in words.
-    source : treeselect.resampling.fit.Source
-        The data, for :meth:`by`; a copy is without them.
+        Score of the fit at that size on rows that its search did not use; NaN if there is none.
     score_name, score_words, scheme, call, seed, asked, library
         As of :class:`treeselect.resampling.records.Scored` and ``Stoppable``.
 
@@ -127,24 +100,26 @@ class Performance(printing.Summarised, Scored, Stoppable):
     """
 
     scores: FloatArray
-    errors: FloatArray
-    n_cases: float
+    errors: FloatArray  # standard errors of the scores over the held-out rows; NaN if unknown
+    n_cases: float  # rows, or rows of all classes but the largest, or events
     selected: tuple[tuple[str, ...], ...]
     k: IntArray
     n_train: IntArray
     n_test: IntArray
-    repeats: float
+    repeats: float  # how often a row is held out, on average
+    # least and greatest value of the score; infinite where none is known
     score_bounds: tuple[float, float]
     family: str
     method: str
-    rule: str
+    rule: str  # how the number of units is chosen in each fold, in words
     k_of_fit: int
     path_score: float
     held_out: HeldOut
-    labels: Mapping[str, str] = field(default_factory=dict)
-    fingerprint: str | None = None
-    model: str = ""
-    path_words: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)  # labels of terms in print, by name
+    fingerprint: str | None = None  # of the data
+    model: str = ""  # the final model, in words
+    path_words: str = ""  # which rows those of `path_score` are, and what chose the size
+    # the data, for `by`; a copy is without them
     source: Source = field(default=NO_SOURCE, repr=False, compare=False)
 
     @property

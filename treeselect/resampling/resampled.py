@@ -87,21 +87,8 @@ class Resampled(Stoppable):
     groups_name : str or bool
         Column of the clusters that were resampled as a whole; otherwise, whether an array of
         clusters was given.
-    fixed_size : bool
-        Whether no resample could select more than `k` units; False if the method's tuning
-        parameter determined the number.
-    association, similarity : callable or None
-        Strength of the association, in [0, 1], of two units in the data, and of all pairs of units,
-        shape (n_groups, n_groups); None without the data.
-    measured_index, measured_places, measured_associations
-        For a model without its data, what was computed of it earlier: the correlated index, the
-        sets of interchangeable units, the associations in ``Stability.substitutes``.
     along : StabilityPath or None
         Selections at every number of units, if the paths were followed.
-    labels : mapping of str to str
-        Labels of units in print, by name; units without a label are absent.
-    one : str
-        One selectable item in print: "term", or "unit" where there are groups.
     asked, library
         As of :class:`treeselect.resampling.records.Stoppable`.
     """
@@ -114,14 +101,19 @@ class Resampled(Stoppable):
     k: int
     seed: int
     groups_name: str | bool = False
-    fixed_size: bool = True
+    fixed_size: bool = True  # False if the method's tuning parameter determined the number of units
+    # strength, in [0, 1], of two units in the data
     association: Callable[[str, str], float] | None = field(default=None, repr=False, compare=False)
+    # the same of all pairs, (n_groups, n_groups)
     similarity: Callable[[], FloatArray] | None = field(default=None, repr=False, compare=False)
+    # this and the next two: of a model without its data, as computed of it earlier
     measured_index: float = field(default=float("nan"), repr=False, compare=False)
     measured_places: Clusters = field(default=(), repr=False, compare=False)
     measured_associations: tuple[float, ...] = field(default=(), repr=False, compare=False)
     along: StabilityPath | None = field(default=None, repr=False, compare=False)
+    # labels of units in print, by name
     labels: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+    # one item in print: "term", or "unit" where there are groups
     one: str = field(default="term", repr=False, compare=False)
 
     @property

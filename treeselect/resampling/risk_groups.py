@@ -35,20 +35,10 @@ class RiskGroups(Summarised, OfFolds):
 
     Attributes
     ----------
-    names : tuple of str
-    n_rows, risk, predicted : ndarray, shape (n_groups,)
-        Of each group, from the lowest risk to the highest, as in :meth:`calibration`.
     curves : tuple of SurvivalCurve
         Kaplan-Meier estimate of each group.
     horizon : float
         The time at which predicted and observed survival are compared.
-    time : str
-        Name of the times, as in the formula.
-    spans : tuple of ndarray of float, shape (3, n_rows of the group)
-        Start and end of the observation of each row, and its weight.
-    n_left_out : int
-        Rows that were held out together with all rows of their stratum, whose survival can't be
-        predicted.
     scheme, call, seed, library
         As of :class:`treeselect.resampling.records.OfFolds`.
 
@@ -64,13 +54,14 @@ class RiskGroups(Summarised, OfFolds):
 
     names: tuple[str, ...]
     curves: tuple[SurvivalCurve, ...]
-    n_rows: Any
+    n_rows: Any  # (n_groups,), as `risk` and `predicted`, from the lowest risk to the highest
     risk: FloatArray
     horizon: float
     predicted: FloatArray
-    time: str
+    time: str  # name of the times, as in the formula
+    # of each group (3, n_rows): start and end of observation, and weight
     spans: tuple[FloatArray, ...]
-    n_left_out: int = 0
+    n_left_out: int = 0  # rows that were held out together with all rows of their stratum
 
     def tidy(self) -> Any:
         """The survival curves: one row per group and distinct end of a row.

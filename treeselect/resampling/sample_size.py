@@ -36,19 +36,12 @@ class SampleSize(Summarised):
 
     Attributes
     ----------
-    family : str
-    parameters : int
-        Number of candidate parameters.
     r2, largest : float
         Expected R2 of the model (Cox and Snell's, unless the response is a number), and the
         largest possible one.
     criteria : tuple of (str, int, float)
         Of each criterion what it asks for, the number of rows, and the expected shrinkage factor
         with these.
-    event_share : float
-        Expected number of events per row; NaN for numbers.
-    risk : tuple of float
-        Overall risk at the horizon with its 95% interval of `n` rows; NaN if there is none.
 
     Examples
     --------
@@ -59,11 +52,12 @@ class SampleSize(Summarised):
     """
 
     family: str
-    parameters: int
+    parameters: int  # number of candidate parameters
     r2: float
     largest: float
     criteria: tuple[tuple[str, int, float], ...]
-    event_share: float = float("nan")
+    event_share: float = float("nan")  # expected number of events per row; NaN for numbers
+    # overall risk at the horizon with its interval; NaN if there is none
     risk: tuple[float, float, float] = (float("nan"),) * 3
 
     @property

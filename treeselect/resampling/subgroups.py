@@ -49,12 +49,6 @@ class Subgroups(printing.Summarised, Scored):
 
     Attributes
     ----------
-    table : pandas.DataFrame
-        See :meth:`tidy`.
-    held_out : tuple of HeldOut
-        Predictions of the rows of each group.
-    column : str
-        Name of the groups.
     score_name, score_words, scheme, call, seed, library
         As of :class:`treeselect.resampling.records.Scored`.
 
@@ -68,8 +62,8 @@ class Subgroups(printing.Summarised, Scored):
     """
 
     table: pd.DataFrame
-    held_out: tuple[HeldOut, ...]
-    column: str
+    held_out: tuple[HeldOut, ...]  # predictions of the rows of each group
+    column: str  # name of the groups
 
     @property
     def small(self) -> tuple[str, ...]:

@@ -52,30 +52,6 @@ class Validation(Summarised, OfFolds, Stoppable):
 
     Attributes
     ----------
-    predicted : ndarray of float, shape (n_rows,)
-        Predictions of the rows by the fit: means, probabilities of the positive class, or of the
-        event by the horizon.
-    resampled : ndarray of float, shape (n_samples, n_rows)
-        Predictions of the same rows by the model of each bootstrap sample; missing where it has
-        none of the stratum of the row.
-    apparent : ndarray of float, shape (3,)
-        Score, calibration slope and intercept of the fit on its own rows.
-    measures : ndarray of float, shape (n_samples, 3, 3)
-        The same of each model: on the rows drawn, on all rows, and on those not drawn.
-    k : ndarray of int64, shape (n_samples,)
-        Number of units selected on each sample.
-    k_of_fit : int
-    rows, y, mass : ndarray
-        Number in the data, response and weight of each row.
-    family : Family
-    horizon : float
-        Of times to an event; otherwise NaN.
-    what : str
-        What is predicted, in words.
-    rule : str
-        How the number of units is chosen.
-    source : treeselect.resampling.fit.Source
-        The data, for :meth:`by`; a copy is without them.
     scheme, call, seed, asked, library
         As of :class:`treeselect.resampling.records.OfFolds` and ``Stoppable``.
 
@@ -88,19 +64,23 @@ class Validation(Summarised, OfFolds, Stoppable):
     ['AUC', 'slope', 'intercept']
     """
 
+    # (n_rows,); the fit's means, probabilities of the positive class or of the event
     predicted: FloatArray
+    # (n_samples, n_rows); those of each sample's model, missing without the row's stratum
     resampled: FloatArray
-    apparent: FloatArray
+    apparent: FloatArray  # (3,); score, calibration slope and intercept of the fit on its own rows
+    # (n_samples, 3, 3); of each model on the rows drawn, on all and on the others
     measures: FloatArray
-    k: IntArray
+    k: IntArray  # (n_samples,); number of units selected on each sample
     k_of_fit: int
-    rows: IntArray
+    rows: IntArray  # (n_rows,); number in the data
     y: FloatArray
     mass: FloatArray
     family: Family
-    horizon: float
-    what: str
-    rule: str
+    horizon: float  # of times to an event; otherwise NaN
+    what: str  # what is predicted, in words
+    rule: str  # how the number of units is chosen
+    # the data, for `by`; a copy is without them
     source: Source = dataclasses.field(default=NO_SOURCE, repr=False, compare=False)
 
     @property

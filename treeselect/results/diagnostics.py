@@ -60,8 +60,6 @@ class Diagnostics(Summarised):
 
     Attributes
     ----------
-    table : pandas.DataFrame
-        Content of :meth:`tidy`.
     terms : pandas.DataFrame
         One row per term: ``term``, ``df``, ``gvif``, the generalised variance inflation factor, and
         ``inflation``, its root of order ``2 df``: about how many times as wide intervals are as if
@@ -79,17 +77,6 @@ class Diagnostics(Summarised):
     calibration : Recalibration or None
         Slope and intercept of the response on the held-out linear predictors; None for more than
         two classes.
-    held_out : HeldOut
-        Predictions of the linear model for held-out rows.
-    fitted : FittedTerms
-        The model.
-    labels : dict of str to str
-        Labels of terms in print.
-    seed : int
-    is_selected : bool
-        Whether any term was not forced in.
-    library : str
-        Library in which tables are returned.
 
     Examples
     --------
@@ -109,11 +96,11 @@ class Diagnostics(Summarised):
     forest_scores: FloatArray
     difference: cross_validation.PairedDifference
     calibration: Recalibration | None
-    held_out: HeldOut
+    held_out: HeldOut  # predictions of the linear model for held-out rows
     fitted: FittedTerms
-    labels: dict[str, str]
+    labels: dict[str, str]  # labels of terms in print
     seed: int
-    is_selected: bool = True
+    is_selected: bool = True  # whether any term was not forced in
     library: str = "pandas"
 
     def _content(self) -> SummaryContent:

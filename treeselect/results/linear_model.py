@@ -54,33 +54,12 @@ class GlmFit(Summarised, coefficients.Tabled, Predicting, InPapers):
         Complete cases, and rows excluded because a selected term is missing.
     left_out : tuple of str
         Columns dropped because they are linear combinations of others.
-    content : SummaryContent
-        Of :meth:`summary`, but for the rows, which are those of the table.
-    table : pandas.DataFrame
-        Content of :meth:`tidy`.
-    library : str
-        Library in which tables are returned.
     ratio : str
         What the exponential of a coefficient is, such as an odds ratio; may be empty.
-    response : str
     formula : str
         Of the model, for formulaic, patsy and statsmodels; splines are ``cr(age, knots=...)``.
     statistics : dict of str to float
         Of the whole model: see :func:`treeselect.models.linear.statistics.fit_statistics`.
-    labels : dict of str to str
-        Labels of the columns that have one.
-    fitted : FittedTerms
-        The model as the tests of its terms use it.
-    predictor : LinearPredictor
-        What :meth:`predict` needs.
-    fingerprint : str or None
-        Of the data.
-    seed : int
-        Of the fit.
-    references : dict of str to Reference
-        Reference levels of factors, by term.
-    shown : pandas.DataFrame or None
-        The table as it is printed, with differences between quartiles for splines.
 
     Notes
     -----
@@ -103,19 +82,22 @@ class GlmFit(Summarised, coefficients.Tabled, Predicting, InPapers):
     n_used: int
     n_dropped: int
     left_out: tuple[str, ...]
-    content: SummaryContent
+    content: SummaryContent  # of the summary, but for the rows, which are those of the table
     table: pd.DataFrame
     library: str = "pandas"
     ratio: str = ""
     response: str = ""
     formula: str = ""
     statistics: dict[str, float] = field(default_factory=dict)
-    labels: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)  # labels of the columns that have one
+    # the model as the tests of its terms use it
     fitted: tests.FittedTerms | None = field(default=None, repr=False)
     predictor: LinearPredictor | None = None
-    fingerprint: str | None = None
+    fingerprint: str | None = None  # of the data
     seed: int = 0
+    # reference levels of factors, by term
     references: Mapping[str, coefficients.Reference] = field(default_factory=dict)
+    # the table as it is printed: of splines the difference between quartiles
     shown: pd.DataFrame | None = field(default=None, repr=False)
 
     @property
