@@ -47,7 +47,6 @@ from treeselect.designs.scoring import Scoring
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError
 from treeselect.frames.tables import library_of, open_table
-from treeselect.models.linear.coefficients import ModelColumn, Tabled, coefficient_frame
 from treeselect.printing import Summarised, chosen_digits
 from treeselect.resampling.folds import Splitter, mean_repeats, read_folds, split_rows
 from treeselect.results.calls import call_text, data_text, once
@@ -382,12 +381,11 @@ def _sample_note(data: ModelData) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison(Summarised, Tabled, Contest):
+class Comparison(Summarised, Contest):
     """Methods compared on the same folds.
 
     Returned by :func:`treeselect.compare`. Its attributes are those of
-    :class:`treeselect.comparison.record.Contest`. For the package maketables it is a column of
-    differences from the best method: ``maketables.ETable([found])``.
+    :class:`treeselect.comparison.record.Contest`.
 
     Examples
     --------
@@ -460,17 +458,6 @@ class Comparison(Summarised, Tabled, Contest):
         own = None if template is None else file_path(template, name="template")
         with chosen_digits(check_digits(digits)):
             return write_comparison(self, file_path(path), own, sections)
-
-    def _column(self) -> ModelColumn:
-        if len(self.runs) < 2:
-            raise OptionError("A table of differences needs two methods or more.\n  Found: one.")
-        return ModelColumn(
-            table=coefficient_frame(self.coefficient_table(), has_tests=True),
-            response=f"{self.score_name} minus that of {self.best}",
-            statistics={"folds": len(self.n_test)},
-            below=("folds",),
-            errors="corrected resampled t",
-        )
 
     def __repr__(self) -> str:
         return (

@@ -138,7 +138,7 @@ HARD = (
 
 COMPARED = (
     "tidy()", "glance()", "summary()", "curves()", "differences()", "terms()", "report(html)",
-    "best", "__repr__()", "tidy(references=True)", "references()", "coefficient_table()",
+    "best", "__repr__()", "references()",
     "ranked_table()", "partial", "differences(k=1)", "plot()", "summary(digits=2)",
     "differences(VALUE)", "differences(k=VALUE)", "plot(VALUE)", "report(html, sections=VALUE)",
     "report(html, digits=VALUE)",

@@ -27,11 +27,6 @@ def fit(rows):
     return treeselect.select("ill ~ .", rows, method="mrmr", k=3, seed=1)
 
 
-@pytest.fixture(scope="module")
-def compared(rows):
-    return treeselect.compare("ill ~ .", rows, ["mrmr", "lasso"], k=1, folds=3, seed=1)
-
-
 def test_p_values_that_are_not_valid_draw_no_stars(fit):
     glm, split = fit.refit("glm"), fit.inference(seed=1)
     table = glm.__maketables_coef_table__
@@ -54,17 +49,6 @@ def test_what_has_coefficients_and_intervals(fit):
         fit.inference(repeats=2, seed=1).__maketables_coef_table__  # noqa: B018
 
 
-def test_methods_are_compared_with_the_best_if_there_are_several(compared, rows):
-    table, found = compared.__maketables_coef_table__, compared.differences().iloc[0]
-    assert table.index.to_list() == [found["method"]]
-    assert compared.__maketables_depvar__ == f"AUC minus that of {compared.best}"
-    assert table["p"].to_list() == pytest.approx([found["p_value"]], nan_ok=True)
-    assert compared.__maketables_stat__("folds") == 3
-    alone = treeselect.compare("ill ~ x", rows, ["mrmr"], k=1, folds=2, seed=1)
-    with pytest.raises(OptionError, match="two methods"):
-        alone.__maketables_coef_table__  # noqa: B018
-
-
 def test_labels_go_with_the_coefficients(rows):
     labels = {"x": "Exposure", "site": "Hospital"}
     fit = treeselect.select("ill ~ x + site", rows, method="mrmr", k=2, seed=1, labels=labels)
@@ -73,7 +57,7 @@ def test_labels_go_with_the_coefficients(rows):
         assert set(model.__maketables_var_labels__) <= set(model.__maketables_coef_table__.index)
 
 
-def test_several_fits_are_in_one_table(fit, compared):
+def test_several_fits_are_in_one_table(fit):
     maketables = pytest.importorskip("maketables")
     models = [fit.refit("glm"), fit.inference(seed=1)]
     for form in ("tex", "typst"):
@@ -81,4 +65,3 @@ def test_several_fits_are_in_one_table(fit, compared):
         assert "site=York" in text
         assert "Terms selected on" in text
         assert "\x1b" not in text
-    assert compared.best in maketables.ETable([compared]).make(type="typst")

@@ -161,14 +161,8 @@ class Contest(Scored, Stoppable):
 
     # --- tables --------------------------------------------------------------------------------
 
-    def tidy(self, *, references: bool = False) -> Any:
+    def tidy(self) -> Any:
         """One row for each method, fold and size.
-
-        Parameters
-        ----------
-        references : bool
-            Whether to add the reference models: rows whose ``method`` is "null" or "full", with
-            ``k`` 0 or the number of units. A column ``reference`` then marks them.
 
         Returns
         -------
@@ -178,14 +172,23 @@ class Contest(Scored, Stoppable):
             largest set of at most ``k``; ``score`` on the held-out rows; ``seconds`` for the whole
             path and the refitted model; ``terms``, tuple of terms, most important first.
         """
-        frame = pd.DataFrame([row for run in self.runs for row in self._fold_rows(run)])
-        if checks.check_flag("references", references):
-            run = self.reference_run
-            added = () if run is None else self._fold_rows(run)
-            names = [REFERENCES[int(row["k"] > 0)] for row in added]
-            more = pd.DataFrame(added, columns=frame.columns).assign(method=names, reference=True)
-            frame = pd.concat([frame.assign(reference=False), more], ignore_index=True)
-        return self._frame(frame.astype({"k": "Int64"}))
+        repeats = self.repeat_of_fold.tolist()
+        rows = [
+            {
+                "method": run.label,
+                "repeat": repeats[number] + 1,
+                "fold": repeats[: number + 1].count(repeats[number]),
+                "k": run.size_at(place),
+                "n_selected": len(units),
+                "score": float(fold.scores[place]),
+                "seconds": float(fold.seconds[place]),
+                "terms": tuple(name for g in units for name in self.terms_of_unit[g]),
+            }
+            for run in self.runs
+            for number, fold in enumerate(run.folds)
+            for place, units in enumerate(fold.units)
+        ]
+        return self._frame(pd.DataFrame(rows).astype({"k": "Int64"}))
 
     def references(self) -> Any:
         """Scores of the null and the full model on the same folds.
@@ -214,24 +217,6 @@ class Contest(Scored, Stoppable):
         named = [{"reference": name} | row for name, row in zip(REFERENCES, rows, strict=False)]
         frame = pd.DataFrame(named, columns=columns).astype({"k": "Int64"})
         return self._frame(frame)
-
-    def _fold_rows(self, run: Run) -> list[dict[str, Any]]:
-        """A row for each fold and size."""
-        repeats = self.repeat_of_fold.tolist()
-        return [
-            {
-                "method": run.label,
-                "repeat": repeats[number] + 1,
-                "fold": repeats[: number + 1].count(repeats[number]),
-                "k": run.size_at(place),
-                "n_selected": len(units),
-                "score": float(fold.scores[place]),
-                "seconds": float(fold.seconds[place]),
-                "terms": tuple(name for g in units for name in self.terms_of_unit[g]),
-            }
-            for number, fold in enumerate(run.folds)
-            for place, units in enumerate(fold.units)
-        ]
 
     def curves(self) -> Any:
         """One row for each method and size, averaged over the folds.
@@ -310,17 +295,6 @@ class Contest(Scored, Stoppable):
         ]  # fmt: skip
         frame = pd.DataFrame(rows, columns=columns).astype({"k": "Int64", "k_reference": "Int64"})
         return self._frame(frame)
-
-    def coefficient_table(self) -> pd.DataFrame:
-        """Differences from the best method, under the names of a table of coefficients."""
-        from scipy import stats
-
-        found = self.in_pandas.differences()
-        half = (found["ci_high"] - found["ci_low"]) / 2
-        error = half / stats.t.ppf(0.975, max(len(self.n_test) - 1, 1))
-        return found.rename(columns={"method": "column", "difference": "estimate"}).assign(
-            std_error=error, statistic=(found["difference"] / error).where(error > 0)
-        )
 
     def terms(self) -> Any:
         """Selection frequency of each term over the folds, by method, at the size compared.

@@ -374,11 +374,7 @@ SAME_ROWS, OTHER_ROWS = "the same rows", "other rows"
 _LABELS = {
     "selection": "Terms selected on",
     "deviance": "Deviance",
-    "events": "Events",
-    "folds": "Folds",
     "imputations": "Imputations",
-    "score": "Score",
-    "reference": "Reference",
 }
 """Labels of statistics unknown to maketables."""
 
