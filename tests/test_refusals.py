@@ -183,7 +183,6 @@ DOORS = {
     ("pairs", lambda at, **given: at.stability.pairs(**given)): {"level": set()},
     ("q_values", lambda at, **given: at.paths.q_values(**given)): {
         "power": set(), "cutoff": {"huge", "beyond digits"},
-        "independent_pairs": {"None", "huge", "beyond digits"},
     },
     ("resample ", lambda at, **given: at.fit.resample(**{"n": 2} | given)): {
         "path": {"true"}, "effects": {"true"},

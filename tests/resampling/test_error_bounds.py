@@ -468,14 +468,13 @@ def test_q_values_by_hand(found):
 
 
 def test_more_pairs_than_count_change_nothing(found):
-    twice = dataclasses.replace(
-        found,
-        selected=np.tile(found.selected, (2, 1)),
-        along=StabilityPath(2 * found.along.counts, 8, 0),
-    )
-    table = found.q_values(independent_pairs=2)
-    pd.testing.assert_frame_equal(twice.q_values(independent_pairs=2), table)
-    assert (twice.q_values(independent_pairs=4)["efp"] <= table["efp"]).all()
+    def times(n):
+        selected, counts = np.tile(found.selected, (n, 1)), n * found.along.counts
+        along = StabilityPath(counts, 4 * n, 0)
+        return dataclasses.replace(found, selected=selected, along=along).q_values()
+
+    pd.testing.assert_frame_equal(times(26), times(13))
+    assert (times(13)["efp"] <= found.q_values()["efp"]).all()
 
 
 def test_lines_of_a_figure_begin_with_the_fit(found):

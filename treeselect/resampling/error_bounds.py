@@ -369,19 +369,18 @@ def followed(
     return stability.along
 
 
-def efp_of(stability: Resampled, power: int, cutoff: float, independent_pairs: int) -> FloatArray:
+def efp_of(stability: Resampled, power: int, cutoff: float) -> FloatArray:
     """Efp scores of the units that are not forced in: see ``Stability.q_values``."""
     exponent = checks.whole(power)
     if exponent not in (1, 2, 3):
         raise OptionError(f"`power` must be 1, 2 or 3.\n  Found: {checks.described(power)}.")
     cutoff = checks.check_between("cutoff", cutoff, 0)
-    pairs = checks.check_count("independent_pairs", independent_pairs, least=1)
     if not _has_whole_pairs(stability):
         raise StabilityError(
             f"Q-values need complete complementary pairs.\n  Found: {stability.words}. Use {_WAY}."
         )
     path = followed(stability, "q-values", _WAY)
-    n_pairs = min(stability.n_resamples // 2, pairs)
+    n_pairs = min(stability.n_resamples // 2, PAIRS)
     return efp_scores(path.frequency[:, stability.assessed], n_pairs, exponent, cutoff)
 
 

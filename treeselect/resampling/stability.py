@@ -156,12 +156,7 @@ class Stability(printing.Summarised, Resampled):
         }
         return self._frame(pd.DataFrame(table))
 
-    def q_values(
-        self,
-        power: int = error_bounds.POWER,
-        cutoff: float = error_bounds.CUTOFF,
-        independent_pairs: int = error_bounds.PAIRS,
-    ) -> Any:
+    def q_values(self, power: int = error_bounds.POWER, cutoff: float = error_bounds.CUTOFF) -> Any:
         """False discovery rates by integrated path stability selection.
 
         Select the units with a q-value of at most 0.1 to control the false discovery rate at 10%,
@@ -173,8 +168,6 @@ class Stability(printing.Summarised, Resampled):
             Exponent of ``2 frequency - 1``: see the notes.
         cutoff : float
             Sizes are used as long as the mean bound is at most this, above 0.
-        independent_pairs : int
-            Upper limit on the number of independent pairs that all pairs count as: see the notes.
 
         Returns
         -------
@@ -231,7 +224,7 @@ class Stability(printing.Summarised, Resampled):
         >>> print(fit.stability.q_values().head(1)["term"][0])
         sex
         """
-        efp = error_bounds.efp_of(self, power, cutoff, independent_pairs)
+        efp = error_bounds.efp_of(self, power, cutoff)
         judged = np.flatnonzero(self.assessed)
         frame = pd.DataFrame(
             {
