@@ -63,11 +63,13 @@ def plot(
     need_matplotlib()
     names = shown_names(fit.design)
     fit = as_shown(fit)
-    if term is not None:
-        term = names.get(term, term)
-        drawn = _shape(fit, term) if other is None else _grid(fit, term, names.get(other, other))
-    else:
+    drawn: _Drawn
+    if term is None:
         drawn = _FIGURES[kind](fit)
+    elif other is None:
+        drawn = _shape(fit, names.get(term, term))
+    else:
+        drawn = shape_map(fit, names.get(term, term), names.get(other, other)), 6.4, 5.2
     figure, *size = drawn
     return plotted(figure, ax, (size[0], size[1]))
 
@@ -257,23 +259,6 @@ def _correlation(fit: Fit) -> _Drawn:
     bold, side = [True] * len(units), 2.2 + 0.5 * len(units)
     figure = Tiles(x=units, y=units, tiles=tiles, bold=bold, head="Association in the data")
     return figure, side, side
-
-
-def _grid(fit: Fit, term: str, other: str) -> _Drawn:
-    """Mean response at each pair of values in the data."""
-    found = shape_map(fit, term, other)
-    tiles = [
-        [None if np.isnan(mean) else Tile("", float(mean)) for mean in row] for row in found.means
-    ]
-    figure = Tiles(
-        head=f"{term} and {other}; grey: not in the data",
-        x=found.x,
-        y=found.y,
-        tiles=tiles,
-        labels=(found.x_label, found.y_label),
-        scale=found.scale,
-    )
-    return figure, 6.4, 5.2
 
 
 # --- shapes --------------------------------------------------------------------------------------

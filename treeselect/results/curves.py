@@ -20,7 +20,7 @@ from treeselect.errors import OptionError, listing, quoted
 from treeselect.figures import axes
 from treeselect.figures.axes import number_text
 from treeselect.figures.charts import MOST_LINES, UnitLines, interval_rows
-from treeselect.figures.marks import Figure, Rows, Rule
+from treeselect.figures.marks import Figure, Rows, Rule, Tile, Tiles
 from treeselect.figures.shapes import MISSING, Curve, CurvePoint, panels, share_scale, single_figure
 from treeselect.frames.values import Labels, read_column
 from treeselect.models.linear import coefficients
@@ -214,24 +214,10 @@ def frequency_lines(stability: Stability, most: int = MOST_LINES) -> UnitLines:
 # --- maps of two terms ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class ShapeMap:
-    """Mean response at each pair of values of two terms."""
-
-    # values of the first and of the second term: numbers rising, levels in their order, missing
-    # ones last
-    x: tuple[str, ...]
-    y: tuple[str, ...]
-    x_label: str  # the variables behind the terms
-    y_label: str
-    # shape (len(y), len(x)); NaN where a pair does not occur; of more than two classes those of the
-    # class that varies most
-    means: FloatArray
-    scale: str  # what the means are
-
-
-def shape_map(result: Fit, term: str, other: str) -> ShapeMap:
-    """The map of two selected terms with one variable each."""
+def shape_map(result: Fit, term: str, other: str) -> Tiles:
+    """The map of two selected terms with one variable each: the mean response at each pair of
+    values that occurs, of more than two classes that of the class that varies most. Numbers rise,
+    levels stand in their order, missing values last."""
     table = shape_table(result, term, other)
     x, x_names = _places(result, table, term)
     y, y_names = _places(result, table, other)
@@ -240,11 +226,15 @@ def shape_map(result: Fit, term: str, other: str) -> ShapeMap:
     centred = of_outputs - share @ of_outputs / share.sum()
     shown = int(np.argmax(share @ centred**2))  # of several classes the one that varies most
     label = str(classes[shown]) if len(classes) > 2 else None
-    means = np.full((len(y_names), len(x_names)), np.nan)
-    means[y, x] = of_outputs[:, shown]
+    tiles: list[list[Tile | None]] = [[None] * len(x_names) for _ in y_names]
+    for i, j, mean in zip(y, x, of_outputs[:, shown].tolist(), strict=True):
+        tiles[i][j] = Tile("", mean)
     columns = (result.design.spec[t].term.variables[0] for t in (term, other))
     x_label, y_label = map(result.design.word_for, columns)
-    return ShapeMap(x_names, y_names, x_label, y_label, means, scale_of(result, label))
+    return Tiles(
+        head=f"{term} and {other}; grey: not in the data", x=x_names, y=y_names, tiles=tiles,
+        labels=(x_label, y_label), scale=scale_of(result, label),
+    )  # fmt: skip
 
 
 def _places(result: Fit, table: pd.DataFrame, term: str) -> tuple[list[int], tuple[str, ...]]:
