@@ -387,7 +387,7 @@ def _effect_column(
         found.append(f"{words}, {own.step}: {own.change}" if own.change else str(words))
     drawn = {}
     if len(material.curve_rows) == 1:
-        curves = material.curve_rows[0].curves
+        curves = material.curve_rows[0]
         seen = [p.effect for own in curves for p in own.points]
         drawn = {own.term: _curve_mark(own, min(seen), max(seen)) for own in curves}
     return _Column("Effect", tuple(found), tuple(drawn.get(str(row["term"])) for row in rows))

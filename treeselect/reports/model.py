@@ -44,7 +44,7 @@ def learned(material: parts.FitMaterial) -> parts.Section | None:
 def shapes(material: parts.FitMaterial) -> parts.Section | None:
     """Shapes of the most important terms; None without the data or a term of one variable."""
     fit = material.fit
-    found = tuple(replace(row, curves=row.curves[:6]) for row in material.curve_rows)
+    found = tuple(row[:6] for row in material.curve_rows)
     if not found:
         return None
     table = _points_table(found)
@@ -59,7 +59,7 @@ def shapes(material: parts.FitMaterial) -> parts.Section | None:
 
 
 def _all_curves(rows: tuple[CurveRow, ...]) -> list[Curve]:
-    return [curve for row in rows for curve in row.curves]
+    return [curve for row in rows for curve in row]
 
 
 def _pictures(fit: Fit, rows: tuple[CurveRow, ...]) -> tuple[parts.Panels, ...]:
@@ -69,10 +69,8 @@ def _pictures(fit: Fit, rows: tuple[CurveRow, ...]) -> tuple[parts.Panels, ...]:
     response = fit.design.response.name
     return tuple(
         parts.Panels(
-            f"{response}: {row.of_class}" if len(rows) > 1 else "",
-            tuple(
-                replace(next(drawn), key=f"shape-{i + 1}-{j + 1}") for j in range(len(row.curves))
-            ),
+            f"{response}: {row[0].of_class}" if len(rows) > 1 else "",
+            tuple(replace(next(drawn), key=f"shape-{i + 1}-{j + 1}") for j in range(len(row))),
         )
         for i, row in enumerate(rows)
     )
@@ -104,7 +102,7 @@ def _shapes_lead(fit: Fit, rows: tuple[CurveRow, ...]) -> str:
             "There is one row of panels for each class."
             if len(rows) > 1
             else f"Of the {n_classes:,} classes, only the one with the most variable effects is"
-            f" shown: {rows[0].of_class}."
+            f" shown: {rows[0][0].of_class}."
         )
     if any(point.is_missing for curve in found for point in curve.points):
         sentences.append("Squares show missing values.")
@@ -143,10 +141,10 @@ def _points_table(rows: tuple[CurveRow, ...]) -> parts.Table:
             f"{points[0].share:.3f}",
             *(cell for point in points for cell in effect(point)),
         )
-        for curves in zip(*(row.curves for row in rows), strict=True)
+        for curves in zip(*rows, strict=True)
         for points in zip(*(curve.points for curve in curves), strict=True)
     )
-    heads = [f"Effect on {row.of_class}" for row in rows] if several else ["Effect"]
+    heads = [f"Effect on {row[0].of_class}" for row in rows] if several else ["Effect"]
     heads += ["2.5 to 97.5%"] if has_band and not several else []
     return parts.Table(("Term", "Value", "Share of rows", *heads), rows_of_points)
 

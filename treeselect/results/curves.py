@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -84,26 +84,20 @@ def curves(result: Fit, term: str) -> tuple[Curve, ...]:
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
-class CurveRow:
-    """Curves of several terms, all of one class if there are more than two."""
-
-    of_class: str
-    curves: tuple[Curve, ...]
+CurveRow = tuple[Curve, ...]
+"""Curves of several terms, all of one class if there are more than two."""
 
 
 def curve_rows(result: Fit, terms: Sequence[str], most: int) -> tuple[CurveRow, ...]:
     """Curves of terms with one variable each: one row, or one for each of at most so many classes,
     in their order; of more classes, that whose effects vary most."""
-    found = [curves(result, term) for term in terms]
-    rows = [
-        CurveRow(label, tuple(own for every in found for own in every if own.of_class == label))
-        for label in dict.fromkeys(["", *map(str, result.design.response.classes)])
-        if any(own.of_class == label for every in found for own in every)
-    ]
+    found = [curve for term in terms for curve in curves(result, term)]
+    labels = dict.fromkeys(["", *map(str, result.design.response.classes)])
+    each = (tuple(own for own in found if own.of_class == label) for label in labels)
+    rows = tuple(row for row in each if row)
     if len(rows) > most:
-        return (max(rows, key=lambda row: sum(curve.variance for curve in row.curves)),)
-    return tuple(rows)
+        return (max(rows, key=lambda row: sum(curve.variance for curve in row)),)
+    return rows
 
 
 def takes_numbers(result: Fit, term: str) -> bool:
