@@ -90,7 +90,7 @@ def test_latex_and_html_have_the_tables(made):
         ((), (), {"n_judged": 7}, 1, "Of 7 other sets of 2 terms .* none has an out-of-bag"),
         ((), RIVALS[:1], {"n_judged": 1200}, 2, "Of 1,200 other sets .* 1 has an out-of-bag"),
         ((), RIVALS[:3], {"n_judged": 7}, 2, "3 have .* of the selection. Sets that the"),
-        ((), RIVALS, {"n_judged": 7}, 2, r"4 have .* `.alternatives\(\)` lists them\."),
+        ((), RIVALS, {"n_judged": 7}, 2, r"4 have .* `fit.search.alternatives\(\)` lists them\."),
         ((), RIVALS, {"n_rivals": 60, "n_judged": 70}, 2, r"60 have .* lists the best 4\."),
         (
             EXCHANGES, (), {"n_judged": 0}, 1,
