@@ -240,6 +240,12 @@ def test_levels_of_two_factors_and_many_levels(data):
     assert cells[-1].step == "93 others, with smaller changes"
 
 
+def test_points_of_a_product_name_all_levels_that_stand_there(data):
+    shape = select(data, "y ~ f:b", k=1).model.shape("f:b").dropna()
+    assert shape["f"].tolist() == ["a", "b", "c", "a or b or c"]
+    assert shape["b"].tolist() == [True, True, True, False]
+
+
 def test_of_many_levels_the_most_frequent_have_points_of_their_own():
     rng = np.random.default_rng(0)
     level = np.minimum(rng.exponential(60, size=900), 149).astype(int)
