@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from survival_data import small_times
 
 import treeselect
 from treeselect.errors import OptionError, TreeselectWarning
@@ -132,6 +133,14 @@ def test_what_is_said_of_hazards_interactions_and_problems():
     text = str(fitted("y", data, "x + z + u").refit("glm").diagnostics(folds=2).summary())
     assert "Interactions that add to the model" in text
     assert "x × z (<0.0001). A formula with `*` has them." in " ".join(text.split())
+
+
+def test_scores_that_learn_from_the_training_rows_have_their_predictions():
+    given = {"method": "mrmr", "k": 2, "seed": 1, "scoring": "integrated_brier"}
+    fit = treeselect.select("Surv(time, dead) ~ risky + x", small_times(), **given)
+    found = fit.refit("glm").diagnostics(folds=3)
+    own = fit.performance(3, model="glm").mean
+    assert found.scores.mean() == pytest.approx(own, abs=0.1)
 
 
 def test_a_copied_outlier_has_the_influence():

@@ -327,11 +327,11 @@ def _held_out(
         part = alone.drawn(train.in_groups(None))
         free = part.is_free
         fit = fit_linear(part.of_columns(free), found.family, found.name, found.classes)
-        own = place[split.test]
-        offset = 0.0 if full.offset is None else full.offset[own]
-        predicted.append(diagnostics.fitted_means(fit, matrix[own][:, free], offset))
-        here = np.zeros((len(data.weight), *predicted[-1].shape[1:]))
-        here[split.test] = predicted[-1]
+        offset = 0.0 if full.offset is None else full.offset
+        means = diagnostics.fitted_means(fit, matrix[:, free], offset)
+        predicted.append(means[place[split.test]])
+        here = np.zeros((len(data.weight), *means.shape[1:]))
+        here[full.rows] = means  # some scores need the predictions of the training rows, too
         forest = named_model(
             "forest", problem, train, selected, seed=stream_seed(seed, "diagnostics", number),
             n_threads=workers_for(None).n_threads, wants_importance=False,
