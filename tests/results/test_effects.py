@@ -225,6 +225,10 @@ def test_imputed_values_stand_at_no_point(data):
     assert pair["share"].sum() == pytest.approx(1)
     assert pair.notna().all(axis=None)
     assert fit.model.interactions()["strength"].between(0, 1).all()
+    apart = data.assign(z=data["z"].where(data.index < 80), f=data["f"].where(data.index >= 80))
+    found = select(apart, "y ~ x + z + f", k=3, missing="impute").model
+    assert len(found.interactions()) == 2  # no row tells z and f
+    assert found.shape("z", "f")["share"].sum() == pytest.approx(1)
 
 
 def test_levels_of_two_factors_and_many_levels(data):

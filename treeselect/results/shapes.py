@@ -57,7 +57,7 @@ class Sample:
         """The rows that stand at a point, or, unless levels may be `rare`, would."""
         kinds = (self.imputed, self.rare)[: 1 + rare]
         gaps = np.logical_or.reduce([kind[term] for kind in kinds for term in terms])
-        if not gaps.any():
+        if not gaps.any() or gaps.all():
             return self
         own = np.flatnonzero(~gaps)
         along = {term: values[own] for term, values in self.along.items()}
@@ -413,6 +413,7 @@ def interaction_table(result: Fit) -> pd.DataFrame:
             "n_resamples": record.count,
         }
     )
+    frame = frame.dropna(subset=["strength"])  # no row has both terms without imputation
     return frame.sort_values("size", ascending=False, kind="stable", ignore_index=True)
 
 
