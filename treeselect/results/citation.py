@@ -451,11 +451,10 @@ def _scores(fit: Fit, performance: Performance | None) -> list[str]:
         where = "In the same folds" if fit.scores.spared is None else "On the held-out rows"
         if fit.scores.of_halves:
             where = f"In {fit.scores.words(fit.choice.folds)}"
-        is_past = any(note.endswith(OF_PREVIOUS) for note in fit.notes)
         said.append(
             f"{where}, {family.score_name} with this number of {noun(fit)} was"
             f" {score_text(mean, error, 'standard error')}"
-            f"{', with the model that the final one replaced' if is_past else ''}."
+            f"{', with the model that the final one replaced' if is_of_past(fit) else ''}."
         )
         words.append(family.score_words)
     if performance is not None and np.isfinite(performance.mean):
@@ -468,6 +467,11 @@ def _scores(fit: Fit, performance: Performance | None) -> list[str]:
         )
         words.append(performance.score_words)
     return [*said, *(text for text in dict.fromkeys(words) if text)]
+
+
+def is_of_past(fit: Fit) -> bool:
+    """Whether the scores by size are of a model that the final one replaced."""
+    return any(note.endswith(OF_PREVIOUS) for note in fit.notes)
 
 
 def of_model(fit: Fit, performance: Performance) -> str:
