@@ -125,6 +125,12 @@ def test_printed_names_can_not_act_and_the_performance_is_of_the_fit(two, mixed,
         two.search.citation(cross_validated.performance(2))
     with pytest.raises(OptionError, match="`performance` must belong to the same fit"):
         two.search.citation(two.refit("stack").performance(2))
+    other = two.performance(2, model="glm")
+    said = "of a generalised linear model of the selected terms on the held-out rows was"
+    assert said in two.search.citation(other).methods
+    refitted = cross_validated.refit("stack").search.citation().methods
+    assert "with the model that the final one replaced" in refitted
+    assert "replaced" not in cross_validated.search.citation().methods
 
 
 # --- fingerprint -------------------------------------------------------------------------------

@@ -3,7 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
 from scipy import stats
+from survival_data import small_times
 
 import treeselect
 from treeselect.errors import OptionError, TreeselectWarning
@@ -132,6 +134,26 @@ def test_what_is_said_of_hazards_interactions_and_problems():
     text = str(fitted("y", data, "x + z + u").refit("glm").diagnostics(folds=2).summary())
     assert "Interactions that add to the model" in text
     assert "x × z (<0.0001). A formula with `*` has them." in " ".join(text.split())
+
+
+def test_scores_that_learn_from_the_training_rows_have_their_predictions():
+    given = {"method": "mrmr", "k": 2, "seed": 1, "scoring": "integrated_brier"}
+    fit = treeselect.select("Surv(time, dead) ~ risky + x", small_times(), **given)
+    found = fit.refit("glm").diagnostics(folds=3)
+    own = fit.performance(3, model="glm").mean
+    assert found.scores.mean() == pytest.approx(own, abs=0.1)
+
+
+def test_gamma_models_are_calibrated_on_the_scale_of_their_linear_predictor():
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame(rng.normal(size=(300, 2)), columns=["x", "z"])
+    data["y"] = rng.gamma(2, np.exp(1 + 0.8 * data["x"]) / 2)
+    found = fitted("y", data, "x + z").refit("gamma").diagnostics(folds=3)
+    held, law = found.held_out, sm.families.Gamma(sm.families.links.Log())
+    own = sm.GLM(held.y, sm.add_constant(np.log(held.predicted)), law).fit()
+    told = found.calibration
+    assert told.slope == pytest.approx(own.params[1])
+    assert (told.slope_low, told.slope_high) == pytest.approx(tuple(own.conf_int()[1]))
 
 
 def test_a_copied_outlier_has_the_influence():

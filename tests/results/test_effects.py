@@ -225,6 +225,10 @@ def test_imputed_values_stand_at_no_point(data):
     assert pair["share"].sum() == pytest.approx(1)
     assert pair.notna().all(axis=None)
     assert fit.model.interactions()["strength"].between(0, 1).all()
+    apart = data.assign(z=data["z"].where(data.index < 80), f=data["f"].where(data.index >= 80))
+    found = select(apart, "y ~ x + z + f", k=3, missing="impute").model
+    assert len(found.interactions()) == 2  # no row tells z and f
+    assert found.shape("z", "f")["share"].sum() == pytest.approx(1)
 
 
 def test_levels_of_two_factors_and_many_levels(data):
@@ -238,6 +242,12 @@ def test_levels_of_two_factors_and_many_levels(data):
     cells = [own for own in effect_cells(found) if own.term == "C(many)"]
     assert len(cells) == 7
     assert cells[-1].step == "93 others, with smaller changes"
+
+
+def test_points_of_a_product_name_all_levels_that_stand_there(data):
+    shape = select(data, "y ~ f:b", k=1).model.shape("f:b").dropna()
+    assert shape["f"].tolist() == ["a", "b", "c", "a or b or c"]
+    assert shape["b"].tolist() == [True, True, True, False]
 
 
 def test_of_many_levels_the_most_frequent_have_points_of_their_own():

@@ -141,7 +141,8 @@ class PairProbes:
 
 
 def read_strengths(model: TreeModel, probes: PairProbes) -> FloatArray:
-    """Strength and size of the interaction of each pair; NaN if the model lacks a term."""
+    """Strength and size of the interaction of each pair; NaN if the model lacks a term, or no row
+    has both."""
     found = np.full((len(probes.pairs), 2), np.nan)
     own = np.flatnonzero(model.groups[probes.coded.groups.ids])
     has = [bool(np.isin(term.columns, own).all()) for term in probes.terms]
@@ -165,8 +166,10 @@ def read_strengths(model: TreeModel, probes: PairProbes) -> FloatArray:
             [np.repeat(codes[0], sizes[1], axis=0), np.tile(codes[1], (sizes[0], 1))]
         )
         told = np.flatnonzero((first.place >= 0) & (second.place >= 0))
+        if not len(told):
+            continue
         at = first.place[told] * sizes[1] + second.place[told]
-        cells = np.bincount(at, share[told] / max(share[told].sum(), 1e-300), len(points))
+        cells = np.bincount(at, share[told] / share[told].sum(), len(points))
         held = cells > 0  # others do not enter the strength, and prediction takes most of the time
         mean = np.zeros((len(points), n_outputs_of(model.family)))
         mean[held] = mean_at(

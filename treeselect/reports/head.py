@@ -17,7 +17,7 @@ from treeselect.reports.path import with_others
 from treeselect.resampling.fit import Fit, noun
 from treeselect.resampling.stability import index_words
 from treeselect.results import summary
-from treeselect.results.citation import cite, versions_text
+from treeselect.results.citation import cite, is_of_past, of_model, versions_text
 from treeselect.results.effects import (
     effect_cells,
     effect_notes,
@@ -95,7 +95,8 @@ def _nested(material: parts.FitMaterial) -> parts.Card | None:
         f"{found.score_name}, nested cross-validation",
         printing.plain_score(found.mean),
         f"{sure or _error(found.mean, found.standard_error)}, mean of"
-        f" {len(found.scores):,} folds. Neither the terms nor their number was chosen on the"
+        f" {len(found.scores):,} folds{of_model(material.fit, found)}."
+        " Neither the terms nor their number was chosen on the"
         " held-out rows.",
     )
 
@@ -134,6 +135,7 @@ def _tuning(fit: Fit) -> parts.Card:
         printing.plain_score(glance["cv_score"]),
         f"{_error(glance['cv_score'], glance['cv_se'])}. {how}",
         *(f"On the same rows: {said}." for _, said in summary.reference_facts(fit)),
+        *(["Of the model that the final one replaced."] if is_of_past(fit) else []),
     )
 
 

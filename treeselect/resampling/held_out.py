@@ -298,20 +298,22 @@ def probability_of(held: HeldOut, number: int) -> FloatArray:
     return held.predicted if held.predicted.ndim == 1 else held.predicted[:, number]
 
 
-def recalibration(held: HeldOut) -> Recalibration | None:
-    """Calibration slope and intercept: the response regressed on the linear predictor. None for
-    more than two classes, which have no single linear predictor. The relative risks of each fold
-    have their own baseline hazard, and no intercept."""
+def recalibration(held: HeldOut, law: Any = None) -> Recalibration | None:
+    """Calibration slope and intercept: the response regressed on the linear predictor, of the
+    family or of another `law` of statsmodels. None for more than two classes, which have no single
+    linear predictor. The relative risks of each fold have their own baseline hazard, and no
+    intercept."""
     if held.predicted.ndim == 2:
         return None
     known = linear_predictor(held.family, held.predicted)
+    known = known if law is None else law.link(held.predicted)
     mass, y = held.mass * held.like_rows() / held.mass.sum(), held.y
     if held.family.has_times:  # each fold has its own baseline hazards
         pairs = np.column_stack([held.fold, y[:, STRATUM]])
         y = y.copy()
         y[:, STRATUM] = np.unique(pairs, axis=0, return_inverse=True)[1].ravel()
     several = held.grouped and len(np.unique(held.unit)) > 1
-    return recalibrate(held.family.name, y, known, mass, held.unit if several else None)
+    return recalibrate(held.family.name, y, known, mass, held.unit if several else None, law)
 
 
 def mean_outcome(y: FloatArray, mass: FloatArray, horizon: float) -> float:

@@ -16,7 +16,14 @@ from treeselect.frames.tables import PrintedTable, in_library
 from treeselect.printing import SummaryContent, enumeration
 from treeselect.resampling.fit import Fit, as_shown
 from treeselect.resampling.performance import Performance
-from treeselect.results.citation import TREATED, Citation, limitations, methods_text, versions_text
+from treeselect.results.citation import (
+    TREATED,
+    Citation,
+    limitations,
+    methods_text,
+    of_model,
+    versions_text,
+)
 from treeselect.results.summary import few_rows_note, summarise
 from treeselect.results.tables import missing_counts
 
@@ -95,7 +102,8 @@ def _items(fit: Fit, cited: Citation, performance: Performance | None) -> Iterat
     prepared = " ".join(design.notes) or "Columns as in the data."
     score = f"{TO_ADD}`fit.performance()`, and give it here as `performance`."
     if performance is not None:
-        score = f"{performance.score_name} {performance.words}, nested cross-validation."
+        of = of_model(fit, performance)
+        score = f"{performance.score_name}{of} {performance.words}, nested cross-validation."
     yield "1", "Title", f"{TO_ADD}that a prediction model is developed, population, outcome."
     yield "2", "Abstract", f"{TO_ADD}see TRIPOD+AI for abstracts."
     yield "3", "Background", f"{TO_ADD}context, existing models, users, known inequalities."

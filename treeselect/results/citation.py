@@ -17,6 +17,7 @@ from treeselect.resampling.choosing import LEVEL, path_is_short
 from treeselect.resampling.fit import Fit, as_shown, noun
 from treeselect.resampling.performance import Performance
 from treeselect.resampling.stability import index_words
+from treeselect.results.refitting import OF_PREVIOUS
 from treeselect.results.summary import options_text
 from treeselect.results.tables import class_counts, missing_counts
 from treeselect.results.verdict import kept_units
@@ -453,7 +454,8 @@ def _scores(fit: Fit, performance: Performance | None) -> list[str]:
             where = f"In {fit.scores.words(fit.choice.folds)}"
         said.append(
             f"{where}, {family.score_name} with this number of {noun(fit)} was"
-            f" {score_text(mean, error, 'standard error')}."
+            f" {score_text(mean, error, 'standard error')}"
+            f"{', with the model that the final one replaced' if is_of_past(fit) else ''}."
         )
         words.append(family.score_words)
     if performance is not None and np.isfinite(performance.mean):
@@ -461,11 +463,22 @@ def _scores(fit: Fit, performance: Performance | None) -> list[str]:
         score = performance.words
         said.append(
             f"In an outer {performance.scheme}, with the whole selection{included} repeated inside"
-            f" each fold, {performance.score_name} on the held-out rows was {score}, averaged over"
-            f" {len(performance.scores):,} folds."
+            f" each fold, {performance.score_name}{of_model(fit, performance)} on the held-out rows"
+            f" was {score}, averaged over {len(performance.scores):,} folds."
         )
         words.append(performance.score_words)
     return [*said, *(text for text in dict.fromkeys(words) if text)]
+
+
+def is_of_past(fit: Fit) -> bool:
+    """Whether the scores by size are of a model that the final one replaced."""
+    return any(note.endswith(OF_PREVIOUS) for note in fit.notes)
+
+
+def of_model(fit: Fit, performance: Performance) -> str:
+    """Whose score it is, where another model than the final one predicted the held-out rows."""
+    own = performance.model in ("", fit.model.description)
+    return "" if own else f" of {performance.model}"
 
 
 def _stability_sentences(fit: Fit) -> list[str]:

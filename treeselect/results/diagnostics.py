@@ -24,6 +24,7 @@ from treeselect.figures.marks import Figure, Plane, Rule, Series
 from treeselect.figures.plotting import need_matplotlib, plotted
 from treeselect.frames.tables import in_library
 from treeselect.models.linear import diagnostics
+from treeselect.models.linear.data import GAMMA, TWEEDIE
 from treeselect.models.linear.fit import fit_linear
 from treeselect.models.linear.statistics import Recalibration
 from treeselect.models.linear.tests import FittedTerms
@@ -314,11 +315,11 @@ def _held_out(
         part = alone.drawn(train.in_groups(None))
         free = part.is_free
         fit = fit_linear(part.of_columns(free), found.family, found.name, found.classes)
-        own = place[split.test]
-        offset = 0.0 if full.offset is None else full.offset[own]
-        predicted.append(diagnostics.fitted_means(fit, matrix[own][:, free], offset))
-        here = np.zeros((len(data.weight), *predicted[-1].shape[1:]))
-        here[split.test] = predicted[-1]
+        offset = 0.0 if full.offset is None else full.offset
+        means = diagnostics.fitted_means(fit, matrix[:, free], offset)
+        predicted.append(means[place[split.test]])
+        here = np.zeros((len(data.weight), *means.shape[1:]))
+        here[full.rows] = means  # some scores need the predictions of the training rows, too
         forest = named_model(
             "forest", problem, train, selected, seed=stream_seed(seed, "diagnostics", number),
             n_threads=workers_for(None).n_threads, wants_importance=False,
@@ -357,9 +358,11 @@ def diagnose(
         )
     held, scores, forest, share = _held_out(found, data, n_folds, seed)
     gap = cross_validation.paired_difference(cross_validation.differences(forest, scores), share)
+    has_law = found.family in (GAMMA, TWEEDIE)  # of numbers, but not that of least squares
+    law = found.fit.result.model.family if has_law else None
     return Diagnostics(
         table, terms, diagnostics.interaction_tests(found), hazards, scores, forest, gap,
-        recalibration(held), held, found, shown_names(data), seed,
+        recalibration(held, law), held, found, shown_names(data), seed,
         not data.arrays.groups.keep.all(), library,
     )  # fmt: skip
 

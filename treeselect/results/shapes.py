@@ -57,7 +57,7 @@ class Sample:
         """The rows that stand at a point, or, unless levels may be `rare`, would."""
         kinds = (self.imputed, self.rare)[: 1 + rare]
         gaps = np.logical_or.reduce([kind[term] for kind in kinds for term in terms])
-        if not gaps.any():
+        if not gaps.any() or gaps.all():
             return self
         own = np.flatnonzero(~gaps)
         along = {term: values[own] for term, values in self.along.items()}
@@ -295,7 +295,8 @@ def _most_points(result: Fit, terms: Sequence[str], sample: Sample, usual: int) 
 
 
 def _in_words(axis: Numbers | Labels, place: IntArray, is_exact: BoolArray, n: int) -> list[Any]:
-    """What stands for each of n points: of numbers the mean of the rows there, else their level."""
+    """What stands for each of n points: of numbers the mean of the rows there, else their level, or
+    levels."""
     if isinstance(axis, Numbers):
         known = is_exact & ~np.isnan(axis.values)
         count = np.bincount(place[known], minlength=n)
@@ -307,9 +308,14 @@ def _in_words(axis: Numbers | Labels, place: IntArray, is_exact: BoolArray, n: i
         return (
             [bool(v) for v in means] if axis.is_bool and known[is_exact].all() else means.tolist()
         )
-    codes = np.full(n, -1)
-    codes[place[is_exact]] = axis.codes[is_exact]
-    return [axis.levels[code] if code >= 0 else None for code in codes]
+    known = is_exact & (axis.codes >= 0)
+    found: list[list[Any]] = [[] for _ in range(n)]
+    for at, code in np.unique(np.column_stack([place[known], axis.codes[known]]), axis=0).tolist():
+        found[at].append(axis.levels[code])
+    # A product of a level and nothing is the same for all levels.
+    return [
+        " or ".join(map(str, own)) if len(own) > 1 else own[0] if own else None for own in found
+    ]
 
 
 def _order_of(values: Sequence[Any], axis: Numbers | Labels) -> FloatArray:
@@ -407,6 +413,7 @@ def interaction_table(result: Fit) -> pd.DataFrame:
             "n_resamples": record.count,
         }
     )
+    frame = frame.dropna(subset=["strength"])  # no row has both terms without imputation
     return frame.sort_values("size", ascending=False, kind="stable", ignore_index=True)
 
 

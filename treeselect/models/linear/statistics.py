@@ -196,9 +196,11 @@ def recalibrate(
     linear_predictor: FloatArray,
     mass: FloatArray,
     groups: IntArray | None = None,
+    law: Any = None,
 ) -> Recalibration:
-    """Regress the response on the predictions by the model of the family: the slope with an
-    intercept of its own, the intercept at slope 1 (Steyerberg 2019, section 15.3)."""
+    """Regress the response on the predictions by the model of the family, or of another `law` of
+    statsmodels: the slope with an intercept of its own, the intercept at slope 1 (Steyerberg 2019,
+    section 15.3)."""
     if family == "cox":  # the coefficient of Cox's model
         slope, error = float("nan"), float("nan")
         if np.ptp(linear_predictor):
@@ -210,13 +212,14 @@ def recalibrate(
     if family != "gaussian" and np.ptp(y) == 0:
         return Recalibration(*_UNKNOWN, *_UNKNOWN, _REGRESSIONS[family])
     ones = np.ones((len(y), 1))
-    ends = _last(family, y, np.column_stack([ones, linear_predictor]), None, mass, groups)
-    intercept = _last(family, y, ones, linear_predictor, mass, groups)
+    ends = _last(family, law, y, np.column_stack([ones, linear_predictor]), None, mass, groups)
+    intercept = _last(family, law, y, ones, linear_predictor, mass, groups)
     return Recalibration(*ends, *intercept, _REGRESSIONS[family])
 
 
 def _last(
     family: str,
+    law: Any,
     y: FloatArray,
     columns: FloatArray,
     offset: FloatArray | None,
@@ -238,7 +241,8 @@ def _last(
     with own_filters():
         warnings.simplefilter("ignore")  # for separation, which is checked below
         try:
-            model = sm.GLM(y, columns, kinds[family](), offset=offset, freq_weights=mass)
+            law = law or kinds[family]()
+            model = sm.GLM(y, columns, law, offset=offset, freq_weights=mass)
             by = {} if groups is None else {"cov_type": "cluster", "cov_kwds": {"groups": groups}}
             found = model.fit(**by)
             if not by and family == "poisson" and overdispersed(found):
