@@ -199,7 +199,8 @@ def _classes(name: str, labels: Labels, family: str) -> Response:
         )
     rows = np.flatnonzero(labels.codes >= 0)
     present, y = np.unique(labels.codes[rows], return_inverse=True)
-    kind = "categorical" if labels.declared else "text"
+    is_text = not labels.declared and all(isinstance(level, str) for level in labels.levels)
+    kind = "text" if is_text else "categorical"
     classes = tuple(labels.levels[c] for c in present)
     reason = f"{quoted(name)} is {kind} with {_COUNTS.get(len(classes), len(classes))} classes"
     found = _class_response(name, classes, y, rows, len(labels.codes), family, reason)
