@@ -146,9 +146,10 @@ def _read(
                 f"  Found: {quoted(term.name)}, times to an event. Leave `family` out, or write"
                 ' `family="cox"`.'
             )
-        y, rows, levels = read_times(formula, frame)
+        orders: dict[str, Any] = {}
+        y, rows, levels = read_times(formula, frame, orders)
         reason = "time to event" if family == "auto" else "as specified"
-        known = follow_up_of(formula, y, weight[rows], levels)
+        known = follow_up_of(formula, y, weight[rows], levels, orders)
         n_dropped = len(frame) - len(rows)
         return Response(term.name, y, rows, families.COX, reason, (), n_dropped, known)
     if family == "cox":

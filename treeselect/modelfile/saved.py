@@ -9,7 +9,7 @@ import dataclasses
 from typing import Any, Literal, TypeVar
 
 import numpy as np
-from msgspec import Raw, Struct
+from msgspec import Raw, Struct, field
 
 from treeselect.algorithms.method import is_method, is_plain
 from treeselect.algorithms.registry import method_record
@@ -86,6 +86,7 @@ class SavedFollowUp(Struct, frozen=True):
     median: float | None
     span: tuple[float, float]
     levels: tuple[tuple[Level, ...], ...]
+    orders: dict[str, dict[str, list[Level]]] = field(default_factory=dict)
 
 
 class SavedResponse(Struct, frozen=True):
