@@ -346,6 +346,19 @@ def test_starts_strata_and_missing_values():
         strata_of(known, data.spec.formula, new.drop(columns="site"))
 
 
+def test_strata_that_compare_levels_have_the_order_of_the_fit(tmp_path):
+    rng = np.random.default_rng(0)
+    levels, data = ["low", "mid", "high"], pd.DataFrame({"x": rng.normal(size=60), "dead": 1})
+    data["time"], stage = rng.exponential(size=60), rng.choice(levels, 60)
+    data["stage"] = pd.Categorical(stage, levels, ordered=True)
+    formula = "Surv(time, dead) ~ x + strata(stage > 'low')"
+    fit = treeselect.select(formula, data, k=1, seed=1, method="mrmr", progress=False)
+    asked = {"type": "survival", "times": [0.5]}
+    for own in (fit, treeselect.load(fit.save(tmp_path / "m"))):
+        found = own.predict(data.assign(stage=stage), **asked)
+        pd.testing.assert_frame_equal(found, fit.predict(data, **asked))
+
+
 def test_the_same_data_again_and_others():
     frame = FRAME.assign(stop=FRAME["time"] + 2)
     data = prepared("Surv(begin, stop, dead) ~ x + strata(site)", frame)

@@ -117,6 +117,7 @@ def test_rows_with_a_response_are_used_and_it_is_named():
     assert (over.rows.tolist(), over.y.tolist()) == ([0, 2], [0, 1])
     assert response(["a", "b"]).reason == "`y` is text with two classes"
     assert response(pd.Categorical(["a", "b"])).reason == "`y` is categorical with two classes"
+    assert response([1, 2, 2], left="C(y)").reason == "`C(y)` is categorical with two classes"
     assert response([True, False]).reason == "`y` is logical"
     assert response([0, 1]).reason == "`y` is 0 or 1"
     assert response([0, 2]).reason == "`y` is numeric"

@@ -172,6 +172,12 @@ def test_nothing_selected_leaves_the_intercept():
     assert table["estimate"][0] == pytest.approx(np.mean([frame["y"].mean() for frame in frames]))
 
 
+def test_a_pooled_model_of_forced_in_terms_is_not_called_selected():
+    for keep, said in ((["x", "z"], "not affected by a selection"), (["x"], "are not valid")):
+        found = select_all("number ~ x + z", mice_frames(), 2, keep=keep)
+        assert said in " ".join(found.pooled().summary().content.notes)
+
+
 def test_a_level_that_one_imputation_lacks():
     frames = mice_frames()
     frames[2] = frames[2].assign(site=frames[2]["site"].replace("York", "Bath"))

@@ -96,6 +96,9 @@ def test_calls_that_need_the_data_take_them(fit, data, file):
     pd.testing.assert_frame_equal(found, fit.resample(3).stability.tidy())
     with pytest.raises(NewDataError, match="must be the data that the model was fitted to"):
         again.with_data(data.head(50)).resample(3)
+    for own in (again, fit):
+        with pytest.raises(NewDataError, match="as many rows, with other values or in another"):
+            own.with_data(data[::-1])
 
 
 def test_the_data_are_kept_if_asked_for(fit, data, tmp_path):

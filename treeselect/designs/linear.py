@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast, get_args
 
@@ -423,14 +423,19 @@ class Gaps:
         return shown + (f" and {len(self.counts) - 8} more" if len(self.counts) > 8 else "")
 
 
-def gaps_of(data: ModelData, terms: Sequence[str]) -> Gaps:
-    """Missing values of some terms in the rows with weight."""
-    used = data.row_weights.used
-    missing = {name: np.zeros(len(used), dtype=bool) for name in terms}
+def missing_terms(data: ModelData, terms: Iterable[str]) -> dict[str, BoolArray]:
+    """Rows in which each of some terms is missing, each of shape (n_rows,)."""
+    missing = {name: np.zeros(len(data.row_weights), dtype=bool) for name in terms}
     pairs = zip(data.arrays.column_names, data.arrays.columns, data.arrays.n_levels, strict=True)
     for name, column, n_levels in pairs:
         if name in missing:
             missing[name] |= np.isnan(column) if n_levels is None else column == 0
+    return missing
+
+
+def gaps_of(data: ModelData, terms: Sequence[str]) -> Gaps:
+    """Missing values of some terms in the rows with weight."""
+    used, missing = data.row_weights.used, missing_terms(data, terms)
     counts = {name: int((rows & used).sum()) for name, rows in missing.items()}
     found = sorted(((name, n) for name, n in counts.items() if n), key=lambda pair: -pair[1])
     every = np.logical_or.reduce([*missing.values(), np.zeros(len(used), dtype=bool)])

@@ -130,6 +130,7 @@ class ModelData:
     # what predicts; None for the method's own final model
     model: FinalModel | Estimator | None = None
     missing: Missing = "level"
+    fingerprint: str | None = None  # of the data that a model file leaves out, if it has it
 
     __repr__ = brief
 
@@ -251,11 +252,11 @@ class ModelData:
             other = f"the classes {now}; the fit had {then}."
         elif response.follow_up != self.response.follow_up:
             other = "different times, events or strata, in the same number of rows."
+        problem = "`data` must be the data that the model was fitted to.\n  Found: "
         if other:
-            problem = "`data` must be the data that the model was fitted to."
-            raise NewDataError(f"{problem}\n  Found: {other}")
+            raise NewDataError(problem + other)
         arrays = dataclasses.replace(self.arrays, columns=columns, binned=self.arrays.bin(columns))
-        return dataclasses.replace(
+        found = dataclasses.replace(
             self,
             arrays=arrays,
             response=dataclasses.replace(self.response, y=response.y, rows=response.rows),
@@ -263,6 +264,10 @@ class ModelData:
             offset=None if known is None else known[response.rows],
             sources=used[list(self.spec.variables)],
         )
+        own = data_fingerprint(self) or self.fingerprint
+        if own not in (None, data_fingerprint(found)):
+            raise NewDataError(f"{problem}as many rows, with other values or in another order.")
+        return found
 
     def with_model(self, model: Any, known: Sequence[str] = get_args(FinalModel)) -> ModelData:
         """The same with a final model that is asked for; None for the method's own. Other models

@@ -146,9 +146,10 @@ def _read(
                 f"  Found: {quoted(term.name)}, times to an event. Leave `family` out, or write"
                 ' `family="cox"`.'
             )
-        y, rows, levels = read_times(formula, frame)
+        orders: dict[str, Any] = {}
+        y, rows, levels = read_times(formula, frame, orders)
         reason = "time to event" if family == "auto" else "as specified"
-        known = follow_up_of(formula, y, weight[rows], levels)
+        known = follow_up_of(formula, y, weight[rows], levels, orders)
         n_dropped = len(frame) - len(rows)
         return Response(term.name, y, rows, families.COX, reason, (), n_dropped, known)
     if family == "cox":
@@ -199,7 +200,8 @@ def _classes(name: str, labels: Labels, family: str) -> Response:
         )
     rows = np.flatnonzero(labels.codes >= 0)
     present, y = np.unique(labels.codes[rows], return_inverse=True)
-    kind = "categorical" if labels.declared else "text"
+    is_text = not labels.declared and all(isinstance(level, str) for level in labels.levels)
+    kind = "text" if is_text else "categorical"
     classes = tuple(labels.levels[c] for c in present)
     reason = f"{quoted(name)} is {kind} with {_COUNTS.get(len(classes), len(classes))} classes"
     found = _class_response(name, classes, y, rows, len(labels.codes), family, reason)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -67,6 +67,8 @@ class FollowUp:
     # of the numbers of strata; one empty tuple without strata
     strata: tuple[str, ...] = ()
     levels: tuple[tuple[Any, ...], ...] = ((),)
+    # levels of columns that strata compare by their order, by stratum: see ``in_order``
+    orders: Mapping[str, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
 
 
 def follow_up_facts(known: FollowUp | None) -> tuple[tuple[str, str], ...]:
@@ -91,7 +93,11 @@ def follow_up_facts(known: FollowUp | None) -> tuple[tuple[str, str], ...]:
 
 
 def follow_up_of(
-    formula: ParsedFormula, y: FloatArray, weight: WeightArray, levels: tuple[tuple[Any, ...], ...]
+    formula: ParsedFormula,
+    y: FloatArray,
+    weight: WeightArray,
+    levels: tuple[tuple[Any, ...], ...],
+    orders: Mapping[str, Any],
 ) -> FollowUp:
     """The facts about these rows."""
     assert formula.survival is not None
@@ -110,7 +116,7 @@ def follow_up_of(
     span = float(times[0]), float(times[np.argmax(at_least(until, _MOST * until[-1]))])
     copies = copies_of(weight)
     n_rows, n_events = int(copies.sum()), int(copies @ y[:, EVENT])
-    return described_follow_up(formula, n_rows, n_events, median, span, levels)
+    return described_follow_up(formula, n_rows, n_events, median, span, levels, orders)
 
 
 def described_follow_up(
@@ -120,6 +126,7 @@ def described_follow_up(
     median: float | None,
     span: tuple[float, float],
     levels: tuple[tuple[Any, ...], ...],
+    orders: Mapping[str, Any],
 ) -> FollowUp:
     """The record of these figures, with the names in a formula."""
     node = formula.survival
@@ -127,8 +134,9 @@ def described_follow_up(
     start = None if node.start is None else node.start.text
     strata = tuple(factor.name for factor in formula.strata)
     return FollowUp(
-        node.stop.text, node.event.text, start, n_rows, n_events, median, span, strata, levels
-    )
+        node.stop.text, node.event.text, start, n_rows, n_events, median, span, strata, levels,
+        orders,
+    )  # fmt: skip
 
 
 def are_times(y: FloatArray, weight: WeightArray, known: FollowUp) -> bool:
@@ -169,7 +177,7 @@ def strata_of(follow_up: FollowUp, formula: ParsedFormula, frame: pd.DataFrame) 
             f"`data` must have the columns of the strata.\n  Missing: {listing(absent)}."
         )
     try:
-        labels = strata_labels(formula.strata, frame)
+        labels = strata_labels(formula.strata, frame, dict(follow_up.orders))
     except DataError as error:
         raise NewDataError(str(error)) from None
     number = {own: code for code, own in enumerate(follow_up.levels)}
@@ -198,13 +206,18 @@ def strata_of(follow_up: FollowUp, formula: ParsedFormula, frame: pd.DataFrame) 
     return np.asarray(lookup[inverse.ravel()])
 
 
-def strata_labels(factors: Sequence[Factor], frame: pd.DataFrame) -> list[Labels]:
-    """Labels of what ``strata()`` is given; each distinct number is one."""
+def strata_labels(
+    factors: Sequence[Factor], frame: pd.DataFrame, orders: dict[str, Any]
+) -> list[Labels]:
+    """Labels of what ``strata()`` is given; each distinct number is one. `orders` are filled, or
+    replayed."""
     found = []
     for factor in factors:
         columns = {v: read_column(frame[v], v) for v in factor.variables}
-        values = evaluate(factor, columns, {})
+        state = {"orders": orders[factor.name]} if factor.name in orders else {}
+        values = evaluate(factor, columns, state)
         assert not isinstance(values, Basis)
+        orders |= {factor.name: state["orders"]} if "orders" in state else {}
         found.append(as_factor(values))
     return found
 
@@ -230,17 +243,17 @@ _LARGEST = 1e70
 
 
 def read_times(
-    formula: ParsedFormula, frame: pd.DataFrame
+    formula: ParsedFormula, frame: pd.DataFrame, orders: dict[str, Any]
 ) -> tuple[FloatArray, IntArray, tuple[tuple[Any, ...], ...]]:
     """The response of a formula with ``Surv()`` on its left: `y` of shape (n_known, 4), see
     :mod:`treeselect.engine.survival.times`; the rows in which times, event and strata are known;
-    and the levels of the strata, as in :class:`FollowUp`."""
+    and the levels of the strata, as in :class:`FollowUp`, whose `orders` are filled."""
     node = formula.survival
     assert node is not None
     columns = {v: _column(frame, v, node) for v in formula.response.variables}
     stop, event = _values(node.stop, columns), _values(node.event, columns)
     start = None if node.start is None else _values(node.start, columns)
-    labels = strata_labels(formula.strata, frame)
+    labels = strata_labels(formula.strata, frame, orders)
     parts = [("event", event), ("stop", stop), *([("start", start)] if start is not None else [])]
     missing = missing_rows(dict(parts))
     for own in labels:

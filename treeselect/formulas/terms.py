@@ -455,7 +455,10 @@ def in_order(
     if "orders" not in state:
         state["orders"] = {n: [*own.levels] if own.ordered else [] for n, own in labels.items()}
         return columns
-    return {**columns, **{n: _ordered(own, state["orders"][n]) for n, own in labels.items()}}
+    return {
+        **columns,
+        **{n: _ordered(own, state["orders"].get(n, [])) for n, own in labels.items()},
+    }
 
 
 def _ordered(labels: Labels, levels: Sequence[Any]) -> Labels:

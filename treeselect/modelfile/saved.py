@@ -9,7 +9,7 @@ import dataclasses
 from typing import Any, Literal, TypeVar
 
 import numpy as np
-from msgspec import Raw, Struct
+from msgspec import Raw, Struct, field
 
 from treeselect.algorithms.method import is_method, is_plain
 from treeselect.algorithms.registry import method_record
@@ -19,7 +19,7 @@ from treeselect.designs.columns import TermSpec
 from treeselect.designs.encoding import NewLevels
 from treeselect.designs.estimators import Estimator
 from treeselect.designs.imputer import Imputer
-from treeselect.designs.modeldata import ModelData, RowCounts
+from treeselect.designs.modeldata import ModelData, RowCounts, data_fingerprint
 from treeselect.designs.problem import FinalModel, Missing
 from treeselect.designs.row_sample import RowSample
 from treeselect.designs.scoring import scoring_record
@@ -86,6 +86,7 @@ class SavedFollowUp(Struct, frozen=True):
     median: float | None
     span: tuple[float, float]
     levels: tuple[tuple[Level, ...], ...]
+    orders: dict[str, dict[str, list[Level]]] = field(default_factory=dict)
 
 
 class SavedResponse(Struct, frozen=True):
@@ -150,6 +151,7 @@ class SavedDesign(Struct, frozen=True):
     sample: RowSample | None
     data: SavedRows | None
     missing: Missing = "level"
+    fingerprint: str | None = None
 
 
 # --- the models ----------------------------------------------------------------------------------
@@ -324,6 +326,7 @@ def saved_design(data: ModelData, choice: Choice | None = None) -> SavedDesign:
         sample=data.sample,
         data=None if choice is None else _rows(data, choice),
         missing=data.missing,
+        fingerprint=data_fingerprint(data) or data.fingerprint,
     )
 
 

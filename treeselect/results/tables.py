@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from treeselect.algorithms.task import Trace
+from treeselect.designs.linear import missing_terms
 from treeselect.engine.rounding import falling
 from treeselect.errors import OptionError, quoted
 from treeselect.models.model import permuted_changes
@@ -201,8 +202,15 @@ def class_counts(fit: Fit) -> tuple[tuple[str, int], ...]:
 
 def missing_counts(fit: Fit) -> tuple[list[tuple[str, int]], int]:
     """Rows in which each column behind the terms is missing, the most first, columns without any
-    left out; and rows in which one of them is. They need the data."""
+    left out; and rows in which one of them is. A term that is missing in other rows, such as those
+    with a level that ``C(x, levels=...)`` leaves out, counts beside its columns. They need the
+    data."""
     absent, copies = fit.design.sources.isna(), fit.design.row_weights.copies
+    terms = [spec.term for spec in fit.design.spec.terms if not spec.term.is_plain]
+    variables = {term.name: list(term.variables) for term in terms}
+    for term, rows in missing_terms(fit.design, variables).items():
+        if (rows & ~absent[variables[term]].any(axis=1)).any():
+            absent[term] = rows
     count = absent.mul(copies, axis=0).sum().sort_values(ascending=False, kind="stable")
     label = fit.design.words
     found = [(label.get(str(name), str(name)), int(n)) for name, n in count.items() if n]
