@@ -51,6 +51,17 @@ def test_the_readme_says_what_the_evidence_shows():
     assert " ".join(told.split()) in readme
 
 
+def test_the_page_on_losses_counts_those_of_the_table():
+    results = ROOT / "benchmarks" / "results"
+    lost = (results / "answers_losses.md").read_text("utf-8").count("\n| ") - 1
+    others = (results / "answers_losses.md").read_text("utf-8").count("| other columns")
+    n = pd.read_csv(results / "answers_tables.csv")["case"].nunique()
+    page = (PAGES.parent / "evidence" / "learned.md").read_text("utf-8")
+    assert f"On {lost} of {n} real tables" in page
+    assert f"On {lost - others} of these only larger sets do" in page
+    assert f"On {others} of the {n} tables" in page
+
+
 def test_recalls_are_those_of_the_table(truth):
     assert len(recalls()) >= 8
     page = (PAGES / "exchange.md").read_text(encoding="utf-8").split("(recall-on-simulated-data)=")
