@@ -345,6 +345,18 @@ def test_what_is_refused(data, fits):
         treeselect.compare([fits[0], other])
 
 
+def test_rows_that_one_fit_drops_count_whatever_the_order(data):
+    some = data.assign(b=data["b"].where(data["b"] < 0.5))
+    one = treeselect.select("y ~ a + b + c", some, method="mrmr", k=1, seed=2)
+    two = one.update(missing="drop")
+    found, other = (treeselect.compare(own, folds=3) for own in ([one, two], [two, one]))
+    n_train = two.performance(3).n_train
+    assert found.tidy()["n_train"].to_list() == other.tidy()["n_train"].to_list() == list(n_train)
+    assert max(n_train) < min(one.performance(3).n_train)
+    assert found.difference.p_value == other.difference.p_value
+    assert treeselect.compare([one, one, two], folds=3).differences[1] == found.difference
+
+
 def test_growing_training_sets_have_one_ratio_of_held_out_rows_everywhere(fits, data):
     folds = TimeSeriesSplit(4)
     one = fits[0].performance(folds)

@@ -753,9 +753,10 @@ class SelectionResult(Summarised):
         Notes
         -----
         Calibration slope and intercept are those of a regression of the response on the linear
-        predictor: the slope with a free intercept, the intercept with the slope fixed at 1. For
-        times to an event the slope is the coefficient of Cox's model, and the intercept the
-        logarithm of the observed over the expected number of events.
+        predictor: the slope with a free intercept, the intercept with the slope fixed at 1. An
+        offset, whose coefficient is known, has no part in the slope. For times to an event the
+        slope is the coefficient of Cox's model, and the intercept the logarithm of the observed
+        over the expected number of events.
 
         Optimism is small for a model that hardly adapts. A forest reproduces its own rows, and its
         corrected score is still optimistic: look at ``left_out``, or at :meth:`performance`. Tests

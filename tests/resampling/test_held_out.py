@@ -592,3 +592,22 @@ def test_intervals_of_calibration_allow_for_clusters_and_for_counts_that_vary_mo
     ratio = (wide.slope_high - wide.slope_low) / (narrow.slope_high - narrow.slope_low)
     assert ratio > 1.3
     assert np.isnan(recalibrate("binomial", 0 * ones, eta, ones)[:6]).all()
+
+
+def test_an_offset_has_no_part_in_the_slope_of_calibration():
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame(rng.normal(size=(200, 2)), columns=["a", "b"]).assign(
+        time=rng.exponential(size=200), died=1, log=1.5 * rng.normal(size=200)
+    )
+    data["count"] = rng.poisson(np.exp(data["log"] + 1))
+    for response, family in (("count", "poisson"), ("Surv(time, died)", "auto")):
+        fit = treeselect.select(
+            f"{response} ~ a + b", data, method="mrmr", k=2, family=family, offset="log", seed=1,
+            model="glm",
+        )  # fmt: skip
+        assert fit.validate(2).tidy()["apparent"][1] == pytest.approx(1, abs=1e-5)
+        held = fit.performance(2).held_out
+        assert held.offset.tolist() == data["log"][held.row].to_list()
+        assert recalibration(held).slope < 0.8  # of noise
+        alone = held.family.mean(held.offset + 0.3)
+        assert np.isnan(recalibration(dataclasses.replace(held, predicted=alone)).slope)

@@ -27,7 +27,7 @@ def test_numbers_are_those_of_pmsampsize(family):
         own = [n for _, n, _ in found.criteria]
         assert own == asked[: len(own)]
         assert found.n == row["n"]
-        assert round(found.criteria[1][2], 3) == row["shrinkage2"]
+        assert round(found.criteria[1][2], 3) == min(row["shrinkage2"], 1.0)  # of one, above 1
         if family != "gaussian":
             assert found.largest == pytest.approx(row["max_r2a"], rel=1e-12)
             assert found.events == pytest.approx(row["events"])
@@ -80,6 +80,17 @@ def test_more_rows_than_needed_shrink_no_more(p, r2, shrinkage):
         assert n <= found.n
         if n == found.n:
             assert factor >= shrinkage
+
+
+@pytest.mark.parametrize("p", [1, 24, 1_000_000])
+def test_the_factor_of_each_criterion_is_that_of_its_rows(p):
+    found = treeselect.sample_size(p, "binomial", r2=0.288, prevalence=0.174)
+    assert len(found.criteria) == 3
+    for _, n, factor in found.criteria:  # van Houwelingen and le Cessie's, of the apparent R2
+        if factor > 0.288:
+            assert factor == pytest.approx(1 + p / (n * np.log(1 - 0.288 / factor)), abs=0.01)
+    factors = [factor for *_, factor in treeselect.sample_size(1, "gaussian", r2=0.3).criteria]
+    assert factors == [1, 1, 1]
 
 
 def test_what_is_printed():

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+
+import numpy as np
+import pandas as pd
 import pytest
 from quick import burnt, by_mrmr
 from round_numbers import with_round_numbers
@@ -9,6 +13,8 @@ from survival_data import small_fit, small_times
 
 import treeselect
 from treeselect.designs.survival import FollowUp, follow_up_facts
+from treeselect.results.citation import limitations
+from treeselect.results.summary import _optimism_notes
 
 
 @pytest.fixture(scope="module")
@@ -173,3 +179,17 @@ def test_far_too_few_rows_are_told(mixed):
     share = small_times()["dead"].mean()
     needed = treeselect.sample_size(3, "cox", rate=share, follow_up=1).n
     assert f"needs {needed:,} rows" in " ".join(str(timed.summary()).split())
+
+
+def test_what_is_said_of_halves_of_many_rows():
+    # More than 10,000 rows are scored by models of samples of their halves.
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame(rng.normal(size=(90, 2)), columns=["x", "z"])
+    data["y"] = data["x"] > 0
+    fit = treeselect.select("y ~ x + z", data, seed=1, resamples=2)._fit
+    rows = dataclasses.replace(fit.design.rows, used=10_001)
+    long = dataclasses.replace(fit, design=dataclasses.replace(fit.design, rows=rows))
+    for own, part in ((fit, ""), (long, "at most 5,000 rows of ")):
+        said = limitations(own, None)[0]
+        assert f"models fitted to {part and f'{part}each '}half of the rows; the number" in said
+        assert f"scored on {part}the other half" in " ".join(_optimism_notes(own))

@@ -60,8 +60,8 @@ class FitComparison(printing.Summarised, Scored):
     scores: FloatArray  # (n_fits, n_folds); on the held-out rows, greater is better
     selected: tuple[tuple[str, ...], ...]
     k: IntArray  # (n_fits, n_folds); number of units selected in each fold
-    n_train: IntArray  # (n_folds,), as `n_test`
-    n_test: IntArray
+    n_train: IntArray  # (n_fits, n_folds); rows that train, which a fit may drop
+    n_test: IntArray  # (n_folds,)
     repeats: float  # how often a row is held out, on average
     calls: tuple[str, ...]  # the calls of the fits
     labels: Mapping[str, str] = field(default_factory=dict)  # labels of terms in print, by name
@@ -75,9 +75,10 @@ class FitComparison(printing.Summarised, Scored):
     @property
     def differences(self) -> tuple[PairedDifference, ...]:
         """The same of each fit but the first."""
-        share = test_share(self.n_train, self.n_test)
+        first, least = self.scores[0], np.minimum(self.n_train[0], self.n_train)
         return tuple(
-            paired_difference(differences(own, self.scores[0]), share) for own in self.scores[1:]
+            paired_difference(differences(own, first), test_share(n_train, self.n_test))
+            for own, n_train in zip(self.scores[1:], least[1:], strict=True)
         )
 
     @property
@@ -95,7 +96,8 @@ class FitComparison(printing.Summarised, Scored):
             ``fold``, numbered from 1 through all repeats; ``score_1``, ``score_2`` and so on, on
             the held-out rows; ``difference``, the second minus the first, of more than two fits
             ``difference_2``, ``difference_3``, each minus the first; ``k_1``, ``k_2``, numbers of
-            units selected; ``n_train`` and ``n_test``.
+            units selected; ``n_train``, rows that train (the least number, where a fit drops
+            some), and ``n_test``.
         """
         first, *others = self.scores
         found: dict[str, Any] = {"fold": np.arange(1, len(first) + 1)}
@@ -105,7 +107,7 @@ class FitComparison(printing.Summarised, Scored):
             for end, own in zip(self._ends, others, strict=True)
         }
         found |= {f"k_{i}": own for i, own in enumerate(self.k, 1)}
-        frame = pd.DataFrame(found | {"n_train": self.n_train, "n_test": self.n_test})
+        frame = pd.DataFrame(found | {"n_train": self.n_train.min(axis=0), "n_test": self.n_test})
         return self._frame(frame)
 
     def glance(self) -> Any:
@@ -228,7 +230,7 @@ def compare_fits(
         scores=np.stack([own.scores for own in done]),
         selected=tuple(fit.selected for fit in fits),
         k=np.stack([own.k for own in done]),
-        n_train=one.n_train,
+        n_train=np.stack([own.n_train for own in done]),
         n_test=one.n_test,
         repeats=one.repeats,
         score_name=one.score_name,

@@ -204,7 +204,8 @@ def tick_labels(ticks: Sequence[float], *, signed: bool = False) -> list[str]:
     step, largest = (ticks[1] - ticks[0] if len(ticks) > 1 else 1.0), max(map(abs, ticks))
     decimals = max(0, -math.floor(math.log10(step) + 1e-9)) if largest < 1e5 else 0
     if largest >= 1e5 or decimals > 4:
-        texts = [f"{value:.3g}".replace("e+0", "e").replace("e-0", "e-") for value in ticks]
+        digits = _digits(largest, step)
+        texts = [f"{value:.{digits}g}".replace("e+0", "e").replace("e-0", "e-") for value in ticks]
     else:
         texts = [f"{value:,.{decimals}f}" for value in ticks]
     zero = step / 1000
@@ -212,6 +213,11 @@ def tick_labels(ticks: Sequence[float], *, signed: bool = False) -> list[str]:
         "0" if signed and abs(v) < zero else ("+" if signed and v > 0 else "") + t.replace("-", "−")
         for v, t in zip(ticks, texts, strict=True)
     ]
+
+
+def _digits(largest: float, step: float) -> int:
+    """Digits, at least 3, of values that differ by a step."""
+    return max(math.floor(math.log10(largest)) - math.floor(math.log10(step) + 1e-9) + 1, 3)
 
 
 # --- the axis of a variable's values ------------------------------------------------------------
@@ -304,7 +310,12 @@ def _ticks_between(axis: Axis, room: float) -> list[tuple[float, str]]:
         ]
         if found and _fit(axis, found, room):
             return found
-    return [(low, f"{low:.3g}"), (high, f"{high:.3g}")]
+    return _ends(low, high)
+
+
+def _ends(low: float, high: float) -> list[tuple[float, str]]:
+    digits = _digits(max(abs(low), abs(high)), (high - low) / 10)
+    return [(low, f"{low:.{digits}g}"), (high, f"{high:.{digits}g}")]
 
 
 def _sorted_out(axis: Axis, room: float) -> list[tuple[float, str]]:
@@ -320,10 +331,11 @@ def _sorted_out(axis: Axis, room: float) -> list[tuple[float, str]]:
     for value in wanted:
         if not low <= value <= high or (axis.kind == "log" and value <= 0):
             continue
-        tried = sorted({*found, (value, number_text(value))})
+        label = number_text(value) if value == round(value) else f"{value:,.12g}"
+        tried = sorted({*found, (value, label)})
         if len(found) < 5 and _fit(axis, tried, room):
             found = tried
-    return found or [(low, f"{low:.3g}"), (high, f"{high:.3g}")]
+    return found or _ends(low, high)
 
 
 def density(places: Sequence[float], shares: Sequence[float]) -> list[tuple[float, float, float]]:

@@ -14,6 +14,7 @@ from treeselect.printing.text import code_lines
 from treeselect.reports import parts
 from treeselect.reports.data import data_sentences
 from treeselect.reports.path import with_others
+from treeselect.resampling.assessing import most_of_half
 from treeselect.resampling.fit import Fit, noun
 from treeselect.resampling.stability import index_words
 from treeselect.results import summary
@@ -127,7 +128,8 @@ def _tuning(fit: Fit) -> parts.Card:
     assert fit.scores is not None
     how = f"Optimistic: {fit.scores.chooser} chose the number of {noun(fit)}."
     if fit.scores.of_halves:
-        how = "Models from one half of the rows, scored on the other."
+        most = most_of_half(fit.design.rows.used)
+        how = f"Models from {most}one half of the rows, scored on {most}the other."
     elif fit.scores.spared is not None:
         how = f"Optimistic: the same held-out rows chose the number of {noun(fit)}."
     return parts.Card.of(

@@ -296,6 +296,11 @@ def _scores(
     return np.array([*found.scores, found.full, found.longest])
 
 
+def most_of_half(n_rows: int) -> str:
+    """What stands before a half of so many rows if not all of it fits and scores models."""
+    return f"at most {_SCORED_ROWS:,} rows of " if n_rows > 2 * _SCORED_ROWS else ""
+
+
 def _at_most(problem: Problem, weights: RowWeights, seed: int) -> RowWeights:
     """Weights of all rows, or of 5,000 of them."""
     if len(weights.rows) <= _SCORED_ROWS:

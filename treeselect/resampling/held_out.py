@@ -65,6 +65,7 @@ class HeldOut:
     # training rows have none of the stratum
     horizon: float = float("nan")
     event: FloatArray | None = None
+    offset: FloatArray | None = None  # (n,); known part of the linear predictor
 
     @property
     def n_rows(self) -> int:
@@ -120,7 +121,8 @@ class HeldOut:
             for name in ("row", "fold", "y", "predicted", "weight", "mass", "times", "unit")
         }
         event = None if self.event is None else self.event[rows]
-        return dataclasses.replace(self, **own, event=event)
+        offset = None if self.offset is None else self.offset[rows]
+        return dataclasses.replace(self, **own, event=event, offset=offset)
 
     def table(self) -> pd.DataFrame:
         """See ``Performance.predictions``; always of pandas."""
@@ -178,6 +180,7 @@ def gather_held_out(
         unit=np.unique(rows if blocks is None else blocks[rows], return_inverse=True)[1],
         horizon=horizon,
         event=None if event is None else np.concatenate(list(event)),
+        offset=None if here.offset is None else here.offset[rows],
     )
 
 
@@ -313,7 +316,8 @@ def recalibration(held: HeldOut, law: Any = None) -> Recalibration | None:
         y = y.copy()
         y[:, STRATUM] = np.unique(pairs, axis=0, return_inverse=True)[1].ravel()
     several = held.grouped and len(np.unique(held.unit)) > 1
-    return recalibrate(held.family.name, y, known, mass, held.unit if several else None, law)
+    units = held.unit if several else None
+    return recalibrate(held.family.name, y, known, mass, units, law, held.offset)
 
 
 def mean_outcome(y: FloatArray, mass: FloatArray, horizon: float) -> float:

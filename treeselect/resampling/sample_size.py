@@ -221,13 +221,11 @@ def sample_size(
         (f"optimism of R2 at most {_MARGIN:g} of the largest", precise),
     )
     criteria: tuple[tuple[str, int, float], ...] = tuple(
-        (name, math.ceil(parameters / ((own - 1) * math.log(1 - expected / own))), own)
-        for name, own in said
+        (name, math.ceil(_rows(parameters, expected, own)), own) for name, own in said
     )
     if family == "binomial":
         n = math.ceil((_Z / _MARGIN) ** 2 * share * (1 - share))
-        least = min(max(shrinkage, criteria[1][2]), 1.0)
-        criteria += ((f"overall risk within {_MARGIN:g}", n, least),)
+        criteria += ((f"overall risk within {_MARGIN:g}", n, _factor(parameters, expected, n)),)
     found = SampleSize(family, parameters, expected, largest, criteria, share)
     if "horizon" not in known:
         return found
@@ -235,6 +233,21 @@ def sample_size(
     rates = (known["rate"], known["rate"] - error, known["rate"] + error)
     risk, low, high = (1 - math.exp(-own * known["horizon"]) for own in rates)
     return SampleSize(family, parameters, expected, largest, criteria, share, (risk, low, high))
+
+
+def _rows(p: int, r2: float, factor: float) -> float:
+    """The number of rows with which a shrinkage factor is expected."""
+    return p / ((factor - 1) * math.log(1 - r2 / factor))
+
+
+def _factor(p: int, r2: float, n: int) -> float:
+    """The shrinkage factor that is expected with so many rows."""
+    from scipy.optimize import brentq
+
+    low = r2 * (1 + 1e-12)
+    if _rows(p, r2, low) >= n:
+        return r2
+    return float(brentq(lambda own: _rows(p, r2, own) - n, low, 1 - 1e-12))
 
 
 def largest_r2(family: str, event_share: float) -> float:
@@ -281,7 +294,7 @@ def _of_numbers(
             return (mean + half) / mean <= _TIMES
 
         found["mean within 10%"] = _first(max(found.values()), is_precise)
-    return tuple((name, n, factor(n)) for name, n in found.items())
+    return tuple((name, n, min(factor(n), 1.0)) for name, n in found.items())
 
 
 def _first(least: int, holds: Callable[[int], bool]) -> int:

@@ -484,7 +484,8 @@ def _measures(
     mass = rows.values[at].astype(np.float64)
     mass = mass if rows.are_copies else mass / mass.mean()
     eta = held_out.linear_predictor(family, risk)
-    found = recalibrate(family.name, problem.y[at], eta[at], mass)
+    offset = None if problem.offset is None else problem.offset[at]
+    found = recalibrate(family.name, problem.y[at], eta[at], mass, offset=offset)
     intercept = found.intercept
     if family.has_times:
         intercept = held_out.excess_events(problem.y, eta, training.values, at, mass)

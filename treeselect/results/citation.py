@@ -13,6 +13,7 @@ from treeselect.algorithms.method import OWN
 from treeselect.algorithms.references import Reference, entry, texts
 from treeselect.designs.modeldata import COVERED, data_fingerprint
 from treeselect.printing import enumeration, percent_text, plain_score, score_text
+from treeselect.resampling.assessing import most_of_half
 from treeselect.resampling.choosing import LEVEL, path_is_short
 from treeselect.resampling.fit import Fit, as_shown, noun
 from treeselect.resampling.performance import Performance
@@ -97,9 +98,10 @@ def _score(fit: Fit, performance: Performance | None) -> str:
             " may select other terms in each fold, not this particular set of terms."
         )
     if fit.scores is not None and fit.scores.of_halves:
+        most = most_of_half(fit.design.rows.used)
         return (
-            f"The {name} on held-out halves is that of models fitted to half of the rows; the"
-            f" number of {noun(fit)} was chosen on all rows."
+            f"The {name} on held-out halves is that of models fitted to {most and f'{most}each '}"
+            f"half of the rows; the number of {noun(fit)} was chosen on all rows."
         )
     if fit.scores is not None:
         which = "folds" if fit.scores.spared is None else "held-out rows"

@@ -24,6 +24,7 @@ from treeselect.printing import (
     plain_score,
     score_text,
 )
+from treeselect.resampling.assessing import most_of_half
 from treeselect.resampling.choosing import LEVEL
 from treeselect.resampling.error_bounds import no_bound
 from treeselect.resampling.fit import Fit, as_shown, noun, selected_of_all, selection_clause
@@ -240,9 +241,12 @@ def _optimism_notes(result: Fit) -> list[str]:
             " inside each fold."
         ]
     if result.scores.of_halves:
+        most = most_of_half(result.design.rows.used)
+        fitted = most and f", fitted to {most}it,"
         return [
-            f"{name}: each half of the rows was searched, and its models were scored on the other"
-            " half; tests on all rows chose k. `performance()` repeats all this inside each fold."
+            f"{name}: each half of the rows was searched, and its models{fitted} were scored on"
+            f" {most}the other half; tests on all rows chose k. `performance()` repeats all this"
+            " inside each fold."
         ]
     how = f"The selection was repeated inside each fold, but {result.scores.chooser}"
     if result.scores.spared is not None:

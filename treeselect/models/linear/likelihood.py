@@ -191,15 +191,21 @@ def fit_cox(data: LinearData) -> LikelihoodFit:
 
 
 def fit_slope(
-    y: FloatArray, eta: FloatArray, weight: FloatArray, groups: IntArray | None = None
+    y: FloatArray,
+    eta: FloatArray,
+    weight: FloatArray,
+    groups: IntArray | None = None,
+    base: FloatArray | float = 0.0,
 ) -> tuple[float, float]:
-    """Coefficient of one column with its standard error, with clusters a robust one."""
+    """Coefficient of one column, beside a base, with its standard error, with clusters a robust
+    one."""
     rows, spread = CoxRows(y, weight), float(eta.std())
     column = (eta - eta.mean())[:, np.newaxis] / spread
-    at, _, converged = _cox_maximum(rows, column, np.zeros(len(y)))
-    _, inverse = _newton_step(rows, column, column @ at)
+    at, _, converged = _cox_maximum(rows, column, np.zeros(len(y)) + base)
+    fitted = base + column @ at
+    _, inverse = _newton_step(rows, column, fitted)
     if groups is not None:
-        scores = rows.weight[:, np.newaxis] * rows.score_residuals(column @ at, column)
+        scores = rows.weight[:, np.newaxis] * rows.score_residuals(fitted, column)
         inverse = robust(inverse, scores, groups)
     error = float(np.sqrt(inverse[0, 0])) / spread
     return float(at[0]) / spread if converged else float("nan"), error

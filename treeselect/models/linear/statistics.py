@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treeselect.engine.arrays import FloatArray, IntArray
+from treeselect.engine.rounding import slack
 from treeselect.models.linear.data import FIRTH, GAMMA, NEGATIVE_BINOMIAL, ORDINAL, TWEEDIE
 from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.likelihood import fit_slope
@@ -197,24 +198,30 @@ def recalibrate(
     mass: FloatArray,
     groups: IntArray | None = None,
     law: Any = None,
+    offset: FloatArray | None = None,
 ) -> Recalibration:
     """Regress the response on the predictions by the model of the family, or of another `law` of
     statsmodels: the slope with an intercept of its own, the intercept at slope 1 (Steyerberg 2019,
-    section 15.3)."""
+    section 15.3). A known `offset`, part of the linear predictor, has no slope."""
+    told, words = linear_predictor, _REGRESSIONS[family]
+    if offset is not None:
+        told, words = told - offset, f"{words}, less the offset"
+        told *= np.ptp(told) > slack(linear_predictor)  # those of no term differ by rounding
     if family == "cox":  # the coefficient of Cox's model
         slope, error = float("nan"), float("nan")
-        if np.ptp(linear_predictor):
+        if np.ptp(told):
             with contextlib.suppress(np.linalg.LinAlgError):
-                slope, error = fit_slope(y, linear_predictor, mass, groups)
+                base = 0.0 if offset is None else offset
+                slope, error = fit_slope(y, told, mass, groups, base)
         known = np.isfinite(slope) and error <= _LARGEST_ERROR
         ends = (slope, slope - _Z95 * error, slope + _Z95 * error) if known else _UNKNOWN
-        return Recalibration(*ends, *_UNKNOWN, _REGRESSIONS[family])
+        return Recalibration(*ends, *_UNKNOWN, words)
     if family != "gaussian" and np.ptp(y) == 0:
-        return Recalibration(*_UNKNOWN, *_UNKNOWN, _REGRESSIONS[family])
+        return Recalibration(*_UNKNOWN, *_UNKNOWN, words)
     ones = np.ones((len(y), 1))
-    ends = _last(family, law, y, np.column_stack([ones, linear_predictor]), None, mass, groups)
+    ends = _last(family, law, y, np.column_stack([ones, told]), offset, mass, groups)
     intercept = _last(family, law, y, ones, linear_predictor, mass, groups)
-    return Recalibration(*ends, *intercept, _REGRESSIONS[family])
+    return Recalibration(*ends, *intercept, words)
 
 
 def _last(
@@ -250,7 +257,7 @@ def _last(
         except (ValueError, ArithmeticError, np.linalg.LinAlgError):
             return _UNKNOWN
         estimate, error = float(found.params[-1]), float(found.bse[-1])
-    most = _LARGEST_ERROR if offset is None else np.finfo(np.float64).max
+    most = _LARGEST_ERROR if columns.shape[1] > 1 else np.finfo(np.float64).max
     if not (found.converged and np.isfinite(estimate) and error <= most):
         return _UNKNOWN
     return estimate, estimate - _Z95 * error, estimate + _Z95 * error
