@@ -257,3 +257,17 @@ def test_scores_of_counts_out_of_bag_are_those_of_a_forest_as_of_other_methods()
         for method in ("exchange", "mrmr")
     )
     assert own == other > 0.1
+
+
+@pytest.mark.parametrize("method", ["exchange", "mrmr"])
+def test_scores_beside_an_offset_are_those_of_rates_out_of_bag_as_on_new_rows(method):
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(400, 2)), columns=["a", "b"])
+    years = rng.uniform(0.2, 8, 400)
+    data["y"] = rng.poisson(years * np.exp(-1 + data["a"]))
+    fit = treeselect.select(
+        "y ~ .", data, method=method, k=1, family="poisson", offset=np.log(years), seed=1
+    )
+    null, own = fit.path["train_score"]
+    assert own > null + 0.1
+    assert own == pytest.approx(fit.performance(3).mean, abs=0.05)

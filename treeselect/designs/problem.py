@@ -337,13 +337,21 @@ class Problem:
 
     def mean_beside(self, weight: WeightArray, gradient: FloatArray) -> FloatArray:
         """Mean response that corresponds to minus the gradient at the constant model, shape
-        (n_rows,). For times to an event that is the number of events minus the number expected;
-        divided by the mean number expected per row, it is the log relative risk to first order."""
-        eta = self.constant(weight)
-        if not self.family.has_times:
-            return np.asarray(gradient + self.family.mean(eta))
-        expected = float(np.average(self.curvature(weight), weights=weight))
-        return self.family.mean(eta + gradient / max(expected, _LEAST_EXPECTED))
+        (n_rows,). Beside an offset rows differ in their means: the linear predictor of all moves as
+        that of a row of average mean, to a hundredth of the way to 0 or 1 at most. For times to an
+        event the gradient is the number of events minus the number expected; divided by the mean
+        number expected per row, it is the log relative risk to first order."""
+        eta, family = self.constant(weight), self.family
+        if family.has_times:
+            expected = float(np.average(self.curvature(weight), weights=weight))
+            return family.mean(eta + gradient / max(expected, _LEAST_EXPECTED))
+        mean = family.mean(eta)
+        if self.offset is None or family.loss.is_squared:
+            return np.asarray(gradient + mean)
+        average = float(np.average(mean, weights=weight))
+        most = 1 - (1 - average) / 100 if family.has_classes else np.inf
+        moved = np.clip(average + gradient, average / 100, most)
+        return family.mean(eta + family.link(moved) - family.link(np.array(average)))
 
 
 class Wants(Protocol):
