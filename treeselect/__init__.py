@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from treeselect.frames.opening import read
     from treeselect.resampling.sample_size import sample_size as sample_size
     from treeselect.result import SelectionResult
-    from treeselect.results.predicting import cumulative_incidence as cumulative_incidence
+    from treeselect.results.incidence import cumulative_incidence as cumulative_incidence
     from treeselect.results.versions import versions as versions
     from treeselect.selection import load, select
     from treeselect.selector import TreeSelector
@@ -84,7 +84,7 @@ _NAMES_IN = {
     "frames.opening": "read",
     "resampling.sample_size": "sample_size",
     "result": "SelectionResult",
-    "results.predicting": "cumulative_incidence",
+    "results.incidence": "cumulative_incidence",
     "results.versions": "versions",
     "selection": "load select",
     "selector": "TreeSelector",

@@ -9,7 +9,7 @@ from scipy import stats
 import treeselect
 from treeselect.errors import OptionError
 from treeselect.figures.axes import ratio_axis
-from treeselect.results.curves import linear_curves, spline_figures
+from treeselect.results.linear_figures import linear_curves, spline_figures
 from treeselect.results.linear_model import figure_of_coefficients
 
 SURVEY = pd.read_csv("tests/reference/survey_data.csv")

@@ -13,11 +13,10 @@ from treeselect.models.linear.statistics import Recalibration
 from treeselect.printing import cells, decimal_text
 from treeselect.reports.parts import Facts, FitMaterial, Picture, Section, Table, first_rows, listed
 from treeselect.resampling import held_out
-from treeselect.resampling.decisions import (
+from treeselect.resampling.decisions import DecisionCurve, decision_figure
+from treeselect.resampling.held_out_figures import (
     N_GROUPS,
-    DecisionCurve,
     calibration_figure,
-    decision_figure,
     group_dots,
     roc_figure,
 )

@@ -27,7 +27,7 @@ from treeselect.printing import cells
 from treeselect.printing.numbers import span
 from treeselect.resampling.choosing import Procedure
 from treeselect.resampling.cross_validation import n_cases, score_interval, standard_error
-from treeselect.resampling.decisions import DecisionCurve, decide, drawn_figure
+from treeselect.resampling.decisions import DecisionCurve, decide
 from treeselect.resampling.fit import NO_SOURCE, Fit, Source
 from treeselect.resampling.folds import Splitter, mean_repeats
 from treeselect.resampling.held_out import (
@@ -39,6 +39,7 @@ from treeselect.resampling.held_out import (
     horizon_of,
     roc_table,
 )
+from treeselect.resampling.held_out_figures import drawn
 from treeselect.resampling.outer_folds import Fold, nested_selection, one_fold, outer_folds
 from treeselect.resampling.records import Scored, Stoppable, stopped
 from treeselect.resampling.subgroups import Subgroups, by_subgroup
@@ -500,7 +501,7 @@ class Performance(printing.Summarised, Scored, Stoppable):
         """
         check_choice("kind", kind, ("calibration", "roc"))
         need_matplotlib()
-        return plotted(drawn_figure(self.held_out, kind, of_class), ax, (5.0, 4.4))
+        return plotted(drawn(self.held_out, kind, of_class), ax, (5.0, 4.4))
 
     def _content(self) -> printing.SummaryContent:
         names = (tuple(self.labels.get(own, own) for own in terms) for terms in self.selected)

@@ -38,9 +38,9 @@ from treeselect.printing import (
     p_text,
 )
 from treeselect.resampling import cross_validation
-from treeselect.resampling.decisions import calibration_figure
 from treeselect.resampling.folds import Folds, split_rows
 from treeselect.resampling.held_out import HeldOut, gather_held_out, quantile_groups, recalibration
+from treeselect.resampling.held_out_figures import calibration_figure
 from treeselect.running.parallel import workers_for
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from treeselect.modelfile.coding import LINEAR_FORMAT, write_record
 from treeselect.models.linear import coefficients, tests
 from treeselect.models.linear.regression_table import InPapers, OfTable
 from treeselect.printing import Summarised, Summary, SummaryContent, p_text, written
-from treeselect.results.curves import coefficient_figure, spline_figures, term_figure
 from treeselect.results.diagnostics import Diagnostics, diagnose
+from treeselect.results.linear_figures import coefficient_figure, spline_figures, term_figure
 from treeselect.results.linear_file import saved_linear
 from treeselect.results.linear_predictor import SELECTED_HERE, LinearPredictor, Predicting
 
