@@ -264,7 +264,7 @@ def compare(
     splits = tuple(splits[number] for number in done)
     typed = call_text("compare", data, {**known, "k": plain_sizes(k)}, _defaults())
     copies, response = model_data.row_weights.copies, model_data.response
-    told = copies * model_data.problem.in_training
+    training = copies * model_data.problem.in_training
     names = model_data.arrays.groups.names
     return Comparison(
         runs=tuple(runs),
@@ -275,8 +275,8 @@ def compare(
         n_kept=int(model_data.arrays.groups.keep.sum()),
         rule=rule,
         repeat_of_fold=repeat_of_fold,
-        n_train=np.array([told[s.train].sum() for s in splits], dtype=np.int64),
-        n_left_out=np.array([(copies - told)[s.train].sum() for s in splits], dtype=np.int64),
+        n_train=np.array([training[s.train].sum() for s in splits], dtype=np.int64),
+        n_left_out=np.array([(copies - training)[s.train].sum() for s in splits], dtype=np.int64),
         n_test=np.array([copies[s.test].sum() for s in splits], dtype=np.int64),
         repeats=mean_repeats(splits),
         response=response.name,

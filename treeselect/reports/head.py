@@ -18,7 +18,7 @@ from treeselect.resampling.assessing import most_of_half
 from treeselect.resampling.fit import Fit, noun
 from treeselect.resampling.stability import index_words
 from treeselect.results import summary
-from treeselect.results.citation import cite, is_of_past, of_model, versions_text
+from treeselect.results.citation import cite, of_model, versions_text
 from treeselect.results.effects import (
     effect_cells,
     effect_notes,
@@ -137,7 +137,7 @@ def _tuning(fit: Fit) -> parts.Card:
         printing.plain_score(glance["cv_score"]),
         f"{_error(glance['cv_score'], glance['cv_se'])}. {how}",
         *(f"On the same rows: {said}." for _, said in summary.reference_facts(fit)),
-        *(["Of the model that the final one replaced."] if is_of_past(fit) else []),
+        *(["Of the model that the final one replaced."] if fit.scores_are_past else []),
     )
 
 

@@ -123,6 +123,9 @@ def _values(series: pd.Series[Any], name: str) -> pd.Series[Any]:
 
 NO_SOURCE = Source(None, 0)
 
+OF_PREVIOUS = " Scores belong to the previous model."
+"""The end of a note on the final model, until the sets are scored again."""
+
 
 @dataclass(frozen=True, slots=True)
 class HeldOutScore:
@@ -167,6 +170,11 @@ class Fit:
     p_values: FloatArray | None = None
     # the data as :meth:`with_data` was given them, for columns that are not in the design
     source: Any = field(default=None, repr=False, compare=False)
+
+    @property
+    def scores_are_past(self) -> bool:
+        """Whether the scores by size are of a model that the final one replaced."""
+        return any(note.endswith(OF_PREVIOUS) for note in self.notes)
 
     # --- its data ---
 

@@ -75,10 +75,7 @@ class HeldOut:
     def like_rows(self, chosen: IntArray | slice = slice(None)) -> float:
         """Effective number of rows behind some predictions: their total weight if weights are
         copies, otherwise Kish's effective sample size."""
-        mass = self.mass[chosen]
-        if self.are_copies:
-            return float(mass.sum())
-        return float(mass.sum() ** 2 / (mass**2 * self.times[chosen]).sum())
+        return effective_rows(self.mass[chosen], self.are_copies, self.times[chosen])
 
     @property
     def risk(self) -> FloatArray:
@@ -228,6 +225,11 @@ def survival_at(
     survival = baseline.survival(np.array(horizon), there, eta)
     survival[~known | np.isnan(baseline.until[there])] = np.nan
     return survival
+
+
+def effective_rows(mass: FloatArray, are_copies: bool, times: IntArray | int = 1) -> float:
+    """The number of rows that some weights are worth: see :meth:`HeldOut.like_rows`."""
+    return float(mass.sum() if are_copies else mass.sum() ** 2 / (mass**2 * times).sum())
 
 
 def observed_curve(y: FloatArray, mass: FloatArray, n: float) -> SurvivalCurve:

@@ -63,8 +63,8 @@ class OuterFolds:
     def n_used(self, splits: Sequence[Split], *, every: bool = False) -> tuple[IntArray, IntArray]:
         """Numbers of training and held-out rows of each split that are used, or of `every` row."""
         copies = self.weights.copies
-        told = copies if every else copies * self.here.problem.in_training
-        sizes = [(told[split.train].sum(), copies[split.test].sum()) for split in splits]
+        counted = copies if every else copies * self.here.problem.in_training
+        sizes = [(counted[split.train].sum(), copies[split.test].sum()) for split in splits]
         train, test = np.array(sizes, dtype=np.int64).T
         return train, test
 

@@ -593,8 +593,7 @@ def measure(
     by_fold = run_pieces(one_fold, calls, _kind_of(names, tests, family), course)
     found, splits = list(by_fold.values()), [outer.splits[number] for number in by_fold]
     n_train, n_test = outer.n_used(splits)
-    is_refitted = result.call.made != result.call.text  # its path has scores of another model
-    own = None if is_refitted or scoring is not None else result.scores
+    own = None if result.scores_are_past or scoring is not None else result.scores
     path_score = float("nan") if own is None else float(own.mean[result.k])
     return Performance(
         scores=np.array([fold.score for fold in found]),

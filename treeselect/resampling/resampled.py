@@ -101,7 +101,7 @@ class Resampled(Stoppable):
     k: int
     seed: int
     groups_name: str | bool = False
-    fixed_size: bool = True  # False if the method's tuning parameter determined the number of units
+    fixed_size: bool = True  # False if each resample had a number of units of its own
     # strength, in [0, 1], of two units in the data
     association: Callable[[str, str], float] | None = field(default=None, repr=False, compare=False)
     # the same of all pairs, (n_groups, n_groups)

@@ -258,12 +258,11 @@ def group_by_risk(
     members = [rows[own] for own in held_out.quantile_groups(risk[rows], weight[rows], n_groups)]
     middle = weighted_median(risk[rows], weight[rows])
     each = [mass[own].astype(np.float64) for own in members]
-    like = [x.sum() if are_copies else x.sum() ** 2 / (x @ x) for x in each]  # Kish's number
     return RiskGroups(
         names=_NAMES.get(len(members), tuple(str(g + 1) for g in range(len(members)))),
         curves=tuple(
-            held_out.observed_curve(problem.y[own], x, n)
-            for own, x, n in zip(members, each, like, strict=True)
+            held_out.observed_curve(problem.y[own], x, held_out.effective_rows(x, are_copies))
+            for own, x in zip(members, each, strict=True)
         ),
         n_rows=np.array([len(own) for own in members]),
         risk=np.array([weighted_median(risk[own], weight[own]) / middle for own in members]),

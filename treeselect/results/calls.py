@@ -253,10 +253,9 @@ def check_found(fit: Fit, name: str, found: Any) -> None:
     )
     own = facts.get("Formula", fit.formula), getattr(found, "k_of_fit", fit.k)
     is_linear = name in ("coefficients", "linear", "inference")  # of terms, whatever predicts
-    start = fit.call.text if is_linear else fit.call.made
-    rest = facts["Call"].removeprefix(f"{start}.")
-    is_other = rest == facts["Call"] or (not is_linear and rest.startswith("refit("))
-    if is_other or own != (fit.formula, fit.k):
+    start, call = fit.call.text if is_linear else fit.call.made, facts["Call"]
+    is_own = call.startswith(f"{start}.") and (is_linear or not call.startswith(f"{start}.refit("))
+    if not is_own or own != (fit.formula, fit.k):
         raise OptionError(
             f"`{name}` must belong to the same fit.\n"
             f"  Found: that of {facts['Call']}, which selected other terms or has other arguments."

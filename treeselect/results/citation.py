@@ -18,7 +18,6 @@ from treeselect.resampling.choosing import LEVEL, path_is_short
 from treeselect.resampling.fit import Fit, as_shown, noun
 from treeselect.resampling.performance import Performance
 from treeselect.resampling.stability import index_words
-from treeselect.results.refitting import OF_PREVIOUS
 from treeselect.results.summary import options_text
 from treeselect.results.tables import class_counts, missing_counts
 from treeselect.results.verdict import kept_units
@@ -457,7 +456,7 @@ def _scores(fit: Fit, performance: Performance | None) -> list[str]:
         said.append(
             f"{where}, {family.score_name} with this number of {noun(fit)} was"
             f" {score_text(mean, error, 'standard error')}"
-            f"{', with the model that the final one replaced' if is_of_past(fit) else ''}."
+            f"{', with the model that the final one replaced' if fit.scores_are_past else ''}."
         )
         words.append(family.score_words)
     if performance is not None and np.isfinite(performance.mean):
@@ -470,11 +469,6 @@ def _scores(fit: Fit, performance: Performance | None) -> list[str]:
         )
         words.append(performance.score_words)
     return [*said, *(text for text in dict.fromkeys(words) if text)]
-
-
-def is_of_past(fit: Fit) -> bool:
-    """Whether the scores by size are of a model that the final one replaced."""
-    return any(note.endswith(OF_PREVIOUS) for note in fit.notes)
 
 
 def of_model(fit: Fit, performance: Performance) -> str:

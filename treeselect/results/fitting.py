@@ -52,12 +52,11 @@ from treeselect.resampling.choosing import (
     wanted_size,
 )
 from treeselect.resampling.cross_validation import all_units, standard_error
-from treeselect.resampling.fit import Asked, Call, Fit, HeldOutScore
+from treeselect.resampling.fit import OF_PREVIOUS, Asked, Call, Fit, HeldOutScore
 from treeselect.resampling.folds import read_folds
 from treeselect.resampling.resampled import Scheme
 from treeselect.results.calls import NO_PART, call_text, data_text, once
 from treeselect.results.effects import effect_points, make_record
-from treeselect.results.refitting import OF_PREVIOUS
 from treeselect.running.machine import announce_compilation, memory_errors, read_progress, warn
 from treeselect.running.parallel import check_n_jobs, workers_for
 from treeselect.running.pieces import Course

@@ -37,7 +37,7 @@ from treeselect.models.linear.regression_table import response_words
 from treeselect.models.linear.statistics import fit_facts, fit_statistics
 from treeselect.models.model import baseline_of
 from treeselect.printing import SummaryContent
-from treeselect.resampling.fit import Fit
+from treeselect.resampling.fit import OF_PREVIOUS, Fit
 from treeselect.resampling.folds import in_own_groups
 from treeselect.results.linear_model import FORCED_IN, GlmFit
 from treeselect.results.linear_predictor import SELECTED_HERE, linear_predictor
@@ -47,7 +47,6 @@ from treeselect.running.parallel import workers_for
 # --- other models of the selected terms --------------------------------------------------------
 
 _PREDICTS = "The final model was refitted:"
-OF_PREVIOUS = " Scores belong to the previous model."
 
 LINEAR = ("glm", "gam", *ONLY_FOR)
 """Linear models of the selected terms."""

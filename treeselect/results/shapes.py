@@ -53,7 +53,7 @@ class Sample:
     imputed: Mapping[str, BoolArray]
     rare: Mapping[str, BoolArray]
 
-    def told(self, terms: Sequence[str], *, rare: bool = True) -> Sample:
+    def placed(self, terms: Sequence[str], *, rare: bool = True) -> Sample:
         """The rows that stand at a point, or, unless levels may be `rare`, would."""
         kinds = (self.imputed, self.rare)[: 1 + rare]
         gaps = np.logical_or.reduce([kind[term] for kind in kinds for term in terms])
@@ -64,13 +64,13 @@ class Sample:
         data, weight, rows = take_rows(self.data, own), self.weight[own], self.rows[own]
         return dataclasses.replace(self, data=data, weight=weight, rows=rows, along=along)
 
-    def effect(self, terms: Sequence[str], most: int, told: Sample) -> dependence.Dependence:
+    def effect(self, terms: Sequence[str], most: int, placed: Sample) -> dependence.Dependence:
         groups = [self.terms.index(term) for term in terms]
-        along, score = [told.along.get(term) for term in terms], self.model.score
+        along, score = [placed.along.get(term) for term in terms], self.model.score
         found = dependence.partial_dependence(
-            score, told.data, told.weight, groups, max_points=most, along=along
+            score, placed.data, placed.weight, groups, max_points=most, along=along
         )
-        if told is self:
+        if placed is self:
             return found
         mean = dependence.mean_at(score, self.data, self.weight, found.columns, found.points)
         return found._replace(mean=mean)
@@ -133,9 +133,9 @@ def number_behind(result: Fit, term: str, rows: IntArray) -> FloatArray | None:
 
 def points_of(result: Fit, sample: Sample, term: str) -> tuple[IntArray, FloatArray]:
     """The points of a term: rows of the data that stand there, in order, and shares of rows."""
-    told = sample.told([term])
-    rows, place = grid_rows(told, term, _most_points(result, [term], told, _MOST_POINTS))
-    share = np.bincount(place, told.weight / told.weight.sum(), len(rows))
+    placed = sample.placed([term])
+    rows, place = grid_rows(placed, term, _most_points(result, [term], placed, _MOST_POINTS))
+    share = np.bincount(place, placed.weight / placed.weight.sum(), len(rows))
     return rows, np.asarray(share, dtype=np.float64)
 
 
@@ -178,12 +178,12 @@ def shape_table(result: Fit, term: str, other: str | None) -> pd.DataFrame:
         )
     sample = sample_rows(result, MOST_ROWS)
     usual = _MOST_POINTS if other is None else _PAIR_POINTS
-    told, part = sample.told(terms), sample.told(terms, rare=False)
-    found = sample.effect(terms, _most_points(result, terms, told, usual), told)
+    placed, part = sample.placed(terms), sample.placed(terms, rare=False)
+    found = sample.effect(terms, _most_points(result, terms, placed, usual), placed)
     share = found.share
-    words, order = _points_in_words(result, terms, told, found)
+    words, order = _points_in_words(result, terms, placed, found)
     frame = pd.DataFrame({name: pd.Series(values) for name, values in words.items()})
-    frame["share"] = share * (told.weight.sum() / part.weight.sum())
+    frame["share"] = share * (placed.weight.sum() / part.weight.sum())
     band = None
     if other is None and result.effect_record is not None:
         band = result.effect_record.band(terms[0])
@@ -354,8 +354,8 @@ def pair_points(result: Fit) -> PairProbes:
     terms = result.selected[:_MOST_TERMS]
     every, probes = sample.rows, []
     for term in terms:
-        told, place = sample.told([term]), np.full(len(sample.rows), -1)
-        grid, place[np.isin(sample.rows, told.rows)] = grid_rows(told, term, _GRID_POINTS)
+        placed, place = sample.placed([term]), np.full(len(sample.rows), -1)
+        grid, place[np.isin(sample.rows, placed.rows)] = grid_rows(placed, term, _GRID_POINTS)
         at = np.arange(len(every), len(every) + len(grid))
         by_level = result.design.spec[term].kind == "factor"
         probes.append(PairTerm(columns_of(result, term), at, place, by_level))

@@ -203,23 +203,23 @@ def recalibrate(
     """Regress the response on the predictions by the model of the family, or of another `law` of
     statsmodels: the slope with an intercept of its own, the intercept at slope 1 (Steyerberg 2019,
     section 15.3). A known `offset`, part of the linear predictor, has no slope."""
-    told, words = linear_predictor, _REGRESSIONS[family]
+    own, words = linear_predictor, _REGRESSIONS[family]
     if offset is not None:
-        told, words = told - offset, f"{words}, less the offset"
-        told *= np.ptp(told) > slack(linear_predictor)  # those of no term differ by rounding
+        own, words = own - offset, f"{words}, less the offset"
+        own *= np.ptp(own) > slack(linear_predictor)  # those of no term differ by rounding
     if family == "cox":  # the coefficient of Cox's model
         slope, error = float("nan"), float("nan")
-        if np.ptp(told):
+        if np.ptp(own):
             with contextlib.suppress(np.linalg.LinAlgError):
                 base = 0.0 if offset is None else offset
-                slope, error = fit_slope(y, told, mass, groups, base)
+                slope, error = fit_slope(y, own, mass, groups, base)
         known = np.isfinite(slope) and error <= _LARGEST_ERROR
         ends = (slope, slope - _Z95 * error, slope + _Z95 * error) if known else _UNKNOWN
         return Recalibration(*ends, *_UNKNOWN, words)
     if family != "gaussian" and np.ptp(y) == 0:
         return Recalibration(*_UNKNOWN, *_UNKNOWN, words)
     ones = np.ones((len(y), 1))
-    ends = _last(family, law, y, np.column_stack([ones, told]), offset, mass, groups)
+    ends = _last(family, law, y, np.column_stack([ones, own]), offset, mass, groups)
     intercept = _last(family, law, y, ones, linear_predictor, mass, groups)
     return Recalibration(*ends, *intercept, words)
 
