@@ -410,8 +410,8 @@ def with_time_score(family: Family, name: object, span: Span) -> Family:
     score = TimeScore(name, kind, span)
     return dataclasses.replace(
         family, score_name=kind.name, score_words=score.words, score_bounds=kind.bounds,
-        score=score, score_after=score.after, null_score=kind.null,
-        score_needs_variation=kind.needs_pairs,
+        score=score, score_after=score.after if kind.needs_training else None,
+        null_score=kind.null, score_needs_variation=kind.needs_pairs,
     )  # fmt: skip
 
 

@@ -222,7 +222,7 @@ def by_subgroup(held: HeldOut, column: Any, source: Source, *, seed: int, **told
         held_out=tuple(parts),
         column=column if isinstance(column, str) else "subgroup",
         score_name=held.family.score_name,
-        score_words=words if held.family.score_after is None else words + _OWN_ROWS,
+        score_words=words if held.family.score_after is None else f"{words}{_OWN_ROWS}".strip(),
         seed=seed,
         **told,
     )
