@@ -70,7 +70,7 @@ PARTS = (
         "truth",
         "Does each method find what was simulated, and nothing else?",
         (
-            "truth.py --missing --seeds 4 --jobs {jobs}",
+            "truth.py --missing --jobs {jobs}",
             "truth.py --peers --missing --seeds 4 --jobs {jobs}",
             "truth.py --rank",
         ),

@@ -48,20 +48,22 @@ so do the simulated sets.
 
 from __future__ import annotations
 
-import os
 import time
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import peers
 from cases import CASES, SEEDS
-from harness import FORMS, RESULTS, Run, cell, means, shown, sorted_rows, told
+from harness import FORMS, RESULTS, Run, cell, limited, means, shown, sorted_rows, told
 
 import treeselect
 from treeselect.engine.threads import one_thread
 
 DEFAULT = "exchange"
 NAMES = ("recall", "false", "CPU s")
+MOST = 200
+"""CPU seconds after which other software is ended."""
 
 
 def judged(selected, truth):
@@ -90,9 +92,10 @@ def one_ranking(case, peer, seed, quick):
     """Recall, false picks and CPU seconds of a peer at the true number."""
     frame, truth = simulated(case, seed, quick)
     kind = "binomial" if frame["y"].nunique() == 2 else "gaussian"
-    begin = os.times()
-    order = peers.RANKS[peer](frame, "y", kind, seed)
-    seconds = sum(np.subtract(os.times(), begin)[:4])  # processes of R included
+    ranks = partial(peers.RANKS[peer], frame, "y", kind, seed)
+    order, seconds, problem = limited(ranks, MOST)
+    if problem:
+        raise RuntimeError(problem)
     return *judged(order[: len(truth)], truth), seconds
 
 
@@ -246,7 +249,8 @@ def main():
             table_of(run.kept("truth_peers")),
             "Other software on simulated truth, beside treeselect in truth_fixed: the first columns"
             " of its ranking, as many as are true; means over seeds with their standard errors. A"
-            " row without figures failed. CPU seconds include the start of R.",
+            " row without figures failed or took more than 200 CPU"
+            " seconds, which include the start of R.",
         )
     else:
         run_cases(run, "truth_fixed", one_seed, run.methods, cases)
