@@ -152,6 +152,3 @@ ELSEWHERE = {
     "pages.py": "needs Chromium",
 }
 """Programs that belong to no part, and why."""
-
-PRINTED = ("hostile.py",)
-"""Programs that write no table: what they print is kept as ``results/NAME.txt``."""

@@ -73,7 +73,7 @@ def run(monkeypatch, capsys):
     [
         ("analyses.py", 2 + 1),
         ("answers.py", 2 + 3 + 2 + 1 + 2 + 1 + 2 + 3 + 3), ("engine.py", 2 + 22),
-        ("holds.py", 9 * (2 + 1)),
+        ("holds.py", 9 * (2 + 1)), pytest.param("hostile.py", 2 + 2, marks=on_linux),
         ("invariance.py", 2 + 3), ("kills.py", 2 + 1), ("noise.py", 2 + 1),
         ("originals.py", 2 + 11), ("pages.py", 2 + 1), ("papers/agreement.py", 2 + 98),
         ("papers/controlburn.py", 2 + 3 + 2 + 5 + 2 + 1),
@@ -155,7 +155,6 @@ def test_each_program_is_in_a_part_or_says_why_not(evidence, run):
     }
     assert told <= programs
     assert programs - told == {*parts.ELSEWHERE, "evidence.py"}
-    assert set(parts.PRINTED) <= told
     assert run("evidence.py").count("|\n") == 2 + len(lines)
 
 

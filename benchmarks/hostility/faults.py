@@ -10,20 +10,28 @@ not be in the way of the next writer.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import functools
 import json
 import os
 import random
+import resource
+import shutil
 import signal
 import stat
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
+import treeselect
+from hostility.attacks import QUICK, frame
 from hostility.judging import (
     ANSWERED,
     FAILED,
@@ -33,7 +41,9 @@ from hostility.judging import (
     streams,
     written,
     wrong_message,
-)
+)  # fmt: skip
+from treeselect.cli import main as cli
+from treeselect.errors import TreeselectError
 
 Plan = dict[str, Any]
 
@@ -63,16 +73,8 @@ WRITERS = (
 @functools.cache
 def made() -> tuple[Any, Any, Path]:
     """A fit, a comparison, and a folder with a model file and data, for the command line."""
-    import atexit
-    import shutil
-    import tempfile
-
-    import treeselect
-    from hostility.attacks import frame
-
-    quick: dict[str, Any] = {"seed": 1, "n_jobs": 1, "progress": False}
-    fit = treeselect.select("y ~ x + g + v", frame(), method="fcbf", k=1, **quick)
-    compared = treeselect.compare("y ~ x + g + v", frame(), ["fcbf", "cfs"], k=1, folds=2, **quick)
+    fit = treeselect.select("y ~ x + g + v", frame(), method="fcbf", **QUICK)
+    compared = treeselect.compare("y ~ x + g + v", frame(), ["fcbf", "cfs"], folds=2, **QUICK)
     folder = Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     fit.save(folder / "model")
@@ -84,15 +86,11 @@ def made() -> tuple[Any, Any, Path]:
 
 
 def writer_of(name: str) -> Callable[[str], Any]:
-    from treeselect.cli import main as cli
-
     fit, compared, folder = made()
     table, quick = str(folder / "table.csv"), ["-m", "fcbf", "-k", "1", "--seed", "1"]
 
     def by_command(*arguments: str) -> Callable[[str], Any]:
         def write(path: str) -> None:
-            from treeselect.errors import TreeselectError
-
             with streams() as (_, error):
                 code = cli.main([*arguments, path])
             if code:
@@ -100,17 +98,17 @@ def writer_of(name: str) -> Callable[[str], Any]:
 
         return write
 
-    compare = [
-        "compare", "y ~ x + g", table, "-m", "fcbf,cfs", "-k", "1", "--folds", "2", "--seed", "1",
-    ]  # fmt: skip
     return {
         "save": fit.save, "save with data": lambda path: fit.save(path, include_data=True),
         "report": fit.report, "comparison": compared.report,
         "predict -o": by_command("predict", str(folder / "model"), table, "-o"),
-        "select --json": by_command("select", "y ~ x + g", table, *quick, "--json"),
-        "select --save": by_command("select", "y ~ x + g", table, *quick, "--save"),
-        "select --report": by_command("select", "y ~ x + g", table, *quick, "--report"),
-        "compare --json": by_command(*compare, "--json"),
+        **{
+            f"select --{way}": by_command("select", "y ~ x + g", table, *quick, f"--{way}")
+            for way in ("json", "save", "report")
+        },
+        "compare --json": by_command(
+            "compare", "y ~ x + g", table, *quick, "-m", "fcbf,cfs", "--folds", "2", "--json"
+        ),
     }[name]  # fmt: skip
 
 
@@ -204,8 +202,6 @@ def _in_child(plan: Plan, target: str, size: int) -> tuple[int, str]:
             write(target)
             said, code = b"+", 0
         except BaseException as error:
-            from treeselect.errors import TreeselectError
-
             own = isinstance(error, TreeselectError)
             said = f"{'-' if own else '!'}{type(error).__name__}: {error}".encode(
                 "utf-8", "backslashreplace"
@@ -221,8 +217,6 @@ def _in_child(plan: Plan, target: str, size: int) -> tuple[int, str]:
 
 def _arm(plan: Plan, size: int) -> None:
     """Set the fault, which comes while the file is written."""
-    import resource
-
     fault, at = plan["fault"], plan["at"]
     if "byte" in fault:
         killed = fault.startswith("killed")
@@ -316,10 +310,6 @@ def _again(plan: Plan, target: Path, failed: Callable[[str], Outcome]) -> Outcom
 
 
 def _is_complete(data: bytes | None, writer: str) -> bool:
-    import pandas as pd
-
-    import treeselect
-
     if data is None:
         return False
     path = made()[2] / "found"

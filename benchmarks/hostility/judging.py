@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import io
 import re
-import sys
 import traceback
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 from xml.etree import ElementTree
+
+from treeselect.errors import TreeselectError, TreeselectWarning
 
 ANSWERED, REFUSED, FAILED, VOID = "answered", "refused", "failed", "void"
 """An answer; an error of ours; a defect; a case that could not be made, so that it says nothing."""
@@ -70,8 +71,6 @@ def place(frames: list[Any]) -> str:
 @contextlib.contextmanager
 def listening() -> Iterator[Heard]:
     """Hear every warning that is not ours."""
-    from treeselect.errors import TreeselectWarning
-
     heard = Heard()
 
     def show(message: Any, category: Any, *rest: Any, **more: Any) -> None:
@@ -112,8 +111,6 @@ def written(stream: io.TextIOWrapper) -> str:
 
 def judge(action: Any, *arguments: Any) -> Outcome:
     """Run and judge; `action` returns the kind of its answer, or raises."""
-    from treeselect.errors import TreeselectError
-
     with listening() as heard:
         try:
             kind = action(*arguments)
@@ -211,18 +208,3 @@ def check_page(data: bytes, what: str) -> None:
             ElementTree.fromstring(figure)
         except ElementTree.ParseError as error:
             raise Defect(f"an SVG in {what} is no XML: {error}") from None
-
-
-def peak_memory() -> float:
-    """Most megabytes that this process has had since :func:`forget_peak`; 0 if unknown."""
-    if not sys.platform.startswith("linux"):
-        return 0.0
-    with open("/proc/self/status", encoding="ascii", errors="replace") as file:
-        kb = [line.split()[1] for line in file if line.startswith("VmHWM")]
-    return int(kb[0]) / 1024 if kb else 0.0
-
-
-def forget_peak() -> None:
-    """Let :func:`peak_memory` begin again."""
-    with contextlib.suppress(OSError), open("/proc/self/clear_refs", "w", encoding="ascii") as file:
-        file.write("5")

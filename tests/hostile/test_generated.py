@@ -1,7 +1,7 @@
 """Two hundred cases of ``benchmarks/hostile.py``.
 
-One that fails is replayed by ``python benchmarks/hostile.py --seed 17 --case FAMILY:NUMBER`` and
-made small by ``--minimise``; then it becomes a row of ``test_cases.py``.
+One that fails is replayed by ``python benchmarks/hostile.py --seed 17 --case FAMILY:NUMBER``, made
+small, and becomes a row of ``test_cases.py``.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def _rooms(monkeypatch):
     + [("formulas", 0, 60), ("files", 0, 30), ("tables", 0, 20), ("faults", 0, 10)],
 )
 def test_no_case_fails(family, first, last, tmp_path, monkeypatch):
-    from hostility.families import FAMILIES, plan_of
     from hostility.watching import fenced
+    from hostility.working import FAMILIES, plan_of
 
     monkeypatch.chdir(tmp_path)
     failures = {}
