@@ -124,7 +124,7 @@ PARTS = (
     Part(
         "whole",
         "How long do whole calls take, and how much memory?",
-        ("whole.py --runs 1", "scaling.py", "spreading.py --rounds 1"),
+        ("whole.py --runs 1",),
         ("lightgbm",),
         measures_time=True,
     ),
