@@ -75,7 +75,11 @@ HOLES = (
     "y ~ I(g == '`' # ' + str({p}) + '`'\n)", "y ~ I(g == '''`''' + str({p}) + '''`''')",
     "y ~ I(g == '`' + str({p}))", "y ~ I(`a'b` + {p} + `c'd`)", "y ~ Q({t})", "y ~ (x + g)^({p})",
     "y ~ x**({p})", "y ~ x + `a b` : I(g == {t})", "y ~ x:I(g == {t})",
-    "y ~ log(I(exp((g == {t}) + 1)))",
+    "y ~ log(I(exp((g == {t}) + 1)))", "y ~ x + I(g == {t}) - x",
+    "y ~ cs(x, df=4, constraints={t})", "y ~ cc(x, df=4, constraints={t})",
+    "y ~ hashed(g, 3, contrasts=contr.treatment({t}))", "y ~ hashed(g, 3, contr.treatment({p}))",
+    "y ~ C(g, contr.treatment(base={t}))", "y ~ I(`a b` + {p})", "y ~ I(g == '`a b`' + str({p}))",
+    "y ~ I(x == f'{{p}}')",
 )  # fmt: skip
 """Ways that were open once, or might be: ``{p}`` is the payload, ``{t}`` has it in a text that
 backticks seem to end."""
@@ -102,17 +106,27 @@ BOMBS = (
     "y ~ I(9 ** 9 ** 9 ** x)", "y ~ I(10**16**16)", "y ~ I(x + 2**16**16**16)",
     "y ~ I(v ** 16 ** 16)", "y ~ x**99", "y ~ (x + g + v)**99", "y ~ (x + g + v)^999999999",
     "y ~ (x+g)^2^2", "y ~ hashed(g, levels=100000000)", "y ~ hashed(g, 99999999999999999999)",
-    "y ~ hashed(g, 100000)", "y ~ bs(x, df=100000)", "y ~ bs(x, df=1000)", "y ~ cr(x, df=100000)",
-    "y ~ cc(x, df=1000)", "y ~ cs(x, df=10**10)", "y ~ poly(x, degree=100000)",
-    "y ~ poly(x, 10**10)", "y ~ poly(x, 1000)", "y ~ bs(x, df=4, degree=10**6)",
-    "y ~ bs(x, degree=1000)", "y ~ I(x << 10**10)", "y ~ I([x] * 10**9)", "y ~ I((1,) * 10**9)",
-    "y ~ I(x % 10**400)", "y ~ I(1e400 * x)", "y ~ I(x * 10**5000)", "y ~ C(g, levels=[0] * 10**9)",
-    "y ~ C(g, levels=range(10**10))", "y ~ scale(x, ddof=10**30)", "y ~ bs(x, knots=[0.5] * 10**9)",
-    "y ~ poly(x, 20):poly(v, 20):poly(x, 19)", "y ~ bs(x,1000):bs(v,1000)",
-    "y ~ hashed(g, 1000):hashed(v, 1000):hashed(`a b`, 1000)", "y ~ C(x):C(v):C(g):C(`a b`)",
-    "y ~ (x*g*v*`a b`)^4", "y ~ I(v * v * v * v * v)**9",
+    "y ~ hashed(g, 100000)", "y ~ bs(x, df=100000)", "y ~ cr(x, df=100000)", "y ~ cs(x, df=10**10)",
+    "y ~ poly(x, degree=100000)", "y ~ poly(x, 10**10)", "y ~ poly(x, 1000)",
+    "y ~ bs(x, df=4, degree=10**6)", "y ~ bs(x, degree=1000)", "y ~ I(x << 10**10)",
+    "y ~ I([x] * 10**9)", "y ~ I((1,) * 10**9)", "y ~ I(x % 10**400)", "y ~ I(1e400 * x)",
+    "y ~ I(x * 10**5000)", "y ~ C(g, levels=[0] * 10**9)", "y ~ C(g, levels=range(10**10))",
+    "y ~ scale(x, ddof=10**30)", "y ~ bs(x, knots=[0.5] * 10**9)", "y ~ bs(x,1000):bs(v,1000)",
+    "y ~ (x*g*v*`a b`)^4", "y ~ I(v * v * v * v * v)**9", "y ~ I(g * v)", "y ~ C(g * 1000)",
+    "y ~ I(g == 'a' * 1000000000)", "y ~ I(x ** 17)", "y ~ cc(x, df=100000)",
+    "y ~ poly(x, 10000000000)", "y ~ bs(x, df=4, degree=1000000)", "y ~ I(v ** -1 ** 0.5)",
+    "y ~ I(g * 3)", "y ~ I(2 * g == g)", "y ~ np.where(x > 0, g * 10000000, g)",
+    "y ~ scale(g * 1000000)", "y ~ C(g, levels=['a' * 10**9])", "y ~ I((g == 'a') * 10**400)",
+    "y ~ bs(x, df=10**10)", "y ~ hashed(g, 10**30)", "y ~ hashed(g, levels=2**63)",
+    "y ~ poly(x, 21)", "y ~ I(2 ** 10 ** 10 * x)", "y ~ (x + g + v)^(10**10)",
 )  # fmt: skip
-"""What would take all memory or time."""
+"""What would take all memory or time: refused."""
+
+HEAVY = (
+    "y ~ bs(x, df=1000)", "y ~ cc(x, df=1000)", "y ~ poly(x, 20):poly(v, 20):poly(x, 19)",
+    "y ~ hashed(g, 1000):hashed(v, 1000):hashed(`a b`, 1000)", "y ~ C(x):C(v):C(g):C(`a b`)",
+)  # fmt: skip
+"""What may take long."""
 
 LONG = (
     "y ~ <x>", "y ~ `<x>`", "y ~ I(g == '<x>')", "y ~ <(>x<)>", "y ~ I(<(>x<)>)", "y ~ I(<->x)",
@@ -141,7 +155,7 @@ def draw(rng: random.Random) -> Plan:
         way = rng.choice(HOLES if kind < 0.35 else PLAIN_WAYS)
         formula = way.replace("{t}", "'`' + str({p}) + '`'").replace("{p}", _payload(rng))
     elif kind < 0.72:
-        formula = rng.choice(BOMBS)
+        formula = rng.choice((*BOMBS, *HEAVY))
     elif kind < 0.78:
         formula = _long(rng)
     else:
