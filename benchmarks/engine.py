@@ -1,4 +1,4 @@
-"""The kernels beside other libraries: CPU seconds of trees, predictions and ControlBurn's problem.
+"""The kernels beside other libraries: CPU seconds of trees and their predictions.
 
     python benchmarks/engine.py [--quick] [--groups boosting ...] [--repeats 3]
 
@@ -16,23 +16,16 @@ from functools import partial
 
 import lightgbm as lgb
 import numpy as np
-import pandas as pd
-from harness import Run, in_process, in_turns, peak_memory
+from harness import Run, in_turns
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier
 from sklearn.ensemble._hist_gradient_boosting.binning import _BinMapper
 
-import treeselect
-from treeselect import ControlBurn
-from treeselect.algorithms.task import Task
-from treeselect.designs.weights import row_weights
 from treeselect.engine.columns import MAX_BINS, bin_columns, bin_edges
 from treeselect.engine.forest.bagging import bagged_forest
 from treeselect.engine.forest.boosting import Boosting, boost
 from treeselect.engine.forest.out_of_bag import out_of_bag
 from treeselect.engine.forest.walk import predict_sum
 from treeselect.engine.losses import LogisticLoss, MultinomialLoss, PoissonLoss, SquaredLoss
-from treeselect.engine.sparse.forest import sparse_forest
-from treeselect.engine.threads import one_thread
 from treeselect.engine.tree.target import class_target, mean_target
 from treeselect.engine.tree.used_groups import SplitPenalty
 from treeselect.engine.tree.workspace import BEST_FIRST, UNBOUNDED, Growth
@@ -116,26 +109,6 @@ def boosting(size, repeats):
     yield row(
         "boosting, binning included", lambda: boosted(binned(X), y, SquaredLoss(), rounds),
         lambda: peer.fit(X, y), repeats, "scikit-learn on all threads, CPU counts",
-    )  # fmt: skip
-
-
-def factor(size, repeats):
-    """A factor of many levels as one column, beside as many dummies."""
-    rng = np.random.default_rng(1)
-    n, n_levels = size["rows"], size["columns"]
-    X, y = numbers(n, 10)
-    level = rng.integers(0, n_levels, size=n)
-    y = y + rng.normal(size=n_levels)[level]
-    edges = [*(bin_edges(c) for c in X.T), None]
-    columns = [*X.T, (level + 1).astype(np.uint8)]
-    data = bin_columns(columns, edges, [0] * 10 + [n_levels], np.arange(11))
-    dummies = np.column_stack([X, level[:, np.newaxis] == np.arange(n_levels)])
-    theirs = lgb.Dataset(dummies, y, params=PEER, free_raw_data=False).construct()
-    options = PEER | {"objective": "l2", "num_threads": 1}
-    yield row(
-        f"boosting, factor of {n_levels} levels",
-        lambda: boosted(data, y, SquaredLoss(), size["rounds"]),
-        lambda: lgb.train(options, theirs, size["rounds"]), repeats, "LightGBM with dummies",
     )  # fmt: skip
 
 
@@ -250,71 +223,9 @@ def prediction(size, repeats):
         yield row(f"prediction, {name}", ours, peer, repeats, "binning included")
 
 
-# --- ControlBurn, memory -----------------------------------------------------------------------
-
-
-def sparse(size, repeats):
-    """ControlBurn's sparse-forest problem at one penalty beside cvxpy, whose CLARABEL runs once."""
-    import cvxpy as cp
-
-    X, y = numbers(size["forest rows"] // 5, 20)
-    X[:, 10:] = X[:, :10] + 0.3 * X[:, 10:]
-    frame = pd.DataFrame(X, columns=[f"v{j}" for j in range(20)]).assign(y=(y > 0) * 1)
-    fit = treeselect.select("y ~ .", frame, method="fcbf", k=1, seed=1, progress=False)
-    problem, weight = fit.data.design.problem, np.ones(len(y), dtype=np.int64)
-    task = Task(problem, row_weights(weight), seed=1, max_size=10)
-    pool, _ = ControlBurn(forests=size["forests"]).pool(task)
-
-    def forest():
-        return sparse_forest(
-            pool.columns(np.arange(len(y)), 1), problem.family.loss, problem.y, weight,
-            problem.constant(weight), pool.uses.sum(axis=1).astype(float),
-        )  # fmt: skip
-
-    small, values = forest(), {}
-    columns = small.columns.block(np.arange(small.n_trees), slice(0, len(y))).T
-    lam = 0.1 * small.largest_lam(small.empty())
-
-    def ours():
-        values["ours"] = small.objective(forest().solve(lam, small.empty()))
-
-    def peer():
-        w, b = cp.Variable(columns.shape[1], nonneg=True), cp.Variable()
-        eta = small.base + b + columns @ w
-        mean = cp.sum(cp.multiply(small.share, cp.logistic(eta) - cp.multiply(small.y, eta)))
-        problem = cp.Problem(cp.Minimize(mean + lam * (small.prices @ w)))
-        values["peer"] = problem.solve(solver=cp.CLARABEL)
-
-    with one_thread():
-        found = row("ControlBurn, one penalty, cvxpy", ours, peer, 1)
-    yield found | {"note": f"objective {values['ours'] - values['peer']:.1e} above cvxpy's"}
-
-
-def taken(rows, columns, is_ours):
-    """Megabytes that boosting takes at most above its data; LightGBM's unless it is ours."""
-    X, y = numbers(rows, columns)
-    before = peak_memory()
-    if is_ours:
-        boosted(binned(X), y, SquaredLoss(), 5)
-    else:
-        lgb.train(PEER | {"objective": "l2", "num_threads": 1}, lgb.Dataset(X, y, params=PEER), 5)
-    return peak_memory() - before
-
-
-def memory(size, repeats):
-    """Peak above the data, in a process of its own unless the data are small."""
-    measure = taken if size is QUICK else partial(in_process, taken)
-    ours, peer = (measure(size["rows"], size["columns"], which) for which in (True, False))
-    yield {"row": "boosting, peak MB above the data", "ours": ours, "peer": peer,
-           "note": "LightGBM"}  # fmt: skip
-
-
-FULL = {"rows": 200_000, "columns": 100, "rounds": 100, "forest rows": 50_000, "trees": 10,
-        "forests": 3}  # fmt: skip
-QUICK = {"rows": 1_500, "columns": 12, "rounds": 4, "forest rows": 800, "trees": 20, "forests": 1}
-GROUPS = {
-    group.__name__: group for group in (boosting, factor, forests, prediction, sparse, memory)
-}
+FULL = {"rows": 200_000, "columns": 100, "rounds": 100, "forest rows": 50_000, "trees": 10}
+QUICK = {"rows": 1_500, "columns": 12, "rounds": 4, "forest rows": 800, "trees": 20}
+GROUPS = {group.__name__: group for group in (boosting, forests, prediction)}
 
 
 def main():

@@ -60,7 +60,7 @@ PARTS = (
     Part("conditional", "Are tests of a column given all others right, and what do they find?",
         ("conditional.py --jobs {jobs}",), ("hidimstat", "knockpy")),
     Part("engine", "Are the kernels as fast as the best of others?", ("engine.py",),
-        ("lightgbm", "cvxpy"), measures_time=True),
+        ("lightgbm",), measures_time=True),
     Part("whole", "How long do whole calls take, and how much memory?", ("whole.py --runs 1",),
         ("lightgbm",), measures_time=True),
     Part("invariance", "Does the same question have the same answer, in whatever way it is asked?",
