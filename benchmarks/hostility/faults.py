@@ -22,9 +22,9 @@ import signal
 import stat
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -170,20 +170,13 @@ def _target(kind: str, where: Path) -> tuple[Path, bytes | None]:
         return where / ("x" * 250 + ".html"), None
     if kind == "folder":
         path.mkdir()
+    if "link" in kind:
+        path.symlink_to("real.html")
+    if kind in ("none", "folder", "dangling link"):
         return path, None
-    if kind in ("link", "dangling link"):
-        real = where / "real.html"
-        if kind == "link":
-            real.write_bytes(_OLD)
-        path.symlink_to(real.name)
-        return path, _OLD if kind == "link" else None
-    if kind == "none":
-        return path, None
-    path.write_bytes(_OLD)
-    if kind == "0600":
-        path.chmod(0o600)
-    elif kind == "read-only file":
-        path.chmod(0o444)
+    path.write_bytes(_OLD)  # of a link, what it points to
+    if kind in ("0600", "read-only file"):
+        path.chmod(0o600 if kind == "0600" else 0o444)
     return path, _OLD
 
 
@@ -290,16 +283,10 @@ def _verdict(
         return failed("a link was replaced by a file")
     if plan["target"] == "0600" and target.stat().st_mode & 0o077:
         return failed("0600 was not kept")
-    if code >= 0 and len(list(where.iterdir())) > 1 + (plan["target"] == "link") + (
-        plan["target"] == "dangling link" and now is not None
-    ):
-        return failed(f"a temporary file is left: {sorted(p.name for p in where.iterdir())}")
-    return _again(plan, target, failed)
-
-
-def _again(plan: Plan, target: Path, failed: Callable[[str], Outcome]) -> Outcome:
-    """The next writer is not kept from its work by what the dead one left."""
-    if plan["target"] in ("long name",):
+    names = {path.name for path in where.iterdir()} - {target.name, "real.html"}
+    if code >= 0 and names:
+        return failed(f"a temporary file is left: {sorted(names)}")
+    if plan["target"] == "long name":
         return Outcome(ANSWERED)
     try:
         writer_of(plan["writer"])(str(target))
@@ -330,20 +317,16 @@ def _together(plan: Plan, target: Path) -> Outcome:
     """Four threads write the same path."""
     if not plan["writer"].startswith(("save", "report", "comparison")):
         plan = {**plan, "writer": "save"}  # the command line's streams are one per process
-    write, errors = writer_of(plan["writer"]), []
+    write = writer_of(plan["writer"])
 
-    def work() -> None:
-        for _ in range(5):
-            try:
-                write(str(target))
-            except BaseException as error:
-                errors.append(error)
+    def attempt(_: int) -> BaseException | None:
+        try:
+            write(str(target))
+        except BaseException as error:
+            return error
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as pool:
+        errors = list(filter(None, pool.map(attempt, range(20))))
     if errors:
         first = f"{type(errors[0]).__name__}: {errors[0]}"
         message = f"{len(errors)} of 20 calls failed: {first}"[:600]

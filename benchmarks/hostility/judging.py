@@ -8,7 +8,7 @@ import re
 import traceback
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree
 
@@ -52,13 +52,6 @@ class Defect(Exception):
     """An answer that can't be right; its text is the signature, up to a colon and a blank."""
 
 
-@dataclass(slots=True)
-class Heard:
-    """Warnings of other packages, by what and where."""
-
-    warnings: list[tuple[str, str]] = field(default_factory=list)
-
-
 def place(frames: list[Any]) -> str:
     """The innermost frame of the package, as file and function."""
     for frame in reversed(frames):
@@ -69,18 +62,18 @@ def place(frames: list[Any]) -> str:
 
 
 @contextlib.contextmanager
-def listening() -> Iterator[Heard]:
-    """Hear every warning that is not ours."""
-    heard = Heard()
+def listening() -> Iterator[list[tuple[str, str]]]:
+    """Hear every warning that is not ours, by what and where."""
+    heard: list[tuple[str, str]] = []
 
     def show(message: Any, category: Any, *rest: Any, **more: Any) -> None:
         if "cannot be called in a multiprocessing" in str(message):
             return  # joblib, of cases that run in processes of this program
         if not issubclass(category, TreeselectWarning):
             where = place(list(traceback.extract_stack()))
-            heard.warnings.append((f"{category.__name__} at {where}", str(message)))
+            heard.append((f"{category.__name__} at {where}", str(message)))
         elif RAW.search(str(message)):
-            heard.warnings.append(("raw characters in a warning", str(message)))
+            heard.append(("raw characters in a warning", str(message)))
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")
@@ -123,8 +116,8 @@ def judge(action: Any, *arguments: Any) -> Outcome:
             raise
         except BaseException as error:
             found = _crash(error)
-    if found.kind != FAILED and heard.warnings:
-        what, message = heard.warnings[0]
+    if found.kind != FAILED and heard:
+        what, message = heard[0]
         return Outcome(FAILED, "Warning", f"{what}: {message}"[:500], what)
     return found
 
