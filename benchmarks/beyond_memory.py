@@ -22,6 +22,9 @@ import numpy as np
 import pandas as pd
 from harness import Run, in_process, peak_memory
 
+import treeselect
+from treeselect.frames.reading import scan_of
+
 BATCH = 500_000
 STAGES = ("nothing", "read", "select", "predict")
 
@@ -30,64 +33,50 @@ def rows_of(number: int, n: int, n_columns: int) -> pd.DataFrame:
     """Batch `number` of the simulated rows."""
     rng = np.random.default_rng([7, number])
     factors, counts = n_columns // 6, n_columns // 5
-    columns: dict[str, object] = {}
-    for j in range(n_columns - factors - counts):
-        columns[f"x{j}"] = rng.normal(size=n)
-    for j in range(counts):
-        columns[f"count{j}"] = rng.poisson(5 * (j + 1), size=n)
+    columns = {f"x{j}": rng.normal(size=n) for j in range(n_columns - factors - counts)}
+    columns |= {f"count{j}": rng.poisson(5 * (j + 1), size=n) for j in range(counts)}
     for j in range(factors):
         levels = np.array([f"level {i}" for i in range(3 * (j + 1))])
-        columns[f"factor{j}"] = pd.Categorical.from_codes(
-            rng.integers(0, len(levels), size=n), levels
-        ).astype("str")
-    x0, x1 = np.asarray(columns["x0"]), np.asarray(columns["x1"])
-    eta = x0 - 0.7 * x1 + 0.5 * np.abs(np.asarray(columns["x2"]))
-    eta = eta + 0.15 * np.asarray(columns["count0"]) - 0.75
-    eta = eta + np.where(np.asarray(columns["factor0"]) == "level 0", 0.8, -0.4)
+        columns[f"factor{j}"] = levels[rng.integers(0, len(levels), size=n)]
+    x0, x1, x2, count, factor = (columns[c] for c in ("x0", "x1", "x2", "count0", "factor0"))
+    eta = x0 - 0.7 * x1 + 0.5 * np.abs(x2) + 0.15 * count - 0.75
+    eta = eta + np.where(factor == "level 0", 0.8, -0.4)
     columns["y"] = (rng.random(n) < 1 / (1 + np.exp(-eta))).astype(np.int8)
-    frame = pd.DataFrame(columns)
-    frame.loc[rng.random(n) < 0.05, "x3"] = np.nan
-    return frame
+    columns["x3"][rng.random(n) < 0.05] = np.nan
+    return pd.DataFrame(columns)
 
 
 def write(folder: Path, n_rows: int, n_columns: int) -> None:
     """Files of at most half a million rows."""
     folder.mkdir(parents=True, exist_ok=True)
-    for number in range(-(-n_rows // BATCH)):
+    for number, first in enumerate(range(0, n_rows, BATCH)):
         path = folder / f"part-{number:05d}.parquet"
         if not path.exists():
-            n = min(BATCH, n_rows - number * BATCH)
-            rows_of(number, n, n_columns).to_parquet(path, row_group_size=131_072)
+            frame = rows_of(number, min(BATCH, n_rows - first), n_columns)
+            frame.to_parquet(path, row_group_size=131_072)
 
 
 def stage(name: str, folder: str, rows: int, method: str) -> dict[str, object]:
     """Run a stage in this process."""
-    import treeselect
-
     small = treeselect.datasets.load("titanic_correlated").head(200)
     fit = treeselect.select("survived ~ .", small, method=method, k=2, seed=1)
     fit.predict(small)  # compiled, and in memory
     found: dict[str, object] = {}
+    model = Path(folder).with_suffix(".treeselect")
     wall, cpu = time.perf_counter(), time.process_time()
     if name == "read":
-        from treeselect.frames.reading import scan_of
-
         scan = scan_of(folder)
-        assert scan is not None
         found["rows"] = sum(table.num_rows for _, table in scan.batches(scan.columns))
-    model = Path(folder).parent / f"{Path(folder).name}.treeselect"
     if name == "select":
         fit = treeselect.select("y ~ .", folder, method=method, k=5, rows=rows, seed=1)
-        assert fit.search.held_out is not None
         found |= {"selected": sorted(fit.selected), "held out": round(fit.search.held_out.score, 4)}
         fit.save(model)
     if name == "predict":
-        predicted = treeselect.load(model).predict(folder)
-        found["mean"] = round(float(predicted.mean()), 4)
-    found["seconds"] = round(time.perf_counter() - wall, 1)
-    found["cpu seconds"] = round(time.process_time() - cpu, 1)
-    found["peak MB"] = int(peak_memory())
-    return found
+        found["mean"] = round(float(treeselect.load(model).predict(folder).mean()), 4)
+    return found | {
+        "seconds": round(time.perf_counter() - wall, 1),
+        "cpu seconds": round(time.process_time() - cpu, 1), "peak MB": int(peak_memory()),
+    }  # fmt: skip
 
 
 def main() -> None:

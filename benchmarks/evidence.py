@@ -33,10 +33,9 @@ from pathlib import Path
 from typing import Any
 
 from harness import Run
-from parts import PARTS, PRINTED, Part
+from parts import PARTS, Part
 
 import treeselect
-from treeselect.writing import write_file
 
 FOLDER = Path(__file__).resolve().parent
 CLOCKS = ("CPU min", "wall min")
@@ -129,7 +128,7 @@ def _children() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def minutes_of(program: str, jobs: int, folder: Path) -> dict[str, float] | None:
+def minutes_of(program: str, jobs: int) -> dict[str, float] | None:
     """CPU and wall minutes of a program, in a process of its own; None if it failed."""
     command = [sys.executable, *shlex.split(program.format(jobs=jobs))]
     command[1] = str(FOLDER / command[1])
@@ -138,9 +137,6 @@ def minutes_of(program: str, jobs: int, folder: Path) -> dict[str, float] | None
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     spent = (_children() - cpu) / 60, (time.monotonic() - wall) / 60
     minutes = {clock: round(value, 2) for clock, value in zip(CLOCKS, spent, strict=True)}
-    name = Path(shlex.split(program)[0])
-    if name.name in PRINTED:
-        write_file(folder / f"{name.stem}.txt", done.stdout)
     if done.returncode:
         print(*done.stdout.splitlines()[-15:], sep="\n")
         print(f"failed with status {done.returncode}")
@@ -162,7 +158,7 @@ def run_part(part: Part, run: Run) -> bool:
             print(f"{part.name}: {program.split(' --jobs')[0]} is done")
             continue
         ran = behind(program)
-        minutes = minutes_of(program, run.jobs, run.results)
+        minutes = minutes_of(program, run.jobs)
         if minutes is None:
             good = False
             continue

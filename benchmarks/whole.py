@@ -1,6 +1,6 @@
-"""Whole calls, from the frame to the answer, beside others that do the same job.
+"""Whole calls, from the frame to the answer, beside others that do the same job; and how they grow.
 
-    python benchmarks/whole.py [--quick] [--cases adult ...] [--runs 3] [--no-peers]
+    python benchmarks/whole.py [--quick] [--cases adult ...] [--axes rows ...] [--runs 3]
 
 Each call runs in a process of its own, in which the same call on a few rows has loaded the kernels
 (except ``first`` and ``cold``, which are timed from the start of Python). CPU seconds are those of
@@ -8,11 +8,25 @@ the process and its workers. Memory is the largest proportional set size of all 
 they held when the frame was in memory. Ours and the peer's run take turns, ``--runs`` times; the
 least of each counts, and a call of more than a minute runs once.
 
+Then one quantity grows at a time, in the default call with k = 5:
+
+rows        30 columns, eight of them factors, 5 % of some numbers missing; two classes
+columns     500 rows of numbers, of which five are true; a number as the response
+levels      20,000 rows, nine numbers and a factor of so many levels
+resamples   ``fit.resample(B)`` of 1,000 rows of 30 columns
+rows, ...   two resamples of so many rows of 20 numbers, by exchange search and by mRMR; memory
+            with the data
+processes   ``fit.resample(50, n_jobs=...)`` of 1,000 rows: wall seconds, and those of one process
+            divided by them
+
+An exponent is the slope of the logarithm of CPU seconds on that of the quantity, by least squares
+over all points but the first, in which fixed costs dominate; its standard error is that of the
+regression. ``--cases`` or ``--axes`` without a name runs none.
+
 Peers go from a frame with response y to k variables and a model of them, given what a user of
 theirs would give (text as categories, gaps where the library takes them): LightGBM by its gains,
-scikit-learn's forest with RFECV, ranger's corrected impurity, each fitted again to its first k
-variables, and glmnet (lasso, ten folds); of those in R (``whole_peers.R``) the CSV file that they
-read counts. Needs Linux.
+ranger's corrected impurity, each fitted again to its first k variables, and glmnet (lasso, ten
+folds); of those in R (``whole_peers.R``) the CSV file that they read counts. Needs Linux.
 """
 
 from __future__ import annotations
@@ -30,30 +44,26 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from harness import Run, in_process, shown, sorted_rows, stored, watched
+from harness import Run, held, in_process, shown, sorted_rows, stored, watched
+from matplotlib.figure import Figure
+from scipy.stats import linregress
 
 import treeselect
-from treeselect.cli.commands import DEFAULT_METHODS
 
-ONCE = 60.0
-"""Seconds of a call that is not repeated."""
-
-LEAST, MOST = 50, 1e5
-"""Megabytes and bytes a row between which memory depends on the rows."""
+OURS, K, ONCE = "treeselect", 5, 60.0
+"""How many variables are asked for, and the seconds of a call that is not repeated."""
 
 
 class Case(NamedTuple):
-    """A call that is timed.
-
-    ``frame`` makes the data (with fewer rows for the kernels), ``ready`` what is made before the
-    clock starts, ``call`` is timed with that; ``asked`` are the seconds that were aimed at.
-    """
+    """A call that is timed: ``frame`` makes the data (with fewer rows for the kernels), ``ready``
+    what is made before the clock starts, ``call`` is timed with that; the data are part of the
+    memory of a case that ``counts_data``."""
 
     frame: Callable[..., pd.DataFrame]
     call: Callable[..., Any]
-    asked: float
-    peer: str | None = None
+    peers: tuple[str, ...] = ()
     ready: Callable[..., Any] = lambda frame: frame
+    counts_data: bool = False
 
 
 # --- data --------------------------------------------------------------------------------------
@@ -90,13 +100,28 @@ def long(n_rows: int, n_columns: int = 30) -> Callable[..., pd.DataFrame]:
     return frame
 
 
+def levels(n_levels: int) -> Callable[..., pd.DataFrame]:
+    """Nine numbers and a factor, of which a tenth of the levels matter; two classes."""
+
+    def frame(n=None):
+        rng = np.random.default_rng(1)
+        rows = n or 20_000
+        found = {f"x{j}": rng.standard_normal(rows) for j in range(9)}
+        codes = rng.integers(min(n_levels, rows // 10), size=rows)  # few in the first call
+        eta = found["x0"] + 1.5 * (codes % 10 == 0)
+        found["f"] = np.array([f"level {i}" for i in range(n_levels)])[codes]
+        return pd.DataFrame(found).assign(y=np.where(rng.logistic(size=rows) < eta, "yes", "no"))
+
+    return frame
+
+
 def wide(n_rows: int, n_columns: int) -> Callable[..., pd.DataFrame]:
     """Numbers, of which five are true."""
 
     def frame(n=None):
         rng = np.random.default_rng(1)
-        X = rng.normal(size=(n_rows, n_columns if n is None else 20))
-        y = X[:, :5] @ np.array([2.0, -1.5, 1.5, 1.0, -1.0]) + rng.normal(size=n_rows)
+        X = rng.normal(size=(min(n or n_rows, n_rows), n_columns if n is None else 20))
+        y = X[:, :5] @ np.array([2.0, -1.5, 1.5, 1.0, -1.0]) + rng.normal(size=len(X))
         return pd.DataFrame(X, columns=[f"v{j}" for j in range(X.shape[1])]).assign(y=y)
 
     return frame
@@ -110,9 +135,16 @@ def select(**options: Any) -> Callable[..., Any]:
     return lambda frame: treeselect.select("y ~ .", frame, seed=1, progress=False, **options)
 
 
-def of_fit(call: Callable[..., Any], **options: Any) -> dict[str, Any]:
-    """A call with the fit, which is made before the clock starts."""
-    return {"ready": lambda frame: (select(**options)(frame), frame), "call": call}
+def of_fit(frame: Callable[..., pd.DataFrame], call: Callable[..., Any], **options: Any) -> Case:
+    """A call with the fit, which is made before the clock starts, and its frame."""
+    return Case(frame, lambda made: call(*made), (), lambda data: (select(**options)(data), data))
+
+
+def resampled(n: int, frame: Any = None, n_jobs: int = 1, k: int = K, **options: Any) -> Case:
+    """Resamples of a fit."""
+    return of_fit(
+        frame or long(1_000), lambda fit, _: fit.resample(n, n_jobs=n_jobs), k=k, **options
+    )
 
 
 def report(fit, _):
@@ -121,77 +153,35 @@ def report(fit, _):
         fit.report(Path(folder) / "report.html")
 
 
-def save(fit, _):
-    """The model file; its size in megabytes."""
-    with tempfile.TemporaryDirectory() as folder:
-        fit.save(path := Path(folder) / "model.treeselect")
-        return path.stat().st_size / 1e6
-
-
-def everything(**options: Any) -> Callable[..., Any]:
-    """Comparison of the methods that the command ``treeselect compare`` takes by default."""
-    return lambda frame: treeselect.compare(
-        "y ~ .", frame, list(DEFAULT_METHODS), seed=1, progress=False, **options
-    )
-
-
 adult, golub = real("adult", "income"), real("gene/golub", "target")
 colic = real("horse_colic_raw", "surgical_lesion", "outcome")
-HALF_MILLION, FIVE = long(500_000), {"k": 5}
+HALF_MILLION, FIVE = long(500_000), {"k": K}
 
 CASES = {
-    "adult": Case(adult, select(), 6, "lightgbm"),
-    "adult, k = 5": Case(adult, select(**FIVE), 6, "rfecv"),
-    "adult, 100 resamples": Case(adult, asked=120, **of_fit(lambda fit, _: fit.resample(100))),
-    "500,000 x 30": Case(HALF_MILLION, select(**FIVE), 15, "lightgbm"),
-    "500,000 x 30, importance": Case(HALF_MILLION, select(method="importance", **FIVE), 15,
-                                     "ranger"),
-    "500,000 x 30, lasso": Case(HALF_MILLION, select(method="lasso", **FIVE), 15),
-    "500,000 x 30, predict": Case(
-        HALF_MILLION, asked=np.nan, **of_fit(lambda fit, frame: fit.predict(frame), **FIVE)
+    "adult": Case(adult, select(), ("lightgbm",)),
+    "adult, 100 resamples": of_fit(adult, lambda fit, _: fit.resample(100)),
+    "500,000 x 30": Case(HALF_MILLION, select(**FIVE), ("lightgbm",)),
+    "500,000 x 30, predict": of_fit(HALF_MILLION, lambda fit, frame: fit.predict(frame), **FIVE),
+    "500,000 x 30, report": of_fit(HALF_MILLION, report, **FIVE),
+    "500,000 x 30, refit glm": of_fit(
+        HALF_MILLION, lambda fit, _: fit.refit("glm").summary(), **FIVE
     ),
-    "500,000 x 30, encode": Case(
-        HALF_MILLION, asked=np.nan,
-        **of_fit(lambda fit, frame: fit.data.design.spec.encode(frame), **FIVE),
-    ),
-    "500,000 x 30, report": Case(HALF_MILLION, asked=8, **of_fit(report, **FIVE)),
-    "500,000 x 30, model file": Case(HALF_MILLION, asked=np.nan, **of_fit(save, **FIVE)),
-    "500,000 x 30, refit glm": Case(
-        HALF_MILLION, asked=15, **of_fit(lambda fit, _: fit.refit("glm").summary(), **FIVE)
-    ),
-    "50,000 x 30": Case(long(50_000), select(**FIVE), np.nan),
-    "200,000 x 30": Case(long(200_000), select(**FIVE), np.nan),
-    "2,000,000 x 30": Case(long(2_000_000), select(**FIVE), np.nan),
-    "5,000,000 x 30": Case(long(5_000_000), select(**FIVE), np.nan),
-    "golub, exchange": Case(golub, select(**FIVE), 2, "glmnet"),
-    "golub, ControlBurn": Case(golub, select(method="controlburn", **FIVE), 2),
-    "golub, RRF": Case(golub, select(method="rrf", **FIVE), 1.2, "ranger"),
-    "golub, GRRF": Case(golub, select(method="grrf", **FIVE), 1.5),
-    "golub, RBoost": Case(golub, select(method="rboost", **FIVE), np.nan),
-    'golub, k = "1se"': Case(golub, select(k="1se"), 12, "glmnet"),
-    'golub, ControlBurn, k = "1se"': Case(golub, select(method="controlburn", k="1se"), 12),
-    "golub, 100 resamples": Case(
-        golub, asked=100, **of_fit(lambda fit, _: fit.resample(100), **FIVE)
-    ),
+    "golub, exchange": Case(golub, select(**FIVE), ("glmnet",)),
+    "golub, ControlBurn": Case(golub, select(method="controlburn", **FIVE)),
+    "golub, RRF": Case(golub, select(method="rrf", **FIVE), ("ranger",)),
+    "golub, GRRF": Case(golub, select(method="grrf", **FIVE)),
+    "golub, RBoost": Case(golub, select(method="rboost", **FIVE)),
+    'golub, k = "1se"': Case(golub, select(k="1se"), ("glmnet",)),
     # Without LightGBM, which did not end within six minutes.
-    "500 x 100,000": Case(wide(500, 100_000), select(**FIVE), 30),
-    "horse colic, 100 resamples": Case(
-        colic, asked=8, **of_fit(lambda fit, _: fit.resample(100))
+    "500 x 100,000": Case(wide(500, 100_000), select(**FIVE)),
+    "horse colic, 100 resamples": of_fit(colic, lambda fit, _: fit.resample(100)),
+    "horse colic, performance": of_fit(
+        colic, lambda fit, _: fit.performance(folds=5, repeats=2), folds=10
     ),
-    "horse colic, performance": Case(
-        colic, asked=20,
-        **of_fit(lambda fit, _: fit.performance(folds=5, repeats=2), folds=10),
-    ),
-    "horse colic, inference": Case(
-        colic, asked=25, **of_fit(lambda fit, _: fit.inference(repeats=20))
-    ),
-    "compare, adult": Case(adult, everything(), 120),
-    "compare, adult, rows = 12,500": Case(adult, everything(rows=12_500), 120),
-}  # fmt: skip
-STARTS = {"first": 1.5, "cold": 10.0}
+    "horse colic, inference": of_fit(colic, lambda fit, _: fit.inference(repeats=20)),
+}
+STARTS = ("first", "cold")
 """Python until the first answer on the Titanic data, k = 3: kernels compiled before, and not."""
-
-QUICK = {"quick": Case(long(100, 5), select(k=1), 1, "lightgbm")}
 
 FIRST = (
     "import treeselect; data = treeselect.datasets.load('titanic_correlated');"
@@ -199,16 +189,62 @@ FIRST = (
 )
 
 
-# --- peers -------------------------------------------------------------------------------------
+class Axis(NamedTuple):
+    """What grows: the call at each value, and peers with the largest value at which they run."""
 
-K = 5
+    values: tuple[int, ...]
+    case: Callable[[int], Case]
+    peers: dict[str, int]
+    clock: str = "CPU s"
+
+
+AXES = {
+    "rows": Axis(
+        (1_000, 10_000, 100_000, 1_000_000, 5_000_000), lambda n: Case(long(n), select(**FIVE)),
+        {"lightgbm": 1_000_000, "ranger": 100_000},
+    ),
+    "columns": Axis(
+        (10, 100, 1_000, 10_000), lambda p: Case(wide(500, p), select(**FIVE)),
+        {"lightgbm": 10_000, "ranger": 10_000},
+    ),
+    "levels": Axis(
+        (2, 20, 200, 2_000), lambda n: Case(levels(n), select(**FIVE)), {"lightgbm": 2_000}
+    ),
+    "resamples": Axis((10, 30, 100, 300), resampled, {}),
+    **{
+        f"rows, {method}": Axis(
+            (100_000, 1_000_000),
+            lambda n, method=method: resampled(2, wide(n, 20), method=method)._replace(
+                counts_data=True
+            ),
+            {},
+        )
+        for method in ("exchange", "mrmr")
+    },
+    "processes": Axis((1, 2), lambda n: resampled(50, n_jobs=n), {}, "wall s"),
+}  # fmt: skip
+QUICK = {
+    "quick": Case(long(100, 5), select(k=1), ("lightgbm",)),
+    "resamples, 2": resampled(2, long(100), k=2),
+    "resamples, 3": resampled(3, long(100), k=2),
+}
+
+
+def case_of(name: str) -> Case:
+    """A case by its name, which of a point is that of its axis and its value."""
+    if name in CASES | QUICK:
+        return (CASES | QUICK)[name]
+    axis, _, value = name.rpartition(", ")
+    return AXES[axis].case(int(value))
+
+
+# --- peers -------------------------------------------------------------------------------------
 
 
 def is_there(name):
     """Whether a peer can run here."""
     if name not in ("ranger", "glmnet"):
-        package = {"rfecv": "sklearn"}.get(name, name)
-        return importlib.util.find_spec(package) is not None
+        return importlib.util.find_spec(name) is not None
     if shutil.which("Rscript") is None:
         return False
     asked = f"quit(status = !requireNamespace('{name}', quietly = TRUE))"
@@ -237,18 +273,6 @@ def lightgbm(frame):
     return names
 
 
-def rfecv(frame):
-    """scikit-learn's RFECV with five folds around a forest of 100 trees; categories as codes."""
-    from sklearn.ensemble import RandomForestClassifier
-    from sklearn.feature_selection import RFECV
-
-    columns, y = _parts(frame)
-    codes = columns.apply(lambda c: c.cat.codes if c.dtype == "category" else c)
-    forest = RandomForestClassifier(100, random_state=1, n_jobs=2)
-    found = RFECV(forest, min_features_to_select=1, cv=5).fit(codes, y)
-    return codes.columns[found.support_].tolist()
-
-
 def in_r(name, frame):
     """500 trees of ranger and 500 on its first K, or cv.glmnet with ten folds."""
     script = Path(__file__).parent / "whole_peers.R"
@@ -258,37 +282,20 @@ def in_r(name, frame):
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
 
 
-PEERS = {
-    "lightgbm": lightgbm, "rfecv": rfecv, "ranger": partial(in_r, "ranger"),
-    "glmnet": partial(in_r, "glmnet"),
-}  # fmt: skip
+PEERS = {"lightgbm": lightgbm} | {name: partial(in_r, name) for name in ("ranger", "glmnet")}
 
 
 # --- clocks ------------------------------------------------------------------------------------
 
 
-def taken(case: Case, who: str = "treeselect") -> dict[str, float]:
+def taken(name: str, who: str) -> dict[str, float]:
     """What a call takes in this process."""
-    call, ready = (
-        (case.call, case.ready) if who == "treeselect" else (PEERS[who], lambda frame: frame)
-    )
-
-    def called(given):
-        return call(*given) if isinstance(given, tuple) else call(given)
-
-    few, whole = ready(case.frame(300)), case.frame()
-    called(few)
-    given = ready(whole)
-    answer, found = watched(lambda: called(given))
-    return found | {
-        "bytes a row": 1e6 * found["MB"] / len(whole),
-        "MB of the file": answer if isinstance(answer, float) else np.nan,
-    }
-
-
-def one_run(name: str, who: str) -> dict[str, float]:
-    """The same of a case."""
-    return taken(CASES[name], who)
+    case = case_of(name)
+    call, ready = (case.call, case.ready) if who == OURS else (PEERS[who], lambda frame: frame)
+    call(ready(case.frame(300)))
+    before = held() if case.counts_data else None
+    given = ready(case.frame())
+    return watched(lambda: call(given), before)[1]
 
 
 def one_start(name: str) -> dict[str, float]:
@@ -297,92 +304,124 @@ def one_start(name: str) -> dict[str, float]:
         cache = {"TREESELECT_CACHE_DIR": folder} if name == "cold" else {}
         command = [sys.executable, "-c", FIRST]
         _, found = watched(lambda: subprocess.run(command, check=True, env=os.environ | cache))
-    return found | dict.fromkeys(("MB", "bytes a row", "MB of the file"), np.nan)
+    return found | {"MB": np.nan}
 
 
-def least(measure: Callable[[str], dict], who_runs: list[str], runs: int, clock: str) -> dict:
-    """By program the run with the least seconds; they take turns, and long ones run once."""
-    found: dict[str, list[dict]] = {who: [] for who in who_runs}
-    for _ in range(runs):
+def measured(run: Run, name: str, peers: Any = (), clock: str = "CPU s") -> list[dict]:
+    """By program, the run of a case with the least seconds."""
+    found: dict[str, list[dict]] = {who: [] for who in (OURS, *filter(is_there, peers))}
+    for _ in range(run.runs):
         for who, done in found.items():
             if not done or done[0]["wall s"] < ONCE:
-                done.append(measure(who))
-    return {who: min(done, key=lambda one: one[clock]) for who, done in found.items()}
-
-
-def line_of(name: str, run: Run) -> dict:
-    """A row of the results."""
-    case = (CASES | QUICK).get(name)
-    peer = case.peer if case is not None and not run.no_peers else None
-    who_runs = ["treeselect", *([peer] if peer and is_there(peer) else [])]
-
-    def measure(who: str) -> dict:
-        if case is None:
-            return one_start(name)
-        return taken(case, who) if run.quick else in_process(one_run, name, who)
-
-    best = least(measure, who_runs, run.runs, "CPU s")
-    ours, theirs = best["treeselect"], best.get(peer, {})
-    kept = ("CPU s", "wall s", "MB", "bytes a row", "MB of the file", "load")
-    return {
-        "case": name, "asked s": STARTS[name] if case is None else case.asked,
-        **{what: ours[what] for what in kept}, "peer": peer if theirs else "",
-        **{f"peer {what}": theirs.get(what, np.nan) for what in kept[:3]},
-    }  # fmt: skip
+                work = taken if run.quick else partial(in_process, taken)
+                done.append(one_start(name) if name in STARTS else work(name, who))
+    return [
+        {"case": name, "who": who, **min(done, key=lambda one: one[clock])}
+        for who, done in found.items()
+    ]
 
 
 # --- tables ------------------------------------------------------------------------------------
 
 
-def exponents(summary: pd.DataFrame) -> str:
-    """Growth of CPU seconds with the rows, from 50,000 on: slope of the logarithms."""
-    sizes = {50_000: "50,000 x 30", 200_000: "200,000 x 30", 500_000: "500,000 x 30",
-             2_000_000: "2,000,000 x 30", 5_000_000: "5,000,000 x 30"}  # fmt: skip
-    seconds = summary.set_index("case")["CPU s"]
-    known = {n: seconds[name] for n, name in sizes.items() if name in seconds}
-    if len(known) < 2:
-        return ""
-    slope = np.polyfit(np.log(list(known)), np.log(list(known.values())), 1)[0]
-    return f" CPU seconds grow with the rows to the power of {slope:.2f} ({len(known)} sizes)."
-
-
 def table_of(summary: pd.DataFrame) -> list[dict]:
-    """The lines to print."""
-    return [
-        {
-            "call": row["case"],
-            "wanted s": shown(row["asked s"], None, 1),
-            "CPU s": shown(row["CPU s"], None, 1),
-            "wall s": shown(row["wall s"], None, 1),
-            "MB more": shown(row["MB"], None, 0),
-            "bytes a row": ""
-            if row["MB"] < LEAST or row["bytes a row"] > MOST
-            else shown(row["bytes a row"], None, 0),
-            "file MB": shown(row["MB of the file"], None, 1),
-            "peer": row["peer"],
-            "peer CPU s": shown(row["peer CPU s"], None, 1),
-            "peer wall s": shown(row["peer wall s"], None, 1),
-            "peer MB": shown(row["peer MB"], None, 0),
-            "load": shown(row["load"], None, 1),
+    """A line for each case: ours, and the peer."""
+    lines = []
+    for name, part in summary.groupby("case", sort=False):
+        by = {row["who"] == OURS: row for row in part.to_dict("records")}
+        texts = {
+            is_ours: [
+                shown(by[is_ours][what], None, digits) if is_ours in by else ""
+                for what, digits in (("CPU s", 1), ("wall s", 1), ("MB", 0))
+            ]
+            for is_ours in (True, False)
         }
-        for row in summary.to_dict("records")
-    ]
+        head = ("CPU s", "wall s", "MB more")
+        lines.append({
+            "call": name, **dict(zip(head, texts[True], strict=True)),
+            "peer": by.get(False, {"who": ""})["who"],
+            **{f"peer {w}": t for w, t in zip(head, texts[False], strict=True)},
+            "load": shown(part["load"].mean(), None, 1),
+        })  # fmt: skip
+    return lines
+
+
+def exponent(values: np.ndarray, seconds: np.ndarray) -> tuple[float, float]:
+    """Slope of the logarithms over all points but the first, and its standard error."""
+    if len(values) < 3:
+        return np.nan, np.nan
+    fit = linregress(np.log(values[1:]), np.log(seconds[1:]))
+    return fit.slope, fit.stderr if len(values) > 3 else np.nan
+
+
+def growth_of(summary: pd.DataFrame) -> list[dict]:
+    """A line for each quantity and program."""
+    lines = []
+    for (name, who), part in summary.groupby(["axis", "who"], sort=False):
+        clock = AXES[name].clock
+        values, seconds = part["value"].to_numpy(float), part[clock].to_numpy(float)
+        grows = shown(*exponent(values, seconds))
+        if clock == "wall s":
+            grows = ", ".join(f"{seconds[0] / s:.2f} times as fast" for s in seconds[1:])
+        lines.append({
+            "quantity": name, "program": who, "at": ", ".join(f"{int(v):,}" for v in values),
+            "seconds": ", ".join(f"{s:.2g}" if s < 10 else f"{s:.0f}" for s in seconds),
+            "clock": clock.split()[0], "exponent": grows,
+            "MB more": ", ".join(f"{m:.0f}" for m in part["MB"]),
+            "load": f"{part['load'].mean():.1f}",
+        })  # fmt: skip
+    return lines
+
+
+def drawn(summary: pd.DataFrame) -> Figure:
+    """Seconds against each quantity, both on logarithmic scales."""
+    names = ("rows", "columns", "levels", "resamples")
+    colours = {OURS: "#1b6ca8", "lightgbm": "#767676", "ranger": "#b07a2f"}
+    figure = Figure(figsize=(10, 2.9), layout="constrained")
+    panels = figure.subplots(1, len(names))
+    for axes, name in zip(panels, names, strict=True):
+        for who, part in summary[summary["axis"] == name].groupby("who", sort=False):
+            axes.plot(part["value"], part["CPU s"], "o-", ms=4, color=colours[who], label=who)
+        axes.set(xscale="log", yscale="log", xlabel=name)
+        axes.spines[["top", "right"]].set_visible(False)
+    panels[0].set_ylabel("CPU seconds")
+    panels[0].legend(handles=panels[0].lines, frameon=False)
+    return figure
 
 
 def main() -> None:
-    """Run the cases and write the table."""
+    """Run the cases and the points, and write the tables."""
     names = [*STARTS, *CASES]
-    quick = {"cases": ("quick",), "runs": 1}
-    run = Run(__doc__, cases=names, runs=3, no_peers=False, quick=quick)
+    run = Run(
+        __doc__, cases=names, axes=AXES, runs=3,
+        quick={"cases": ("quick",), "axes": ("resamples",), "runs": 1},
+    )  # fmt: skip
     for name in run.cases:
-        run.keep("whole", line_of(name, run), by="case")
-    summary = sorted_rows(run.kept("whole", text=("peer",)), case=names)
+        peers = () if name in STARTS else case_of(name).peers
+        run.keep("whole", measured(run, name, peers), by="case")
+    for name in run.axes:
+        axis = AXES[name]
+        for value in run.pick((2, 3), axis.values):
+            peers = [peer for peer, most in axis.peers.items() if value <= most]
+            rows = measured(run, f"{name}, {value}", peers, axis.clock)
+            found = [{"axis": name, "value": value, **row} for row in rows]
+            run.keep("scaling", found, by="case")
+    machine = f" Load: how many processes the machine, of {os.cpu_count()} processors, wanted to"
     run.table(
         "whole",
-        table_of(summary),
+        table_of(sorted_rows(run.kept("whole"), case=[*names, *QUICK])),
         "treeselect, whole calls and those of others: CPU and wall seconds and memory above the"
-        " frame, the least of several runs in turn; load: how many processes the machine, of"
-        f" {os.cpu_count()} processors, wanted to run in all.{exponents(summary)}",
+        f" frame, the least of several runs in turn.{machine} run.",
+    )
+    growth = sorted_rows(run.kept("scaling").sort_values("value", kind="stable"), axis=AXES)
+    run.figure("scaling", drawn(growth))
+    run.table(
+        "scaling",
+        growth_of(growth),
+        "How seconds and memory above the frame grow in treeselect and in peers, one quantity at a"
+        " time; the exponent is that of CPU seconds from the second value on (standard error)."
+        " Rows, exchange and mrmr: two resamples, memory with the data."
+        f"{machine} run.",
     )
 
 

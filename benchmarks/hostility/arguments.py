@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import functools
 import random
+from typing import Any
 
 from hostility.words import HOSTILE, VALUES
+
+
+def split(texts: dict[Any, str]) -> dict[Any, list[str]]:
+    """Values that semicolons separate."""
+    return {name: text.split("; ") for name, text in texts.items()}
+
 
 FEW = {
     "exchange": {"n_trees": "10"}, "controlburn": {"forests": "1", "n_trees": "5"},
@@ -16,102 +23,93 @@ FEW = {
 }  # fmt: skip
 """Options that keep a call short."""
 
-METHOD_OPTIONS = {
-    "lam": ["0.5", "0.1", "1.0", "1e-8"], "gamma": ["0.5", "0.0", "1.0"], "mu": ["0.1", "1e-6",
-    "5.0"],
-    "forests": ["1", "2"], "adaptive": ["True", "False"], "tail": ["1", "5"],
-    "tolerance": ["0.01", "0.5"],
-    "min_trees": ["1", "4"], "max_depth": ["1", "2", "None", "6"], "loss": ["'family'",
-    "'hinge'"], "ridge": ["0.1", "0.0", "10.0"],
-    "forest": ["'bag-boosting'", "'bagging'", "'double-bag-boosting'", "'extra-trees'",
-    "'single-feature'", "'incremental'"],
-    "constraints": ["None", "lambda w: [w >= 0]"], "best_subset": ["True", "False"],
-    "sketch": ["None", "5", "20"],
-    "sketch_kind": ["'rows'", "'gaussian'"], "max_features": ["0.5", "1.0"], "tree_cost": ["0.0",
-    "0.1"], "refit": ["'forest'", "None"],
-    "n_trees": ["1", "3", "7"], "prune": ["True", "False"], "mtry": ["1", "2", "None"],
-    "sample_fraction": ["0.5", "1.0", "0.01"],
-    "replace": ["True", "False"], "min_leaf": ["1", "3", "50"], "criterion": ["'gini'",
-    "'entropy'"], "gain": ["'uncentred'", "'decrease'"],
-    "ties": ["'used'", "'random'"], "screen": ["True", "False"],
-    "form": ["'auto'", "'reweighting'", "'gradient'"],
-    "learning_rate": ["0.1", "1.0", "1e-9"],
-    "newton": ["True", "False", "None"], "charge_each_split": ["True", "False"],
-    "discounts": ["()", "{}"], "threshold": ["0.0", "0.1", "1.0"],
-    "kind": ["'unbiased'", "'mdi'", "'permutation'"], "step": ["0.2", "0.5", "0.9"],
-    "share": ["0.5", "0.1"],
-    "level": ["0.01", "0.05", "0.5"],
-    "max_rounds": ["5", "8"], "left": ["None", "0.9", "0.1", "1e-9", "1.0"],
-    "margin": ["1.0", "0.0", "10.0"], "time_limit": ["1.0", "None"],
-    "refine": ["True", "False"], "correction": ["'bonferroni'", "'bh'"],
-    "scheme": ["'difference'", "'quotient'"], "n_bins": ["2", "10", "3"],
-    "delta": ["0.0", "0.1", "0.9"], "block_size": ["5", "None", "20"], "n_shuffles": ["1", "2"],
-    "C": ["1.0", "0.01", "100.0"],
-    "epsilon": ["0.1", "0.0"], "c_sd": ["0.0", "1.0"], "recompute": ["True", "False"],
-    "penalty": ["2.0", "0.0"],
-    "direction": ["'both'", "'forward'", "'backward'"],
-}  # fmt: skip
+METHOD_OPTIONS = split({
+    "lam": "0.5; 0.1; 1.0; 1e-8", "gamma": "0.5; 0.0; 1.0", "mu": "0.1; 1e-6; 5.0",
+    "forests": "1; 2", "adaptive": "True; False", "tail": "1; 5", "tolerance": "0.01; 0.5",
+    "min_trees": "1; 4", "max_depth": "1; 2; None; 6", "loss": "'family'; 'hinge'",
+    "ridge": "0.1; 0.0; 10.0",
+    "forest":
+        "'bag-boosting'; 'bagging'; 'double-bag-boosting'; 'extra-trees'; 'single-feature'; "
+        "'incremental'",
+    "constraints": "None; lambda w: [w >= 0]", "best_subset": "True; False",
+    "sketch": "None; 5; 20", "sketch_kind": "'rows'; 'gaussian'", "max_features": "0.5; 1.0",
+    "tree_cost": "0.0; 0.1", "refit": "'forest'; None", "n_trees": "1; 3; 7",
+    "prune": "True; False", "mtry": "1; 2; None", "sample_fraction": "0.5; 1.0; 0.01",
+    "replace": "True; False", "min_leaf": "1; 3; 50", "criterion": "'gini'; 'entropy'",
+    "gain": "'uncentred'; 'decrease'", "ties": "'used'; 'random'", "screen": "True; False",
+    "form": "'auto'; 'reweighting'; 'gradient'", "learning_rate": "0.1; 1.0; 1e-9",
+    "newton": "True; False; None", "charge_each_split": "True; False", "discounts": "(); {}",
+    "threshold": "0.0; 0.1; 1.0", "kind": "'unbiased'; 'mdi'; 'permutation'",
+    "step": "0.2; 0.5; 0.9", "share": "0.5; 0.1", "level": "0.01; 0.05; 0.5", "max_rounds": "5; 8",
+    "left": "None; 0.9; 0.1; 1e-9; 1.0", "margin": "1.0; 0.0; 10.0", "time_limit": "1.0; None",
+    "refine": "True; False", "correction": "'bonferroni'; 'bh'",
+    "scheme": "'difference'; 'quotient'", "n_bins": "2; 10; 3", "delta": "0.0; 0.1; 0.9",
+    "block_size": "5; None; 20", "n_shuffles": "1; 2", "C": "1.0; 0.01; 100.0",
+    "epsilon": "0.1; 0.0", "c_sd": "0.0; 1.0", "recompute": "True; False", "penalty": "2.0; 0.0",
+    "direction": "'both'; 'forward'; 'backward'",
+})  # fmt: skip
 """Values of options that their method takes; a tuning value decides in the place of `k`."""
 
-OWN_OPTIONS = {
-    ("stepwise", "criterion"): ["'bic'", "'aic'"],
-    ("cfs", "gain"): ["0.0", "0.1"],
-    ("exchange", "n_trees"): ["10", "12", "30"],
-}
+OWN_OPTIONS = split({
+    ("stepwise", "criterion"): "'bic'; 'aic'", ("cfs", "gain"): "0.0; 0.1",
+    ("exchange", "n_trees"): "10; 12; 30",
+})  # fmt: skip
 """Those of methods that mean something else by a name."""
 
 TUNING = (
     "lam", "gamma", "mu", "threshold", "share", "level", "delta", "c_sd", "penalty", "gain", "left",
 )  # fmt: skip
 
-ARGUMENTS = {
-    "k": ["1", "2", "3", "'1se'", "'best'", "None"],
-    "family": [
-        "'auto'", "'gaussian'", "'binomial'", "'multinomial'", "'ordinal'", "'poisson'", "'cox'",
-    ],
-    "weights": ["np.ones(n)", "np.arange(n)", "list(np.arange(n) % 3)", "np.linspace(0, 1, n)",
-    "[1] * n", "(np.arange(n) % 2).astype(float)",
-                "pd.Series(np.ones(n))", "np.full(n, 1e300)", "np.full(n, 5e-324)",
-                "np.r_[np.zeros(max(n - 1, 0)), 1.0][:n]", "NAME"],
-    "offset": ["np.zeros(n)", "np.linspace(-1, 1, n)", "np.full(n, 0.1) + np.arange(n) * 1e-17",
-    "[0.5] * n", "np.full(n, 1e300)", "NAME", "np.full(n, 700.0)"],
-    "groups": ["{'both': NAMES}", "{'one': [NAME]}", "{NAME: [NAME]}",
-    "{'one': [NAME], 'two': [NAME]}", "None"],
-    "costs": ["{NAME: 2.0}", "{NAME: 0}", "{NAME: 1e300}", "{NAME: 5e-324}",
-    "{NAME: float('inf')}", "{NAME: np.float32(3)}", "None"],
-    "keep": ["NAME", "[NAME]", "NAMES", "(NAME,)", "{NAME}", "None"],
-    "resamples": ["0", "1", "2", "3"],
-    "folds": ["2", "3", "np.arange(n) % 2", "[0, 1] * (n // 2) + [0] * (n % 2)", "np.full(n, -1)",
-    "np.zeros(n, int)", "KFold(2)", "KFold(2, shuffle=True)",
-              "LeaveOneOut()", "TimeSeriesSplit(2)", "GroupKFold(2)", "ShuffleSplit(2)",
-              "PredefinedSplit(np.arange(n) % 2)"],
-    "repeats": ["1", "2"],
-    "fold_groups": ["NAME", "np.arange(n) // 2", "['a', 'b', 'c'] * (n // 3) + ['a'] * (n % 3)",
-    "[None] * n", "[[1]] * n", "[float('nan')] * n", "np.zeros(n)"],
-    "scoring": ["None", "'r2'", "'roc_auc'", "'neg_log_loss'", "'accuracy'",
-    "'neg_mean_squared_error'", "'f1'", "'neg_mean_poisson_deviance'",
-                "'uno_c'", "'integrated_brier'",
-                "lambda y, p, sample_weight=None: 0.0", "lambda y, p: float('nan')",
-                "lambda y, p: 'x'", "lambda y, p: 1 / 0", "lambda y, p: None", "lambda: 1"],
-    "seed": ["0", "1", "7", "None", "np.int64(3)", "2**31", "2**64"],
-    "n_jobs": ["1", "None"],
-    "weights_kind": ["None", "'frequency'", "'sampling'", "'precision'"],
-    "monotone": ["{NAME: 1}", "{NAME: -1}", "{NAME: 0}", "{}", "None", "{NAME: 1.0}",
-    "dict.fromkeys(NAMES, 1)", "{NAME: '1'}", "{'no such': 1}"],
-    "model": ["None", "'glm'", "'gam'", "'stack'", "'forest'", "'boosting'", "'own'", "'lm'", "1",
-              "LinearRegression()", "LogisticRegression(tol=0.1, max_iter=9999)"],
-    "labels": ["{NAME: 'Weight (kg)'}", "{}", "None", "{NAME: None}", "{NAME: ''}",
-    "{NAME: '<b>&'}", "{NAME: '`~ | *_'}", "{NAME: 'x' * 300}", "{NAME: '\x1b[31m\u202e'}",
-    "{NAME: 3}", "{'no such': 'x'}", "dict.fromkeys(NAMES, 'the same')"],
-    "na": ["None", "'?'", "-9", "[-9, 'n/a']", "{NAME: [8, 9]}", "{NAME: '1.0'}", "0", "1",
-    "[0, 1, 2, 3]", "{'no such': 1}", "float('nan')", "''", "[]"],
-    "rows": ["None", "20", "25", "10**6", "n", "n - 1", "19", "0", "-1"],
-    "positive": ["None", "'no'", "1", "0", "'a'", "True", "NAME", "[1]"],
-    "new_levels": ["'error'", "'missing'", "'other'"],
-    "missing": ["'level'", "'impute'", "'drop'", "'mice'", "None"],
-    "progress": ["False", "None"],
-    "trusted": ["False"],
-}  # fmt: skip
+ARGUMENTS = split({
+    "k": "1; 2; 3; '1se'; 'best'; None",
+    "family": "'auto'; 'gaussian'; 'binomial'; 'multinomial'; 'ordinal'; 'poisson'; 'cox'",
+    "weights":
+        "np.ones(n); np.arange(n); list(np.arange(n) % 3); np.linspace(0, 1, n); [1] * n; "
+        "(np.arange(n) % 2).astype(float); pd.Series(np.ones(n)); np.full(n, 1e300); "
+        "np.full(n, 5e-324); np.r_[np.zeros(max(n - 1, 0)), 1.0][:n]; NAME",
+    "offset":
+        "np.zeros(n); np.linspace(-1, 1, n); np.full(n, 0.1) + np.arange(n) * 1e-17; [0.5] * n; "
+        "np.full(n, 1e300); NAME; np.full(n, 700.0)",
+    "groups":
+        "{'both': NAMES}; {'one': [NAME]}; {NAME: [NAME]}; {'one': [NAME], 'two': [NAME]}; None",
+    "costs":
+        "{NAME: 2.0}; {NAME: 0}; {NAME: 1e300}; {NAME: 5e-324}; {NAME: float('inf')}; "
+        "{NAME: np.float32(3)}; None",
+    "keep": "NAME; [NAME]; NAMES; (NAME,); {NAME}; None", "resamples": "0; 1; 2; 3",
+    "folds":
+        "2; 3; np.arange(n) % 2; [0, 1] * (n // 2) + [0] * (n % 2); np.full(n, -1); "
+        "np.zeros(n, int); KFold(2); KFold(2, shuffle=True); LeaveOneOut(); TimeSeriesSplit(2); "
+        "GroupKFold(2); ShuffleSplit(2); PredefinedSplit(np.arange(n) % 2)",
+    "repeats": "1; 2",
+    "fold_groups":
+        "NAME; np.arange(n) // 2; ['a', 'b', 'c'] * (n // 3) + ['a'] * (n % 3); [None] * n; "
+        "[[1]] * n; [float('nan')] * n; np.zeros(n)",
+    "scoring":
+        "None; 'r2'; 'roc_auc'; 'neg_log_loss'; 'accuracy'; 'neg_mean_squared_error'; 'f1'; "
+        "'neg_mean_poisson_deviance'; 'uno_c'; 'integrated_brier'; "
+        "lambda y, p, sample_weight=None: 0.0; lambda y, p: float('nan'); lambda y, p: 'x'; "
+        "lambda y, p: 1 / 0; lambda y, p: None; lambda: 1",
+    "seed": "0; 1; 7; None; np.int64(3); 2**31; 2**64", "n_jobs": "1; None",
+    "weights_kind": "None; 'frequency'; 'sampling'; 'precision'",
+    "monotone":
+        "{NAME: 1}; {NAME: -1}; {NAME: 0}; {}; None; {NAME: 1.0}; dict.fromkeys(NAMES, 1); "
+        "{NAME: '1'}; {'no such': 1}",
+    "model":
+        "None; 'glm'; 'gam'; 'stack'; 'forest'; 'boosting'; 'own'; 'lm'; 1; LinearRegression(); "
+        "LogisticRegression(tol=0.1, max_iter=9999)",
+    "labels":
+        "{NAME: 'Weight (kg)'}; {}; None; {NAME: None}; {NAME: ''}; {NAME: '<b>&'}; "
+        "{NAME: '`~ | *_'}; {NAME: 'x' * 300}; {NAME: '\x1b[31m\u202e'}; {NAME: 3}; "
+        "{'no such': 'x'}; dict.fromkeys(NAMES, 'the same')",
+    "na":
+        "None; '?'; -9; [-9, 'n/a']; {NAME: [8, 9]}; {NAME: '1.0'}; 0; 1; [0, 1, 2, 3]; "
+        "{'no such': 1}; float('nan'); ''; []",
+    "rows": "None; 20; 25; 10**6; n; n - 1; 19; 0; -1",
+    "positive": "None; 'no'; 1; 0; 'a'; True; NAME; [1]",
+    "new_levels": "'error'; 'missing'; 'other'",
+    "missing": "'level'; 'impute'; 'drop'; 'mice'; None", "progress": "False; None",
+    "trusted": "False",
+})  # fmt: skip
 """Values of each argument, the usual ones first; NAME is a column, NAMES some, n the rows."""
 
 TAME = {

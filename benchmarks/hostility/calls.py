@@ -7,11 +7,14 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from sklearn import linear_model, model_selection
+
+import treeselect
 from hostility import columns as frames
 from hostility.arguments import draw_options, filled
 from hostility.formulas import draw_formula, name_text
 from hostility.judging import ANSWERED, VOID, Defect, Outcome, check_text, judge, streams
-from hostility.uses import COMPARED, HARD, USES, check_predicted, use
+from hostility.uses import COMPARED, MORE, USES, check_predicted, hardened, use
 from hostility.words import namespace
 
 Plan = dict[str, Any]
@@ -39,10 +42,12 @@ def draw(rng: random.Random) -> Plan:
     call = "compare" if rng.random() < 0.08 else "select"
     plan: Plan = {"library": library, "columns": made, "formula": formula, "call": call}
     plan["options"] = draw_options(rng, names, call, hostile)
-    pool = (HARD if "uses" in hostile else USES) if call == "select" else COMPARED
-    plan["then"] = [
-        filled(rng, rng.choice(pool), names) for _ in range(rng.choice([1, 2, 2, 3, 4]))
-    ]
+    pool = USES if call == "select" else COMPARED
+    uses = [rng.choice(pool) for _ in range(rng.choice([1, 2, 2, 3, 4]))]
+    if "uses" in hostile:
+        more = MORE if call == "select" else ()
+        uses = [hardened(rng.choice([*pool, *more]), rng.random()) for _ in uses]
+    plan["then"] = [filled(rng, text, names) for text in uses]
     return plan
 
 
@@ -92,30 +97,15 @@ def run(plan: Plan, folder: Path) -> Outcome:
 
 
 def _space(frame: Any, n: int, folder: Path) -> dict[str, Any]:
-    from sklearn.linear_model import LinearRegression, LogisticRegression
-    from sklearn.model_selection import (
-        GroupKFold,
-        KFold,
-        LeaveOneOut,
-        PredefinedSplit,
-        ShuffleSplit,
-        TimeSeriesSplit,
-    )  # fmt: skip
-
-    import treeselect
-
+    others = {**vars(linear_model), **vars(model_selection)}.items()
     return {
-        "n": n, "data": frame, "treeselect": treeselect, "KFold": KFold, "LeaveOneOut": LeaveOneOut,
-        "TimeSeriesSplit": TimeSeriesSplit, "GroupKFold": GroupKFold,
-        "ShuffleSplit": ShuffleSplit, "PredefinedSplit": PredefinedSplit,
-        "LinearRegression": LinearRegression, "LogisticRegression": LogisticRegression,
+        **{name: value for name, value in others if name[0].isupper()},
+        "n": n, "data": frame, "treeselect": treeselect,
         "html": str(folder / "page.html"), "folder": str(folder),
     }  # fmt: skip
 
 
 def _use(plan: Plan, frame: Any, options: dict[str, Any], space: dict[str, Any]) -> str:
-    import treeselect
-
     n = space["n"]
     before = _fingerprint(frame)
     found = getattr(treeselect, plan["call"])(plan["formula"], frame, **options)

@@ -10,20 +10,28 @@ not be in the way of the next writer.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import functools
 import json
 import os
 import random
+import resource
+import shutil
 import signal
 import stat
 import sys
-import threading
+import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
+import treeselect
+from hostility.attacks import QUICK, frame
 from hostility.judging import (
     ANSWERED,
     FAILED,
@@ -33,7 +41,9 @@ from hostility.judging import (
     streams,
     written,
     wrong_message,
-)
+)  # fmt: skip
+from treeselect.cli import main as cli
+from treeselect.errors import TreeselectError
 
 Plan = dict[str, Any]
 
@@ -63,16 +73,8 @@ WRITERS = (
 @functools.cache
 def made() -> tuple[Any, Any, Path]:
     """A fit, a comparison, and a folder with a model file and data, for the command line."""
-    import atexit
-    import shutil
-    import tempfile
-
-    import treeselect
-    from hostility.attacks import frame
-
-    quick: dict[str, Any] = {"seed": 1, "n_jobs": 1, "progress": False}
-    fit = treeselect.select("y ~ x + g + v", frame(), method="fcbf", k=1, **quick)
-    compared = treeselect.compare("y ~ x + g + v", frame(), ["fcbf", "cfs"], k=1, folds=2, **quick)
+    fit = treeselect.select("y ~ x + g + v", frame(), method="fcbf", **QUICK)
+    compared = treeselect.compare("y ~ x + g + v", frame(), ["fcbf", "cfs"], folds=2, **QUICK)
     folder = Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     fit.save(folder / "model")
@@ -84,15 +86,11 @@ def made() -> tuple[Any, Any, Path]:
 
 
 def writer_of(name: str) -> Callable[[str], Any]:
-    from treeselect.cli import main as cli
-
     fit, compared, folder = made()
     table, quick = str(folder / "table.csv"), ["-m", "fcbf", "-k", "1", "--seed", "1"]
 
     def by_command(*arguments: str) -> Callable[[str], Any]:
         def write(path: str) -> None:
-            from treeselect.errors import TreeselectError
-
             with streams() as (_, error):
                 code = cli.main([*arguments, path])
             if code:
@@ -100,17 +98,17 @@ def writer_of(name: str) -> Callable[[str], Any]:
 
         return write
 
-    compare = [
-        "compare", "y ~ x + g", table, "-m", "fcbf,cfs", "-k", "1", "--folds", "2", "--seed", "1",
-    ]  # fmt: skip
     return {
         "save": fit.save, "save with data": lambda path: fit.save(path, include_data=True),
         "report": fit.report, "comparison": compared.report,
         "predict -o": by_command("predict", str(folder / "model"), table, "-o"),
-        "select --json": by_command("select", "y ~ x + g", table, *quick, "--json"),
-        "select --save": by_command("select", "y ~ x + g", table, *quick, "--save"),
-        "select --report": by_command("select", "y ~ x + g", table, *quick, "--report"),
-        "compare --json": by_command(*compare, "--json"),
+        **{
+            f"select --{way}": by_command("select", "y ~ x + g", table, *quick, f"--{way}")
+            for way in ("json", "save", "report")
+        },
+        "compare --json": by_command(
+            "compare", "y ~ x + g", table, *quick, "-m", "fcbf,cfs", "--folds", "2", "--json"
+        ),
     }[name]  # fmt: skip
 
 
@@ -172,20 +170,13 @@ def _target(kind: str, where: Path) -> tuple[Path, bytes | None]:
         return where / ("x" * 250 + ".html"), None
     if kind == "folder":
         path.mkdir()
+    if "link" in kind:
+        path.symlink_to("real.html")
+    if kind in ("none", "folder", "dangling link"):
         return path, None
-    if kind in ("link", "dangling link"):
-        real = where / "real.html"
-        if kind == "link":
-            real.write_bytes(_OLD)
-        path.symlink_to(real.name)
-        return path, _OLD if kind == "link" else None
-    if kind == "none":
-        return path, None
-    path.write_bytes(_OLD)
-    if kind == "0600":
-        path.chmod(0o600)
-    elif kind == "read-only file":
-        path.chmod(0o444)
+    path.write_bytes(_OLD)  # of a link, what it points to
+    if kind in ("0600", "read-only file"):
+        path.chmod(0o600 if kind == "0600" else 0o444)
     return path, _OLD
 
 
@@ -204,8 +195,6 @@ def _in_child(plan: Plan, target: str, size: int) -> tuple[int, str]:
             write(target)
             said, code = b"+", 0
         except BaseException as error:
-            from treeselect.errors import TreeselectError
-
             own = isinstance(error, TreeselectError)
             said = f"{'-' if own else '!'}{type(error).__name__}: {error}".encode(
                 "utf-8", "backslashreplace"
@@ -221,8 +210,6 @@ def _in_child(plan: Plan, target: str, size: int) -> tuple[int, str]:
 
 def _arm(plan: Plan, size: int) -> None:
     """Set the fault, which comes while the file is written."""
-    import resource
-
     fault, at = plan["fault"], plan["at"]
     if "byte" in fault:
         killed = fault.startswith("killed")
@@ -296,16 +283,10 @@ def _verdict(
         return failed("a link was replaced by a file")
     if plan["target"] == "0600" and target.stat().st_mode & 0o077:
         return failed("0600 was not kept")
-    if code >= 0 and len(list(where.iterdir())) > 1 + (plan["target"] == "link") + (
-        plan["target"] == "dangling link" and now is not None
-    ):
-        return failed(f"a temporary file is left: {sorted(p.name for p in where.iterdir())}")
-    return _again(plan, target, failed)
-
-
-def _again(plan: Plan, target: Path, failed: Callable[[str], Outcome]) -> Outcome:
-    """The next writer is not kept from its work by what the dead one left."""
-    if plan["target"] in ("long name",):
+    names = {path.name for path in where.iterdir()} - {target.name, "real.html"}
+    if code >= 0 and names:
+        return failed(f"a temporary file is left: {sorted(names)}")
+    if plan["target"] == "long name":
         return Outcome(ANSWERED)
     try:
         writer_of(plan["writer"])(str(target))
@@ -316,10 +297,6 @@ def _again(plan: Plan, target: Path, failed: Callable[[str], Outcome]) -> Outcom
 
 
 def _is_complete(data: bytes | None, writer: str) -> bool:
-    import pandas as pd
-
-    import treeselect
-
     if data is None:
         return False
     path = made()[2] / "found"
@@ -340,20 +317,16 @@ def _together(plan: Plan, target: Path) -> Outcome:
     """Four threads write the same path."""
     if not plan["writer"].startswith(("save", "report", "comparison")):
         plan = {**plan, "writer": "save"}  # the command line's streams are one per process
-    write, errors = writer_of(plan["writer"]), []
+    write = writer_of(plan["writer"])
 
-    def work() -> None:
-        for _ in range(5):
-            try:
-                write(str(target))
-            except BaseException as error:
-                errors.append(error)
+    def attempt(_: int) -> BaseException | None:
+        try:
+            write(str(target))
+        except BaseException as error:
+            return error
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as pool:
+        errors = list(filter(None, pool.map(attempt, range(20))))
     if errors:
         first = f"{type(errors[0]).__name__}: {errors[0]}"
         message = f"{len(errors)} of 20 calls failed: {first}"[:600]

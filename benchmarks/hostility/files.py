@@ -5,11 +5,15 @@ from __future__ import annotations
 import functools
 import random
 import tempfile
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from sklearn.feature_selection import SelectKBest
 
+import treeselect
 from hostility.damaging import damage
 from hostility.judging import (
     ANSWERED,
@@ -17,10 +21,13 @@ from hostility.judging import (
     Defect,
     Outcome,
     check_page,
+    check_refusal,
     check_text,
     judge,
     streams,
-)
+)  # fmt: skip
+from treeselect import select
+from treeselect.errors import TreeselectError
 
 Plan = dict[str, Any]
 
@@ -100,8 +107,6 @@ def _change(rng: random.Random, kind: str) -> dict[str, Any]:
 @functools.cache
 def data() -> Any:
     """What all model files are fitted on."""
-    import pandas as pd
-
     rng = np.random.default_rng(4)
     n = 60
     x, z = rng.normal(size=n).round(3), rng.normal(size=n).round(3)
@@ -122,12 +127,6 @@ def data() -> Any:
 @functools.cache
 def originals() -> dict[str, bytes]:
     """The files of all fits, as they are."""
-    import warnings
-
-    from sklearn.feature_selection import SelectKBest
-
-    from treeselect import select
-
     quick: dict[str, Any] = {"seed": 1, "n_jobs": 1, "progress": False}
     few: dict[str, Any] = {"method": "controlburn", "forests": 1, "n_trees": 5, **quick}
     with warnings.catch_warnings():
@@ -174,10 +173,6 @@ def run(plan: Plan, folder: Path) -> Outcome:
 
 
 def _use(plan: Plan, path: Path, folder: Path) -> str:
-    import treeselect
-    from hostility.judging import check_refusal
-    from treeselect.errors import TreeselectError
-
     fit = treeselect.load(path)
     page, again = folder / "page.html", folder / "copy.treeselect"
     for use in plan["then"]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import io
 import re
-import sys
 import traceback
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree
+
+from treeselect.errors import TreeselectError, TreeselectWarning
 
 ANSWERED, REFUSED, FAILED, VOID = "answered", "refused", "failed", "void"
 """An answer; an error of ours; a defect; a case that could not be made, so that it says nothing."""
@@ -51,13 +52,6 @@ class Defect(Exception):
     """An answer that can't be right; its text is the signature, up to a colon and a blank."""
 
 
-@dataclass(slots=True)
-class Heard:
-    """Warnings of other packages, by what and where."""
-
-    warnings: list[tuple[str, str]] = field(default_factory=list)
-
-
 def place(frames: list[Any]) -> str:
     """The innermost frame of the package, as file and function."""
     for frame in reversed(frames):
@@ -68,20 +62,18 @@ def place(frames: list[Any]) -> str:
 
 
 @contextlib.contextmanager
-def listening() -> Iterator[Heard]:
-    """Hear every warning that is not ours."""
-    from treeselect.errors import TreeselectWarning
-
-    heard = Heard()
+def listening() -> Iterator[list[tuple[str, str]]]:
+    """Hear every warning that is not ours, by what and where."""
+    heard: list[tuple[str, str]] = []
 
     def show(message: Any, category: Any, *rest: Any, **more: Any) -> None:
         if "cannot be called in a multiprocessing" in str(message):
             return  # joblib, of cases that run in processes of this program
         if not issubclass(category, TreeselectWarning):
             where = place(list(traceback.extract_stack()))
-            heard.warnings.append((f"{category.__name__} at {where}", str(message)))
+            heard.append((f"{category.__name__} at {where}", str(message)))
         elif RAW.search(str(message)):
-            heard.warnings.append(("raw characters in a warning", str(message)))
+            heard.append(("raw characters in a warning", str(message)))
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")
@@ -112,8 +104,6 @@ def written(stream: io.TextIOWrapper) -> str:
 
 def judge(action: Any, *arguments: Any) -> Outcome:
     """Run and judge; `action` returns the kind of its answer, or raises."""
-    from treeselect.errors import TreeselectError
-
     with listening() as heard:
         try:
             kind = action(*arguments)
@@ -126,8 +116,8 @@ def judge(action: Any, *arguments: Any) -> Outcome:
             raise
         except BaseException as error:
             found = _crash(error)
-    if found.kind != FAILED and heard.warnings:
-        what, message = heard.warnings[0]
+    if found.kind != FAILED and heard:
+        what, message = heard[0]
         return Outcome(FAILED, "Warning", f"{what}: {message}"[:500], what)
     return found
 
@@ -211,18 +201,3 @@ def check_page(data: bytes, what: str) -> None:
             ElementTree.fromstring(figure)
         except ElementTree.ParseError as error:
             raise Defect(f"an SVG in {what} is no XML: {error}") from None
-
-
-def peak_memory() -> float:
-    """Most megabytes that this process has had since :func:`forget_peak`; 0 if unknown."""
-    if not sys.platform.startswith("linux"):
-        return 0.0
-    with open("/proc/self/status", encoding="ascii", errors="replace") as file:
-        kb = [line.split()[1] for line in file if line.startswith("VmHWM")]
-    return int(kb[0]) / 1024 if kb else 0.0
-
-
-def forget_peak() -> None:
-    """Let :func:`peak_memory` begin again."""
-    with contextlib.suppress(OSError), open("/proc/self/clear_refs", "w", encoding="ascii") as file:
-        file.write("5")

@@ -9,19 +9,15 @@ import random
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+
+import treeselect
+from hostility.attacks import QUICK, by_command, frame
 from hostility.columns import draw_names
 from hostility.formulas import name_text
-from hostility.judging import (
-    ANSWERED,
-    REFUSED,
-    Defect,
-    Outcome,
-    check_text,
-    judge,
-    streams,
-    written,
-    wrong_message,
-)
+from hostility.judging import ANSWERED, Defect, Outcome, check_text, judge, streams
 
 Plan = dict[str, Any]
 
@@ -98,10 +94,6 @@ def _bytes(plan: Plan) -> bytes:
 
 
 def _binary(plan: Plan) -> bytes:
-    import pyarrow as pa
-    import pyarrow.feather
-    import pyarrow.parquet
-
     names = [name.encode("utf-8", "replace").decode() for name in plan["names"]]
     cells = [[c.encode("utf-8", "replace").decode() for c in column] for column in plan["columns"]]
     cells[0] = [float(c) if c in ("0", "1") else 2.0 for c in cells[0]]  # type: ignore[misc]
@@ -131,8 +123,6 @@ def _damaged(data: bytes, plan: Plan, rng: random.Random) -> bytes:
 
 def run(plan: Plan, folder: Path) -> Outcome:
     """Write the file, and have it read."""
-    from hostility.attacks import frame
-
     path = folder / f"data{plan['kind']}"
     path.write_bytes(_bytes(plan))
     frame()
@@ -145,22 +135,16 @@ def run(plan: Plan, folder: Path) -> Outcome:
 
 
 def _use(plan: Plan, path: Path, folder: Path, out: Any, error: Any) -> str:
-    import treeselect
-    from treeselect.cli import main as cli
-
-    quick: dict[str, Any] = {"method": "fcbf", "k": 1, "seed": 1, "n_jobs": 1, "progress": False}
     channel = plan["channel"]
     if channel == "select":
-        fit = treeselect.select(plan["formula"], path, **quick)
+        fit = treeselect.select(plan["formula"], path, method="fcbf", **QUICK)
         check_text(fit.summary().as_text(), "a summary")
         rows = fit.data.design.rows
         if len(fit.predict(path)) != rows.used + rows.no_response + rows.no_weight:
             raise Defect("predict() lost rows")
         return ANSWERED
     if "predict" in channel:
-        from hostility.attacks import frame
-
-        fit = treeselect.select("y ~ x + v", frame(), **quick)
+        fit = treeselect.select("y ~ x + v", frame(), method="fcbf", **QUICK)
         if channel == "predict":
             fit.predict(path)
             return ANSWERED
@@ -174,12 +158,4 @@ def _use(plan: Plan, path: Path, folder: Path, out: Any, error: Any) -> str:
         ]  # fmt: skip
     if plan["told"]:
         arguments += ["--encoding", plan["told"]]
-    try:
-        code = cli.main(arguments)
-    except SystemExit:
-        return REFUSED
-    said = written(error)
-    check_text(written(out) + said, "what the command line prints")
-    if code and (wrong := wrong_message(said)):
-        raise Defect(f"{wrong} in an error of the command line: {said[:200]!r}")
-    return REFUSED if code else ANSWERED
+    return by_command(arguments, out, error)

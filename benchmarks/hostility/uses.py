@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+import re
 import warnings
 from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
+import numpy as np
+
+import treeselect
 from hostility import columns as frames
-from hostility.judging import Defect, check_page, check_text
+from hostility.judging import Defect, check_page, check_refusal, check_text
+from treeselect.errors import TreeselectError
 
 Plan = dict[str, Any]
 
@@ -23,13 +31,12 @@ USES = (
     "refit('glm').regression_table(['univariable', 'all', 'selected'], per='sd')",
     "inference().regression_table().summary()", "performance(2, model=LinearRegression())",
     "performance(2, model=LogisticRegression(tol=0.1, max_iter=9999))",
-    "report(folder + '/page.docx')",
-    "summary().as_docx()",
-    "inference(seed=1)", "performance(2)", "performance(2, model='glm')",
-    "model.conditional_importance(2, repeats=1)", "model.conditional_importance(2, terms=TERM)",
-    "model.conditional_importance(None, given='all')",
-    "model.trees()", "model.nodes()", "model.rules()", "model.rules(2)", "search.importance_path()",
-    "model.shape(TERM)", "model.interactions()", "data.neighbours()", "data.neighbours(NAME)",
+    "report(folder + '/page.docx')", "summary().as_docx()", "inference(seed=1)", "performance(2)",
+    "performance(2, model='glm')", "model.conditional_importance(2, repeats=1)",
+    "model.conditional_importance(2, terms=TERM)",
+    "model.conditional_importance(None, given='all')", "model.trees()", "model.nodes()",
+    "model.rules()", "model.rules(2)", "search.importance_path()", "model.shape(TERM)",
+    "model.interactions()", "data.neighbours()", "data.neighbours(NAME)",
     "data.neighbours(TERM, most=1)", "data.describe()", "data.describe(NAME)", "selected",
     "formula", "variables", "stability", "__repr__()", "predict(data, 'survival', times=[1, 50])",
     "predict(new, 'cumulative_hazard', times=2)", "model.risk_groups(2, folds=2)",
@@ -40,20 +47,17 @@ USES = (
     "search.exchanges()", "search.citation()", "search.citation().methods",
     "search.citation(fit.performance(2))", "search.checklist()", "search.history()",
     "search.learning_curve((0.5, 1.0), 2)", "plot()",
-    "search.learning_curve((0.3, 0.5, 1.0), 2, repeats=5).rows_needed(VALUE)",
-    "plot('path')", "plot('shape', term=TERM)",
-    "search.notes", "search.scores", "search.steps", "model.importance", "model.sparse",
-    "model.members()",
-    "model.fitted", "data.design", "family", "search.method", "groups", "k", "search.seed",
-    "search.held_out", "search.call", "search.step", "search.rule", "search.p_values",
-    "with_data(data)", "performance(2).calibration(3)", "performance(2).roc()",
-    "performance(2).auc()",
-    "performance(2).confusion()", "performance(2).decision_curve(costs=(1, 4)).summary()",
-    "performance(2).by(NAME)", "performance(2).by(NAME).plot()", "validate(2)",
-    "validate(2).summary()", "validate(2).instability()", "validate(2).calibration(3)",
-    "performance(2).predictions()", "performance(2).tidy()",
-    "inference().tidy(exponentiate=True)", "refit('glm').anova()", "refit('glm').drop1()",
-    "refit('glm').confint()", "refit('glm').predict(data, se=True)",
+    "search.learning_curve((0.3, 0.5, 1.0), 2, repeats=5).rows_needed(VALUE)", "plot('path')",
+    "plot('shape', term=TERM)", "search.notes", "search.scores", "search.steps", "model.importance",
+    "model.sparse", "model.members()", "model.fitted", "data.design", "family", "search.method",
+    "groups", "k", "search.seed", "search.held_out", "search.call", "search.step", "search.rule",
+    "search.p_values", "with_data(data)", "performance(2).calibration(3)", "performance(2).roc()",
+    "performance(2).auc()", "performance(2).confusion()",
+    "performance(2).decision_curve(costs=(1, 4)).summary()", "performance(2).by(NAME)",
+    "performance(2).by(NAME).plot()", "validate(2)", "validate(2).summary()",
+    "validate(2).instability()", "validate(2).calibration(3)", "performance(2).predictions()",
+    "performance(2).tidy()", "inference().tidy(exponentiate=True)", "refit('glm').anova()",
+    "refit('glm').drop1()", "refit('glm').confint()", "refit('glm').predict(data, se=True)",
     "refit('glm').tidy(exponentiate=True, reference=True)", "refit('glm').glance()",
     "refit('glm').summary(exponentiate=True)", "refit('forest').predict(data)",
     "report(html, performance=fit.performance(2))", "report(html, linear=fit.refit('glm'))",
@@ -67,82 +71,44 @@ USES = (
 )  # fmt: skip
 """What is done with an answer."""
 
-HARD = (
-    "predict(VALUE)", "predict(data, VALUE)", "predict(data, offset=VALUE)", "augment(VALUE)",
-    "model.rules(VALUE)", "model.shape(VALUE)", "model.shape(TERM, VALUE)",
-    "data.neighbours(VALUE)", "data.neighbours(most=VALUE)", "resample(VALUE)",
-    "resample(2, scheme=VALUE)", "resample(2, k=VALUE)", "resample(2, seed=VALUE)",
-    "resample(2, fold_groups=VALUE)", "resample(2, n_jobs=VALUE)", "refit(VALUE)",
-    "inference(VALUE)", "inference(repeats=VALUE)", "inference(level=VALUE)",
-    "inference(seed=VALUE)", "inference(gamma_min=VALUE)", "performance(VALUE)",
-    "performance(2, seed=VALUE)", "performance(2, model=VALUE)", "performance(2, scoring=VALUE)",
-    "performance(2, inner_folds=VALUE)", "performance(2, fold_groups=VALUE)",
-    "model.conditional_importance(VALUE)", "model.conditional_importance(2, terms=VALUE)",
-    "model.conditional_importance(2, repeats=VALUE)",
-    "model.conditional_importance(None, given=VALUE)",
-    "model.conditional_importance(2, scoring=VALUE)", "predict(data, 'survival', times=VALUE)",
-    "model.risk_groups(VALUE, folds=2)", "model.risk_groups(2, VALUE, 2)",
-    "model.risk_groups(2, None, VALUE)", "report(VALUE)", "save(VALUE)", "save(html, VALUE)",
-    "report(html, VALUE)", "report(html, performance=VALUE)", "with_data(VALUE)", "plot(VALUE)",
-    "plot('shape', term=VALUE)", "resample(2, checkpoint=VALUE)", "predict(data, interval=VALUE)",
-    "predict(data, interval='prediction', level=VALUE)",
-    "predict(data, 'quantile', quantiles=VALUE)", "predict(data, times=VALUE)",
-    "resample(2, path=VALUE)", "resample(2, effects=VALUE)", "with_data(data, weights=VALUE)",
-    "resample(2).model.coefficient_stability(missing=VALUE)", "search.citation(VALUE)",
-    "with_data(data, offset=VALUE)", "search.learning_curve(VALUE, 2)",
-    "search.learning_curve((0.5, 1.0), VALUE)", "search.learning_curve((1.0,), 2, repeats=VALUE)",
-    "data.describe(VALUE)", "summary(digits=VALUE)", "summary(notes=VALUE)",
-    "report(html, digits=VALUE)", "report(html, sections=VALUE)", "report(html, linear=VALUE)",
-    "report(html, inference=VALUE)", "report(html, validation=VALUE)",
-    "report(html, subgroups=VALUE)", "report(html, coefficients=VALUE)",
-    "performance(2, checkpoint=VALUE)",
-    "performance(2, on_piece=VALUE)", "inference(missing=VALUE)", "inference(ordered=VALUE)",
-    "refit('glm', missing=VALUE)", "refit('glm', ordered=VALUE)",
-    "refit('glm', splines=VALUE)", "refit('gam').tidy(exponentiate=True)", "refit('gam').drop1()",
-    "refit('gam').plot()",
-    "refit('glm').diagnostics(folds=2)", "refit('glm').diagnostics(folds=VALUE)",
-    "refit('glm').diagnostics(folds=2).plot(VALUE)",
-    "refit('glm').regression_table()", "refit('glm').regression_table(VALUE)",
-    "refit('glm').regression_table(per=VALUE)", "refit('glm').plot(VALUE)",
-    "refit('glm').predict(data, level=VALUE)", "refit('glm').confint(level=VALUE)",
-    "refit('glm').confint(method=VALUE)", "refit('glm').predict(VALUE)",
-    "performance(2).calibration(VALUE)", "performance(2).plot(VALUE)",
-    "performance(2, horizon=VALUE)",
-    "performance(2).by(VALUE)",
-    "performance(2).confusion(VALUE)", "validate(VALUE)", "validate(2, horizon=VALUE)",
-    "validate(2, seed=VALUE)", "validate(2).instability(VALUE)", "validate(2).by(VALUE)",
-    "validate(2).calibration(VALUE)", "validate(2).plot(VALUE)",
-    "performance(2).decision_curve(VALUE)", "performance(2).decision_curve(costs=VALUE)",
-    "update(VALUE)", "update(k=VALUE)",
-    "update(method=VALUE)", "update(data=VALUE)", "treeselect.compare([fit, VALUE])",
-    "treeselect.compare([fit, fit], folds=VALUE)", "treeselect.compare([fit, fit], VALUE, folds=2)",
-    "treeselect.compare([fit, fit], folds=2, repeats=VALUE)",
-    "treeselect.select(VALUE, [data, data], method='fcbf', k=1)",
-    "treeselect.select(formula, VALUE, method='fcbf', k=1)",
-    "treeselect.select(formula, [data, VALUE], method='fcbf', k=1)",
-    "treeselect.select(formula, [data, data], method='fcbf', k=VALUE)",
-    "treeselect.select(formula, [data] * 2, method='fcbf', k=1).with_share(VALUE)",
-    "treeselect.TreeSelector('fcbf', VALUE, formula=formula).fit(data)",
-    "treeselect.TreeSelector(VALUE, 1, formula=formula).fit(data)",
-    "treeselect.TreeSelector('fcbf', 1, formula=VALUE).fit(data)",
-    "treeselect.TreeSelector('fcbf', 1, formula=formula, encode=VALUE).fit(data)",
-    "treeselect.TreeSelector('fcbf', 1, formula=formula).fit(VALUE)", "treeselect.load(VALUE)",
-    "treeselect.read(VALUE)", "treeselect.read(na=VALUE)", "treeselect.read(html, encoding=VALUE)",
-    "treeselect.read(html, sheet=VALUE)", "treeselect.sample_size(VALUE, 'gaussian')",
-    "treeselect.sample_size(9, VALUE)", "treeselect.sample_size(9, 'gaussian', r2=VALUE)",
-    "treeselect.sample_size(9, 'binomial', prevalence=VALUE)",
-    "treeselect.sample_size(9, 'cox', rate=VALUE, follow_up=1)",
-    "treeselect.sample_size(9, 'gaussian', mean=VALUE, sd=VALUE)", "treeselect.read(sql=VALUE)",
+MORE = (
+    "report(html)", "save(html)", "treeselect.load(html)", "treeselect.read(html)",
+    "treeselect.sample_size(9, 'gaussian', r2=0.5)", "treeselect.sample_size(9, 'binomial')",
+    "treeselect.sample_size(9, 'cox', rate=1, follow_up=1)", "refit('glm').diagnostics(folds=2)",
+    "refit('glm').diagnostics(folds=2).plot()", "refit('gam').plot()", "validate(2).by(NAME)",
+    "treeselect.TreeSelector('fcbf', 1, formula=formula)",
+    "treeselect.TreeSelector('fcbf', 1, formula=formula).fit(data)",
+    "treeselect.select(formula, [data] * 2, method='fcbf', k=1).with_share(0.5)",
 )  # fmt: skip
-"""The same with arguments that nobody expects."""
+"""What is done only with arguments that nobody expects."""
 
 COMPARED = (
     "tidy()", "glance()", "summary()", "curves()", "differences()", "terms()", "report(html)",
-    "best", "__repr__()", "references()",
-    "ranked_table()", "partial", "differences(k=1)", "plot()", "summary(digits=2)",
-    "differences(VALUE)", "differences(k=VALUE)", "plot(VALUE)", "report(html, sections=VALUE)",
-    "report(html, digits=VALUE)",
+    "best", "__repr__()", "references()", "ranked_table()", "partial", "differences(k=1)", "plot()",
+    "summary(digits=2)", "differences(VALUE)", "differences(k=VALUE)", "plot(VALUE)",
+    "report(html, sections=VALUE)", "report(html, digits=VALUE)",
 )  # fmt: skip
+
+
+def hardened(use: str, at: float) -> str:
+    """A use with a value that nobody expects for one of its arguments; unchanged if it has none."""
+    call = ast.parse(written(use), mode="eval").body
+    if not isinstance(call, ast.Call) or "again" in use or "get_feature" in use:  # scikit-learn's
+        return use
+    given = ", ".join(map(ast.unparse, [call.func, *call.args, *call.keywords]))
+    return f"hard({at:.3f}, VALUE, {given})"
+
+
+def hard(at: float, value: Any, call: Any, *given: Any, **options: Any) -> Any:
+    """A call with another value of an argument; processes are another program's business."""
+    bound = inspect.signature(call).bind(*given, **options)
+    kinds = {name: parameter.kind.name for name, parameter in bound.signature.parameters.items()}
+    names = [name for name, kind in kinds.items() if name != "n_jobs" and "VAR_" not in kind]
+    names += [name for name in options if name not in names]
+    if names:
+        name = names[int(at * len(names))]
+        (bound.arguments if name in kinds else bound.kwargs)[name] = value
+    return call(*bound.args, **bound.kwargs)
 
 
 class _Refused(Exception):
@@ -151,11 +117,6 @@ class _Refused(Exception):
 
 def use(found: Any, then: str, frame: Any, plan: Plan, space: dict[str, Any]) -> None:
     """One use of the answer; an error of ours is a refusal of this use alone."""
-    import matplotlib.pyplot
-
-    from hostility.judging import check_refusal
-    from treeselect.errors import TreeselectError
-
     try:
         answer = _evaluated(found, then, plan, space)
     except TreeselectError as error:
@@ -163,8 +124,8 @@ def use(found: Any, then: str, frame: Any, plan: Plan, space: dict[str, Any]) ->
         return
     except _Refused:
         return
-    if then.startswith("plot("):
-        matplotlib.pyplot.close("all")
+    if "plot(" in then:
+        plt.close("all")
     if then.startswith("predict(data") and "times=" not in then:  # beyond the last time: unknown
         check_predicted(answer, space["n"])
     if then in ("predict(none)", "predict(few)", "predict(new)"):
@@ -182,30 +143,24 @@ def _evaluated(found: Any, then: str, plan: Plan, space: dict[str, Any]) -> Any:
     if then.startswith("again"):
         return _again(found, then, space)
     space = {
-        **space, "fit": found, "formula": plan["formula"],
+        **space, "fit": found, "formula": plan["formula"], "hard": hard,
         "TERM": found.selected[0] if getattr(found, "selected", ()) else "x",
     }  # fmt: skip
-    if "new)" in then or "new]" in then or "none)" in then or "few)" in then or "other)" in then:
+    if re.search(r"\b(new|none|few|other)\b", then):
         space |= _news(plan, space)
     try:
-        code = compile(written(then), "then", "eval")
-        answer = eval(code, space)
+        return eval(compile(written(then), "then", "eval"), space)
     except (NameError, SyntaxError) as error:
         raise _Refused(str(error)) from None
-    return answer
 
 
 def written(then: str) -> str:
     """A use as Python: a method or an attribute of the answer, or a function of the package."""
-    return then if then.startswith("treeselect.") else f"fit.{then}"
+    return then if then.startswith(("treeselect.", "hard(")) else f"fit.{then}"
 
 
 def _again(fit: Any, then: str, space: dict[str, Any]) -> Any:
     """Saved and loaded, it predicts the same."""
-    import numpy as np
-
-    import treeselect
-
     path = Path(space["folder"]) / "again.treeselect"
     again = treeselect.load(fit.save(path, include_data="True" in then))
     first, second = (np.asarray(f.predict(space["data"])) for f in (fit, again))
@@ -219,11 +174,8 @@ def _again(fit: Any, then: str, space: dict[str, Any]) -> Any:
 def _news(plan: Plan, space: dict[str, Any]) -> dict[str, Any]:
     """Other frames than that of the fit."""
     made, library = plan["columns"], plan["library"]
-    others = {
-        "new": _reversed(made),
-        "none": frames.with_rows(made, slice(0)),
-        "few": frames.with_rows(made, slice(2)),
-    }
+    rows = {"new": slice(None, None, -1), "none": slice(0), "few": slice(2)}
+    others = {name: frames.with_rows(made, some) for name, some in rows.items()}
     others["other"] = [{**c, "dtype": _other_type(c["dtype"], library)} for c in made]
     found = {}
     for name, columns in others.items():
@@ -237,21 +189,11 @@ def _news(plan: Plan, space: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _reversed(made: list[frames.Column]) -> list[frames.Column]:
-    """The last row first."""
-    return frames.with_rows(made, slice(None, None, -1))
-
-
 def _other_type(dtype: str, library: str) -> str:
     if library != "pandas":
         return dtype
-    return {
-        "float64": "object",
-        "int64": "float64",
-        "category": "object:text",
-        "bool": "object",
-        "object:text": "category",
-    }.get(dtype, "object")
+    others = {"int64": "float64", "category": "object:text", "object:text": "category"}
+    return others.get(dtype, "object")
 
 
 def _check_shown(answer: Any, then: str) -> None:
@@ -271,8 +213,6 @@ def _check_shown(answer: Any, then: str) -> None:
 
 
 def check_predicted(fitted: Any, n: int) -> None:
-    import numpy as np
-
     if len(fitted) != n:
         raise Defect(f"predict() lost rows: {len(fitted)} of {n}")
     values = np.asarray(fitted)

@@ -19,7 +19,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterator
-from types import CodeType, FrameType
+from types import CodeType, SimpleNamespace
 from typing import Any
 
 PAYLOAD_MODULES = frozenset(
@@ -54,16 +54,8 @@ HANDLES = re.compile(
 _EVALUATES = re.compile(r"[/\\](treeselect|formulaic|pandas|numpy|patsy|numexpr)[/\\]")
 
 
-class _Watch:
-    def __init__(self) -> None:
-        self.on = False
-        self.busy = False
-        self.installed = False
-        self.heard: list[str] = []
-        self.outer: FrameType | None = None
-
-
-_watch = _Watch()
+_watch = SimpleNamespace(on=False, busy=False, installed=False, heard=[], outer=None)
+_fence = SimpleNamespace(installed=False, depth=0)
 
 
 @contextlib.contextmanager
@@ -144,7 +136,7 @@ def _stack() -> list[tuple[str, str]]:
             if os.path.dirname(file) == _HERE:
                 break
             found.append((file, frame.f_code.co_name))
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return found
 
 
@@ -176,27 +168,22 @@ _PROCESSES = frozenset(["os.system", "subprocess.Popen", "os.exec", "os.posix_sp
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
-class _Fence:
-    installed = False
-    depth = 0
-
-
 @contextlib.contextmanager
 def fenced() -> Iterator[None]:
     """Refuse, with a PermissionError, to change anything but temporary files and caches."""
     install()
-    if not _Fence.installed:
+    if not _fence.installed:
         sys.addaudithook(_refuse)
-        _Fence.installed = True
-    _Fence.depth += 1
+        _fence.installed = True
+    _fence.depth += 1
     try:
         yield
     finally:
-        _Fence.depth -= 1
+        _fence.depth -= 1
 
 
 def _refuse(event: str, arguments: tuple[Any, ...]) -> None:
-    if not _Fence.depth:
+    if not _fence.depth:
         return
     if event in _PROCESSES:
         raise PermissionError(f"a case must not start a process: {event}")

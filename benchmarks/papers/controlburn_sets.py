@@ -225,12 +225,17 @@ def differences(name, found, forms):
     return lines
 
 
+def printed(file):
+    """A file of the paper's own results; nothing where it is not at hand."""
+    path = data_folder() / "controlburn_paper_results" / file
+    return pd.read_csv(path) if path.exists() else None
+
+
 def printed_differences():
     """Mean difference over k in the paper's own results, by set."""
-    path = data_folder() / "controlburn_paper_results" / "figure9_differences.csv"
-    if not path.exists():
+    frame = printed("figure9_differences.csv")
+    if frame is None:
         return {}
-    frame = pd.read_csv(path)
     return frame[frame["in_figure9"]].groupby("dataset")["mean_difference"].mean().to_dict()
 
 
@@ -281,14 +286,15 @@ CHESS_METHODS = {
 
 def chess_line(method, copies, part):
     """Mean AUC by k, and repeats among the largest number of columns."""
-    largest = part[part["k"] == part["k"].max()]
-    repeats = [len(names) - len({name.split("_copy")[0] for name in names})
-               for names in largest["names"]]  # fmt: skip
-    mean = shown_mean(part.groupby("fold")["auc"].mean(), 4)
-    line = {"method": method, "copies": copies, "mean AUC, k = 1..10": mean}
-    line |= {f"k = {k}": shown(part.loc[part["k"] == k, "auc"].mean(), None, 3)
-             for k in range(1, 11)}  # fmt: skip
-    return line | {"repeats at k = 10": shown_mean(repeats, 1)}
+    largest = part.loc[part["k"] == part["k"].max(), "names"]
+    repeats = [len(names) - len({name.split("_copy")[0] for name in names}) for names in largest]
+    mean = part.groupby("k")["auc"].mean()
+    return {
+        "method": method, "copies": copies,
+        "mean AUC, k = 1..10": shown_mean(part.groupby("fold")["auc"].mean(), 4),
+        **{f"k = {k}": shown(mean.get(k, np.nan), None, 3) for k in (1, 2, 3, 5, 10)},
+        "repeats at k = 10": shown_mean(repeats, 1),
+    }  # fmt: skip
 
 
 def run_chess(run):
@@ -302,10 +308,9 @@ def run_chess(run):
         lines += [chess_line(method, copies, part) for method, part in own]
     order = list(methods)
     run.keep("controlburn_chess", sorted(lines, key=lambda x: order.index(x["method"])), "method")
-    table = run.kept("controlburn_chess", text=True)
     run.table(
         "controlburn_chess",
-        table.drop(columns=[f"k = {k}" for k in (4, 6, 7, 8, 9)]),
+        run.kept("controlburn_chess", text=True),
         "ControlBurn paper, section 5.1, by treeselect: chess with copies of its three best"
         " columns, five folds. The paper shows curves only.",
     )
@@ -377,11 +382,10 @@ def terms_of(name, frame, found):
 
 def printed_scores():
     """The paper's own results: AUC (gene: accuracy) by run, method and k."""
-    path = data_folder() / "controlburn_paper_results" / "results.csv"
-    if not path.exists():
+    frame = printed("results.csv")
+    if frame is None:
         return pd.DataFrame(columns=["run", "method", "k", "score_mean"])
     names = {"controlburn": "paper", "rf_baseline": "MDI, scikit-learn"}
-    frame = pd.read_csv(path)
     frame = frame[frame["method"].isin(names) & frame["k"].le(LARGEST)]
     return frame.assign(method=frame["method"].map(names))
 
@@ -407,7 +411,7 @@ def scores_table(summary):
 
 
 def run_datasets(run):
-    """Both tables."""
+    """The table of scores; terms are for ``agreement.py``."""
     for name in run.pick(["simulated"], [name for name in run.sets if name in SETS]):
         load, repeats, _ = (simulated, 1, "") if run.quick else SETS[name]
         frame = load()
@@ -415,7 +419,6 @@ def run_datasets(run):
         run.keep("controlburn_datasets", scores_of(name, found), by="set")
         run.keep("controlburn_datasets_terms", terms_of(name, frame, found), by="set")
     summary = run.kept("controlburn_datasets")
-    terms = run.kept("controlburn_datasets_terms", text=True)
     run.table(
         "controlburn_datasets",
         scores_table(summary),
@@ -423,13 +426,6 @@ def run_datasets(run):
         " mean (s.e., as of one assignment to five folds). The last column is the mean over k of"
         " the paper's own results, which are accuracies of gene; its baseline is scikit-learn's"
         " importance.",
-    )
-    run.table(
-        "controlburn_datasets_terms",
-        terms,
-        "ControlBurn paper, section 5.3, by treeselect: the terms at k = 3. The paper has, of"
-        " adult, EducationNum, CapitalGain and MaritalStatus_Married-civ-spouse by ControlBurn and"
-        " fnlwgt, Age and CapitalGain by its baseline.",
     )
 
 

@@ -7,12 +7,10 @@ Columns of the data: `y` (0 and 1), `x` (numbers), `g` (text: a, b, c), `a b` (n
 
 from __future__ import annotations
 
-import builtins
 import datetime
 import decimal
 import re
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -40,7 +38,6 @@ RAW = re.compile(
 """Characters that steer a terminal or reorder text, and halves of characters."""
 
 QUICK: dict[str, Any] = {"method": "fcbf", "k": 1, "seed": 1, "progress": False}
-PAYLOAD = "__import__('builtins').__dict__.__setitem__('hostile_mark', 1)"
 
 
 def make_data() -> pd.DataFrame:
@@ -58,92 +55,42 @@ def make_data() -> pd.DataFrame:
 
 DATA = make_data()
 
-RUN_CODE = (
-    "y ~ I(g == '`' + str(P) + '`')", 'y ~ I(g == "`" + str(P) + "`")',
-    "y ~ I(g != '`' + str(P) + '`')", "y ~ {g == '`' + str(P) + '`'}",
-    "y ~ C(g == '`' + str(P) + '`')", "y ~ x:I(g == '`' + str(P) + '`')",
-    "y ~ x + I(g == '`' + str(P) + '`') - x", "I(g == '`' + str(P) + '`') ~ x",
-    "{g == '`' + str(P) + '`'} ~ x", "C(g == '`' + str(P) + '`') ~ x",
-    "y ~ bs(x, df=4, extrapolation='`' + str(P) + '`')",
-    "y ~ cr(x, df=4, constraints='`' + str(P) + '`')",
-    "y ~ cs(x, df=4, constraints='`' + str(P) + '`')",
-    "y ~ cc(x, df=4, constraints='`' + str(P) + '`')", 'y ~ bs(x, df=4, extrapolation=P)',
-    "y ~ hashed(g, 3, contr.treatment('`' + str(P) + '`'))",
-    "y ~ hashed(g, 3, contrasts=contr.treatment('`' + str(P) + '`'))",
-    'y ~ hashed(g, 3, contr.treatment(P))', "y ~ C(g, contr.treatment('`' + str(P) + '`'))",
-    "y ~ C(g, contr.treatment(base='`' + str(P) + '`'))",
-    "y ~ C(g, levels=['`' + str(P) + '`', 'a'])", 'y ~ C(g, levels=[P])',
-    "y ~ np.where(g == '`' + str(P) + '`', 1, 0)",
-    "y ~ I((g == '`') | (g == str(P)) | (g == '`'))", "y ~ I(g == '`' # ' + str(P) + '`'\n)",
-    "y ~ I(g == '''`''' + str(P) + '''`''')", "y ~ Q('`' + str(P) + '`')",
-    "y ~ log(I(exp((g == '`' + str(P) + '`') + 1)))", 'y ~ I(`a b` + P)',
-    "y ~ I(g == '`a b`' + str(P))", 'y ~ P', 'y ~ I(P)', 'y ~ {P}', 'P ~ x', "y ~ I(x == f'{P}')",
-)  # fmt: skip
-"""Formulas that would run P, or read it: refused, and nothing is run."""
-
 REFUSED = (
     "y ~ eval('x')", "y ~ I(exec('1'))", "y ~ I(open('/etc/hostname'))",
-    "y ~ I(compile('1', '', 'eval'))", "y ~ I(getattr(x, 'real'))", 'y ~ I(globals())',
-    'y ~ I(breakpoint())', 'y ~ print(x)', 'y ~ x.real', 'y ~ x.__class__', 'y ~ I(x.__class__)',
-    'y ~ I(().__class__.__base__.__subclasses__())', "y ~ x.to_csv('t')", 'y ~ I(x.map(print))',
-    "y ~ np.save('t', x)", "y ~ np.load('t')", "y ~ np.fromfile('t')",
-    'y ~ np.frompyfunc(print, 1, 1)(x)', 'y ~ np.exp.__class__',
-    "y ~ np.lib.format.open_memmap('t')", 'y ~ np.exp(x, out=x)', 'y ~ np.exp(x, where=False)',
-    'y ~ np.vectorize(print)(x)', 'y ~ I(np)', 'y ~ np', 'y ~ poly.__globals__',
-    "y ~ C.__globals__['x']", 'y ~ I(__builtins__)', "y ~ __builtins__['open']", 'y ~ I(I)',
-    'y ~ I(log)', 'y ~ (lambda: 1)()', 'y ~ I((lambda: x)())', 'y ~ I([x for x in x])',
-    'y ~ I({k: k for k in x})', 'y ~ I((z := x))', "y ~ I(f'{x}')", 'y ~ I(*x)', 'y ~ I(**x)',
-    'y ~ log(*[x])', "y ~ log(**{'x': x})", 'y ~ log(x=x)', 'y ~ I(x if x else x)',
-    'y ~ I(x and x)', 'y ~ I(not x)', 'y ~ I(x is x)', 'y ~ I(x in x)', 'y ~ I(x[0])',
-    'y ~ I(x[::-1])', 'y ~ I((x, x))', 'y ~ I([x])', 'y ~ I({x})', "y ~ I({'a': x})",
-    'y ~ I(...)', 'y ~ I(None)', "y ~ I(b'a' == g)", 'y ~ I(1j * x)', "y ~ I('a')",
-    "y ~ I(g + 'a')", "y ~ I('a' * 3 == g)", 'y ~ I(x @ x)', 'y ~ I(x << 2)', 'y ~ I(x >> 2)',
-    'y ~ I(x ^ 2)', 'y ~ I(await x)', 'y ~ I((yield))', 'y ~ I(x; x)', 'y ~ I(1 < x < 2)',
-    'y ~ \uff49(x)', 'y ~ \uff4c\uff4f\uff47(x)', 'y ~ I(\uff58)', 'y ~ lag(x)', 'y ~ nosuch(x)',
-    'y ~ lo(x)', 'y ~ bs(x, df=I(1))', 'y ~ bs(x, df=v)', 'y ~ bs(x, knots=[x])',
-    'y ~ bs(x, knots=x)', 'y ~ poly(x, degree=v)', "y ~ poly(x, 'a')", 'y ~ scale(x, center=x)',
+    "y ~ I(compile('1', '', 'eval'))", "y ~ I(getattr(x, 'real'))", 'y ~ print(x)', 'y ~ x.real',
+    'y ~ x.__class__', "y ~ x.to_csv('t')", 'y ~ I(x.map(print))', "y ~ np.save('t', x)",
+    "y ~ np.load('t')", "y ~ np.fromfile('t')", 'y ~ np.frompyfunc(print, 1, 1)(x)',
+    'y ~ np.exp.__class__', "y ~ np.lib.format.open_memmap('t')", 'y ~ np.exp(x, out=x)',
+    'y ~ np.exp(x, where=False)', 'y ~ np.vectorize(print)(x)', 'y ~ np', 'y ~ poly.__globals__',
+    "y ~ C.__globals__['x']", "y ~ __builtins__['open']", 'y ~ I(I)', 'y ~ (lambda: 1)()',
+    'y ~ I((lambda: x)())', 'y ~ I({k: k for k in x})', 'y ~ I((z := x))', "y ~ I(f'{x}')",
+    'y ~ I(**x)', 'y ~ log(x=x)', 'y ~ I(x is x)', 'y ~ I(x in x)', 'y ~ I(x[::-1])',
+    'y ~ I((x, x))', 'y ~ I([x])', 'y ~ I({x})', "y ~ I({'a': x})", "y ~ I('a')", "y ~ I(g + 'a')",
+    "y ~ I('a' * 3 == g)", 'y ~ I(x << 2)', 'y ~ I(x >> 2)', 'y ~ I(x ^ 2)', 'y ~ I(await x)',
+    'y ~ I((yield))', 'y ~ I(1 < x < 2)', 'y ~ \uff49(x)', 'y ~ \uff4c\uff4f\uff47(x)',
+    'y ~ I(\uff58)', 'y ~ nosuch(x)', 'y ~ lo(x)', 'y ~ bs(x, df=I(1))', 'y ~ bs(x, df=v)',
+    'y ~ bs(x, knots=[x])', 'y ~ bs(x, knots=x)', "y ~ poly(x, 'a')", 'y ~ scale(x, center=x)',
     'y ~ hashed(g, levels=v)', "y ~ hashed(g, levels='a')", 'y ~ hashed(g, 2.5)',
     'y ~ hashed(g, -1)', 'y ~ hashed(g, 3, 4, 5)', 'y ~ C(g, levels=g)', 'y ~ C(g, contr.nosuch)',
-    'y ~ C(g, Nosuch)', 'y ~ C(g, contr)', 'y ~ C()', 'y ~ I()', 'y ~ log()', 'y ~ log(x, x)',
-    'y ~ Q()', 'y ~ Q(x)', "y ~ Q('nosuch')", 'y ~ I(C(g) == 1)', 'y ~ log(bs(x, 4))',
-    'y ~ C(bs(x, 4))', 'y ~ x %*% v', 'y ~ x %+% v', 'y ~ x %/% v', 'y ~ x %% v', 'y ~ x %o% v',
-    'y ~ x |> v', 'y ~ x -> v', 'y ~ x <- v', 'y ~ x :: v', 'y ~ x ::: v', 'y ~ x $ v',
-    'y ~ x @ v', 'y ~ x ! v', 'y ~ x = v', 'y ~ x == v', 'y ~ x ? v', 'y ~ x && v', 'y ~ x || v',
-    'y ~ x | v', 'y ~ x;v', 'y ~ x, v', 'y ~ x v', 'y x', 'y', '', ' ', '~', '~ x', 'y ~',
-    'y ~ ~ x', 'y ~ x ~ v', 'y ~ 0', 'y ~ 1', 'y ~ 5', "y ~ 'x'", 'y ~ y',
-    'y ~ . - x - g - v - `a b`', 'y ~ (', 'y ~ )', 'y ~ (x', 'y ~ x)', 'y ~ [x]', 'y ~ x[0]',
-    'y ~ `', 'y ~ ``', 'y ~ `x', 'y ~ x`', 'y ~ `nosuch`', 'y ~ \x00', 'y ~ x\x1b[0m',
-    'y ~ \u202ex', 'y ~ \ud800', 'y ~ x + \x07', 'y ~ x #', 'y ~ \\', 'y ~ {', 'y ~ {}', 'y ~ {x',
-    'y ~ x}', 'y ~ {{x}}', 'y + x ~ v', 'y * x ~ v', '. ~ x', '1 ~ x', 'log(y) + 1 ~ x',
-    'y ~ (x + g)^0', 'y ~ (x + g)^-1', 'y ~ (x + g)^1.5', 'y ~ (x + g)^x', 'y ~ (x+g)^2^2',
-    'y ~ (x + g)**2**2', 'y ~ (x + g)^99', 'y ~ (x + g)^999999999999', 'y ~ x^', 'y ~ ^2',
-    'y ~ x**', 'y ~ x^02', 'y ~ (x + v)**٢', 'y ~ x:', 'y ~ :x', 'y ~ x*', 'y ~ *x', 'y ~ x/',
-    'y ~ /x', 'y ~ x %in%',
-    'y ~ x -', 'y ~ - x', 'y ~ x - nosuch', 'y ~ x - g', 'y ~ offset(x)', 'y ~ x + offset(v)',
-    'y ~ s(x)', 'y ~ factor(g)', 'y ~ as.factor(g)', 'y ~ ns(x, 3)', 'y ~ te(x, v)',
-    'y ~ (1 | g)', 'y ~ x.y', 'y ~ np.nosuch(x)', 'y ~ math.log(x)', 'y ~ pd.isna(x)',
-    'y ~ I(x).y', 'y ~ {`a b`}',
+    'y ~ C(g, Nosuch)', 'y ~ C(g, contr)', 'y ~ C()', 'y ~ I()', 'y ~ log()', 'y ~ Q()',
+    "y ~ Q('nosuch')", 'y ~ I(C(g) == 1)', 'y ~ log(bs(x, 4))', 'y ~ C(bs(x, 4))', 'y ~ x %*% v',
+    'y ~ x %+% v', 'y ~ x %/% v', 'y ~ x %% v', 'y ~ x %o% v', 'y ~ x |> v', 'y ~ x -> v',
+    'y ~ x <- v', 'y ~ x :: v', 'y ~ x ::: v', 'y ~ x $ v', 'y ~ x @ v', 'y ~ x ! v', 'y ~ x = v',
+    'y ~ x == v', 'y ~ x ? v', 'y ~ x && v', 'y ~ x || v', 'y ~ x | v', 'y ~ x;v', 'y ~ x, v',
+    'y ~ x v', 'y x', 'y', '', ' ', '~', '~ x', 'y ~', 'y ~ ~ x', 'y ~ x ~ v', 'y ~ 0', 'y ~ 1',
+    'y ~ 5', "y ~ 'x'", 'y ~ y', 'y ~ . - x - g - v - `a b`', 'y ~ (', 'y ~ )', 'y ~ (x', 'y ~ x)',
+    'y ~ [x]', 'y ~ x[0]', 'y ~ `', 'y ~ ``', 'y ~ `x', 'y ~ x`', 'y ~ `nosuch`', 'y ~ \x00',
+    'y ~ x\x1b[0m', 'y ~ \u202ex', 'y ~ \ud800', 'y ~ x + \x07', 'y ~ x #', 'y ~ \\', 'y ~ {',
+    'y ~ {}', 'y ~ {x', 'y ~ x}', 'y ~ {{x}}', 'y + x ~ v', 'y * x ~ v', '. ~ x', '1 ~ x',
+    'log(y) + 1 ~ x', 'y ~ (x + g)^0', 'y ~ (x + g)^-1', 'y ~ (x + g)^1.5', 'y ~ (x + g)^x',
+    'y ~ (x+g)^2^2', 'y ~ (x + g)**2**2', 'y ~ (x + g)^999999999999', 'y ~ x^', 'y ~ ^2', 'y ~ x**',
+    'y ~ x^02', 'y ~ (x + v)**٢', 'y ~ x:', 'y ~ :x', 'y ~ x*', 'y ~ *x', 'y ~ x/', 'y ~ /x',
+    'y ~ x %in%', 'y ~ x -', 'y ~ - x', 'y ~ x - nosuch', 'y ~ x - g', 'y ~ offset(x)',
+    'y ~ x + offset(v)', 'y ~ s(x)', 'y ~ factor(g)', 'y ~ as.factor(g)', 'y ~ ns(x, 3)',
+    'y ~ te(x, v)', 'y ~ (1 | g)', 'y ~ x.y', 'y ~ np.nosuch(x)', 'y ~ math.log(x)',
+    'y ~ pd.isna(x)', 'y ~ I(x).y', 'y ~ {`a b`}',
 )  # fmt: skip
-"""Formulas that are none, or ask for what is not there."""
-
-BOMBS = (
-    "y ~ I(1e400 * x)", 'y ~ I(g * 10000000)', 'y ~ I(10000000 * g)', 'y ~ I(g * v)',
-    'y ~ I(g * v * 1000000)',
-    'y ~ {g * 10000000}', 'I(g * 10000000) ~ x', 'y ~ C(g * 1000)',
-    "y ~ I(g == 'a' * 1000000000)", 'y ~ I(x ** 9 ** 9 ** 9)', 'y ~ I(9 ** 9 ** 9 ** x)',
-    'y ~ I(x + 2**16**16**16)', 'y ~ I(v ** 16 ** 16)', 'y ~ I(x ** 17)', 'y ~ I([x] * 10**9)',
-    'y ~ I(x % 10**400)', 'y ~ I(x * 10**5000)', 'y ~ hashed(g, levels=100000000)',
-    'y ~ hashed(g, 99999999999999999999)', 'y ~ bs(x, df=100000)', 'y ~ cr(x, df=100000)',
-    'y ~ cc(x, df=100000)', 'y ~ poly(x, degree=100000)', 'y ~ poly(x, 10000000000)',
-    'y ~ bs(x, df=4, degree=1000000)', 'y ~ scale(x, ddof=10**30)',
-    'y ~ C(g, levels=range(10**10))', 'y ~ C(g, levels=[0] * 10**9)',
-    'y ~ bs(x, knots=[0.5] * 10**9)', 'y ~ I(v ** -1 ** 0.5)', 'y ~ I(g * 3)',
-    'y ~ I(2 * g == g)', 'y ~ np.where(x > 0, g * 10000000, g)', 'y ~ scale(g * 1000000)',
-    "y ~ C(g, levels=['a' * 10**9])", "y ~ I((g == 'a') * 10**400)", 'y ~ bs(x, df=10**10)',
-    'y ~ cs(x, df=10**10)', 'y ~ hashed(g, 10**30)', 'y ~ hashed(g, levels=2**63)',
-    'y ~ poly(x, 21)', 'y ~ I(2 ** 10 ** 10 * x)', 'y ~ (x + g + v)^(10**10)',
-)  # fmt: skip
-"""Formulas that would take all memory or time."""
+"""Formulas that are none, or ask for what is not there, beyond those of ``test_guard.py``."""
 
 LONG = (
     "y ~ " + "x" * 1_000_000,
@@ -248,25 +195,6 @@ ARGUMENTS: tuple[tuple[str, Any, type[TreeselectError]], ...] = (
 )  # fmt: skip
 """Values that an argument can't have, beyond those of ``test_refusals.py``."""
 
-NAMES = (
-    "\x1b[31mred", "a\x00b", "\x07", "\u202eevil", "\u2066a\u2069", "\x7f",
-    "\x85", "\r", "<b>x</b>", "]]>",
-    "a\nb", "\t", " ", " a", "a ", "11", "1.5", "1e5", "..", "...", "y ~ x", "+",
-    "-", "*", ":", "a:b", "a*b", "a|b", "^", "%in%", "(", ")", "(Intercept)",
-    "Intercept", "{", "}", "{x}", "[", "x[0]", ",", "#", "a#b", "'", '"', "it's", 'say "x"', "\\",
-    "a\\", "\\n", "\\x60", "__class__", "__import__", "__builtins__", "np", "I", "C", "Q", "log",
-    "exp", "poly", "bs", "hashed", "scale", "eval", "print", "True", "None", "if", "lambda",
-    "_formulaic_a_b", "_column_0", "a_b", "index", "values", "shape", "T", "columns", "dtype",
-    "<script>alert(1)</script>", "&amp;", "</svg>", "<!--", "{{ x }}", "{% raw %}", "$x$",
-    "\\textbf{x}", "a_b^c", "|", "[x](y)", "=1+1", "@SUM(A1)", "%s", "{0}", "../x", "C:\\x",
-    "x" * 300,
-    "x" * 10_000, "(" * 200, "\u0301" * 100, "\u200b", "\u200d", "\ufeffx", "\u2028", "\xa0",
-    "\u00b5", "\u212b", "\ufb01", "e\u0301", "\u0130", "\u4e2d\u6587", "\u05e9\u05dc\u05d5\u05dd",
-    "\u0663",
-    "x\u00b2", "\U0001f600", "\U0001d4d0",
-)  # fmt: skip
-"""Names of a column that `.` takes; the first ten can't be shown as they are."""
-
 NO_NAMES = ("", "1", ".", "~", "\ud800", "a\udc80", "`", "a`b", "``", None, 3, 1.5, ("a", "b"),
 b"x", True,
     float("nan"))  # fmt: skip
@@ -303,68 +231,29 @@ def _frame(**columns: Any) -> pd.DataFrame:
 FRAMES = (
     lambda: pd.DataFrame(), lambda: pd.DataFrame({"y": []}), lambda: pd.DataFrame({"y": [0, 1]}),
     lambda: _frame().head(0), lambda: _frame().head(1), lambda: _frame().head(2),
-    lambda: _frame(z=np.nan), lambda: _frame(z=None), lambda: _frame(z=1.0),
-    lambda: _frame(z=[1.0] * 11 + [1.0 + 1e-16]), lambda: _frame(z=[0.0] * 11 + [5e-324]),
-    lambda: _frame(z=[1e300, -1e300] * 6), lambda: _frame(z=[1.7e308, -1.7e308] * 6),
-    lambda: _frame(z=np.inf), lambda: _frame(z=[2.0**53, 2.0**53 + 2] * 6),
-    lambda: _frame(z=np.array([2**63 - 1, -(2**63)] * 6)),
-    lambda: _frame(z=np.array([2**64 - 1, 0] * 6, dtype=np.uint64)),
-    lambda: _frame(z=[2**70, 1] * 6), lambda: _frame(z=np.float16([1, 2] * 6)),
-    lambda: _frame(z=[1j, 2j] * 6),
-    lambda: _frame(z=pd.array([1, None] * 6, dtype="Int64")),
-    lambda: _frame(z=pd.array([None] * 12, dtype="Int64")),
-    lambda: _frame(z=pd.array([True, None] * 6, dtype="boolean")),
-    lambda: _frame(z=pd.array(["a", None] * 6, dtype="string")),
-    lambda: _frame(z=pd.Categorical(["a", None] * 6)),
-    lambda: _frame(z=pd.Categorical([None] * 12)),
-    lambda: _frame(z=pd.Categorical([None] * 12, categories=["a"])),
-    lambda: _frame(z=pd.Categorical([1, 2] * 6, ordered=True)),
-    lambda: _frame(z=pd.Categorical([1.5, True] * 6)),
-    lambda: _frame(z=pd.Categorical(list("ab") * 6, categories=list("bac"))),
-    lambda: _frame(z=pd.Timestamp("2020")), lambda: _frame(z=pd.Timedelta(1)),
-    lambda: _frame(z=pd.Period("2020", "M")), lambda: _frame(z=pd.Interval(0, 1)),
-    lambda: _frame(z=pd.arrays.SparseArray([0.0, 1.0] * 6)),
-    lambda: _frame(z=pd.array([1, 2] * 6, dtype="int64[pyarrow]")),
-    lambda: _frame(z=pd.array(["a", "b"] * 6, dtype="string[pyarrow]")),
-    lambda: _frame(z=[1, "a"] * 6), lambda: _frame(z=[None, "a"] * 6),
-    lambda: _frame(z=[True, None] * 6), lambda: _frame(z=[True, "a"] * 6),
-    lambda: _frame(z=[b"a", b"b"] * 6), lambda: _frame(z=[(1,), (2,)] * 6),
-    lambda: _frame(z=[[1], [2]] * 6), lambda: _frame(z=[{}, {}] * 6),
-    lambda: _frame(z=[decimal.Decimal(1), decimal.Decimal("NaN")] * 6),
-    lambda: _frame(z=[datetime.date(2020, 1, 1)] * 12), lambda: _frame(z=[pd.NA, 1] * 6),
-    lambda: _frame(z=[pd.NaT, 1] * 6), lambda: _frame(z=[object()] * 12),
-    lambda: _frame(z=["\x00", "\x1b"] * 6),
-    lambda: _frame(z=pd.Series(["\ud800", "a"] * 6, dtype=object)),
-    lambda: _frame(z=["", " "] * 6), lambda: _frame(z=["nan", "None"] * 6),
-    lambda: _frame(z=["x" * 5000, "y"] * 6), lambda: _frame(z=list("abcdefghijkl")),
     lambda: pd.concat([_frame(), _frame()], axis=1), lambda: _frame().set_index("x"),
     lambda: _frame().set_index(["x", "y"], drop=False), lambda: pd.DataFrame(np.ones((4, 2))),
-    lambda: _frame().T,
-    lambda: pl.DataFrame({"y": [0, 1] * 6, "x": list("ab") * 6}),
-    lambda: pl.DataFrame({"y": [0, 1] * 6, "x": [None] * 12}),
+    lambda: _frame().T, lambda: pl.DataFrame(), lambda: pa.table({}),
+    lambda: pl.DataFrame({"y": [0, 1] * 6, "": range(12)}),
     lambda: pl.DataFrame({"y": [0, 1] * 6, "a\x00b": range(12)}),
-    lambda: pl.DataFrame({"y": [0, 1] * 6, "x": [[1]] * 12}),
-    lambda: pl.DataFrame({"y": [0, 1] * 6, "x": pl.Series([b"a"] * 12)}),
-    lambda: pl.DataFrame({"y": [0, 1] * 6, "x": pl.Series(range(12), dtype=pl.Int128)}),
-    lambda: pl.DataFrame(), lambda: pl.DataFrame({"y": [0, 1] * 6, "": range(12)}),
-    lambda: pl.DataFrame({"y": [0, 1] * 6, "x": pl.Series(["a", "b"] * 6,
-    dtype=pl.Enum(["b", "a"]))}),
-    lambda: pl.DataFrame({"y": [0, 1] * 6, "x": pl.Series([object()] * 12, dtype=pl.Object)}),
-    lambda: pa.table({"y": [0, 1] * 6, "x": pa.array(["a", "b"] * 6, pa.string_view())}),
-    lambda: pa.table({"y": [0, 1, None] * 4, "x": pa.array(["a", "b"] * 6, pa.string_view())}),
-    lambda: pa.table({"y": [0, 1, None] * 4, "x": pa.array([[1], [2]] * 6,
-    pa.list_view(pa.int64()))}),
-    lambda: pa.table({"y": [0, 1] * 6, "x": pa.array([b"a", b"b"] * 6, pa.binary_view())}),
-    lambda: pa.table({"y": [0, 1] * 6, "x": pa.nulls(12)}), lambda: pa.table({}),
     lambda: pa.table([[0, 1], [1, 2]], names=["y", "y"]),
-    lambda: pa.table({"y": [0, 1] * 6, "x": pa.array(list("ab") * 6).dictionary_encode()}),
-    lambda: pa.table({"y": [0, 1] * 6, "x": pa.array([decimal.Decimal("1.5"), None] * 6)}),
-    lambda: pa.table({"y": [0, 1] * 6, "x": pa.array([[1]] * 12)}),
-    lambda: pa.table({"y": pa.chunked_array([[0, 1] * 3, [1, 0] * 3]), "x": range(12)}),
-    lambda: pa.table({"y": [0, 1] * 6, "x": pa.array(np.float16([1, 2] * 6))}),
-    lambda: pa.table({"y": [0, 1] * 6, "x": pa.array([1, 2] * 6, pa.duration("s"))}),
-    lambda: pa.table({"y": [0, 1] * 6, "x": pa.array([b"\xff"] * 12)}),
+    lambda: pa.table({"y": [0, 1, None] * 4, "x": pa.array(["a", "b"] * 6, pa.string_view())}),
+    lambda: pa.table({"y": [0, 1, None] * 4, "x": pa.array([[1]] * 12, pa.list_view(pa.int64()))}),
+    lambda: pa.table({"y": [0, 1] * 6, "x": pa.array([b"a", b"b"] * 6, pa.binary_view())}),
     lambda: pa.table({"y": pa.array(["0", "1"] * 6, pa.large_string()), "x": range(12)}),
+    *(lambda z=z: _frame(z=z) for z in (
+        np.nan, None, 1.0, np.inf, [1.0] * 11 + [1.0 + 1e-16], [0.0] * 11 + [5e-324],
+        [1e300, -1e300] * 6, [1.7e308, -1.7e308] * 6, [2.0**53, 2.0**53 + 2] * 6,
+        np.array([2**63 - 1, -(2**63)] * 6), np.array([2**64 - 1, 0] * 6, dtype=np.uint64),
+        [2**70, 1] * 6, pd.array([None] * 12, dtype="Int64"), pd.Categorical([None] * 12),
+        pd.Categorical([None] * 12, categories=["a"]), pd.Categorical([1.5, True] * 6),
+        pd.Categorical(list("ab") * 6, categories=list("bac")), [1, "a"] * 6, [None, "a"] * 6,
+        [True, None] * 6, [True, "a"] * 6, [(1,), (2,)] * 6, [{}, {}] * 6,
+        [decimal.Decimal(1), decimal.Decimal("NaN")] * 6, [datetime.date(2020, 1, 1)] * 12,
+        [pd.NA, 1] * 6, [pd.NaT, 1] * 6, [object()] * 12, ["\x00", "\x1b"] * 6, ["", " "] * 6,
+        pd.Series(["\ud800", "a"] * 6, dtype=object), ["nan", "None"] * 6, ["x" * 5000, "y"] * 6,
+        list("abcdefghijkl"),
+    )),
 )  # fmt: skip
 """Frames of which each is answered or refused, with all its rows."""
 
@@ -396,8 +285,7 @@ def check_answer_or_refusal(formula: str, data: Any) -> None:
 REFUSALS = [
     pytest.param(formula, error, id=f"{kind} {i}")
     for kind, formulas, error in (
-        ("code", RUN_CODE, FormulaError), ("refused", REFUSED, FormulaError),
-        ("bomb", BOMBS, TreeselectError), ("long", LONG, FormulaError),
+        ("refused", REFUSED, FormulaError), ("long", LONG, FormulaError),
         ("not finite", NOT_FINITE, DataError),
     )
     for i, formula in enumerate(formulas)
@@ -405,10 +293,9 @@ REFUSALS = [
 
 
 @pytest.mark.parametrize(("formula", "error"), REFUSALS)
-def test_a_formula_is_refused_and_nothing_in_it_is_run(formula, error):
+def test_a_formula_is_refused(formula, error):
     with pytest.raises(error, match="must be finite" if error is DataError else None) as found:
-        treeselect.select(re.sub(r"\bP\b", lambda _: PAYLOAD, formula), DATA, **QUICK)
-    assert not builtins.__dict__.pop("hostile_mark", None)
+        treeselect.select(formula, DATA, **QUICK)
     check_said(found)
 
 
@@ -446,31 +333,6 @@ def renamed(name: Any) -> pd.DataFrame:
     data = DATA.copy()
     data.columns = pd.Index([name if old == "x" else old for old in DATA.columns], dtype=object)
     return data
-
-
-@pytest.mark.parametrize("name", NAMES, ids=numbered(NAMES))
-def test_a_name_is_answered_and_shown_escaped(name, tmp_path):
-    data = renamed(name)
-    fit = treeselect.select("y ~ .", data, keep=name, **QUICK)
-    assert fit.selected == (name,)
-    assert len(fit.predict(data)) == len(data)
-    for text in (fit.summary().as_text(), fit.summary().as_latex(), fit.summary()._repr_html_()):
-        assert not RAW.search(text)
-    assert not RAW.search(repr(fit))
-    again = treeselect.load(fit.save(tmp_path / "m"))
-    assert again.selected == fit.selected
-    np.testing.assert_array_equal(again.predict(data), fit.predict(data))
-
-
-@pytest.mark.parametrize("name", NAMES[:10], ids=numbered(NAMES[:10]))
-def test_a_report_of_a_name_is_a_page(name, tmp_path):
-    data = renamed(name)
-    data["g"] = pd.Series([name, "b", "c"] * 8, dtype=object)
-    fit = treeselect.select("y ~ .", data, keep=[name, "g"], **{**QUICK, "k": 2})
-    page = fit.report(tmp_path / "r.html").read_bytes().decode("utf-8")
-    assert not RAW.search(page)
-    for figure in re.findall(r"<svg\b.*?</svg>", page, flags=re.DOTALL):
-        ElementTree.fromstring(figure)
 
 
 @pytest.mark.parametrize("name", NO_NAMES, ids=numbered(NO_NAMES))

@@ -1,7 +1,7 @@
 """Two hundred cases of ``benchmarks/hostile.py``.
 
-One that fails is replayed by ``python benchmarks/hostile.py --seed 17 --case FAMILY:NUMBER`` and
-made small by ``--minimise``; then it becomes a row of ``test_cases.py``.
+One that fails is replayed by ``python benchmarks/hostile.py --seed 17 --case FAMILY:NUMBER``, made
+small, and becomes a row of ``test_cases.py``.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def _rooms(monkeypatch):
     + [("formulas", 0, 60), ("files", 0, 30), ("tables", 0, 20), ("faults", 0, 10)],
 )
 def test_no_case_fails(family, first, last, tmp_path, monkeypatch):
-    from hostility.families import FAMILIES, plan_of
     from hostility.watching import fenced
+    from hostility.working import FAMILIES, plan_of
 
     monkeypatch.chdir(tmp_path)
     failures = {}
@@ -48,6 +48,57 @@ def test_no_case_fails(family, first, last, tmp_path, monkeypatch):
         if found.kind == "failed":
             failures[f"{family}:{number}"] = f"{found.signature}: {found.message[:300]!a}"
     assert not failures, "\n".join(f"{case}: {said}" for case, said in failures.items())
+
+
+def test_what_would_run_code_or_take_all_memory_is_refused(tmp_path):
+    from hostility.attacks import BOMBS, CANARY, HOLES, PAYLOADS, PLAIN_WAYS
+    from hostility.working import judged
+
+    formulas = list(BOMBS)
+    for number, way in enumerate((*HOLES, *PLAIN_WAYS)):
+        payload = PAYLOADS[number % len(PAYLOADS)].format(file=CANARY, mark=CANARY)
+        formulas.append(way.replace("{t}", "'`' + str({p}) + '`'").replace("{p}", payload))
+    for formula in formulas:
+        found = judged("formulas", {"formula": formula, "channel": "select"}, tmp_path)
+        assert found["kind"] == "refused", (formula, found)
+
+
+def called(library, columns, then, folder):
+    """What becomes of a quick selection of the first column by the others."""
+    from hostility import calls
+
+    quick = {"method": "'fcbf'", "k": "1", "seed": "1", "progress": "False", "n_jobs": "1"}
+    columns = [dict(zip(("name", "dtype", "values"), column, strict=True)) for column in columns]
+    plan = {"library": library, "columns": columns, "formula": "y ~ .", "call": "select",
+            "options": quick, "then": then}  # fmt: skip
+    return calls.run(plan, folder)
+
+
+def test_a_name_is_answered_and_shown_escaped(tmp_path):
+    from hostility.words import HOSTILE
+
+    for number, name in enumerate(HOSTILE):
+        columns = [
+            ("y", "int64", [*"01"] * 12),
+            (name, "float64", [f"{i * 7 % 11}" for i in range(24)]),
+        ]
+        then = ["again()", *(["report(html)"] if number % 20 == 0 or "\x1b" in name else [])]
+        found = called("pandas", columns, then, tmp_path)
+        is_none = name in ("", "1", ".", "~") or re.search("[`\ud800-\udfff]", name)
+        assert found.kind == ("refused" if is_none else "answered"), (name, found)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_a_column_of_any_type_is_answered_or_refused(library, tmp_path):
+    from hostility.columns import _POOLS, DTYPES
+
+    whole = {"pandas": "int64", "polars": "Int64", "pyarrow": "int64"}[library]
+    for dtype, kind in DTYPES[library].items():
+        pool = [text for text in _POOLS[kind][0] if text[0] != "-"][:8]
+        for values in ((pool * 12)[:12], [*(pool * 10)[:10], "None", "None"]):
+            columns = [("y", whole, [*"01"] * 6), ("z", dtype, values)]
+            found = called(library, columns, ["predict(few)"], tmp_path)
+            assert found.kind != "failed", (dtype, found)
 
 
 def test_cases_call_every_method_with_every_argument():
