@@ -305,9 +305,7 @@ def _in_words(axis: Numbers | Labels, place: IntArray, is_exact: BoolArray, n: i
         room = 64 if np.abs(values).max(initial=0.0) > 1e280 else 0
         total = np.bincount(place[known], weights=np.ldexp(values, -room), minlength=n)
         means = np.where(count > 0, np.ldexp(total / np.maximum(count, 1), room), np.nan)
-        return (
-            [bool(v) for v in means] if axis.is_bool and known[is_exact].all() else means.tolist()
-        )
+        return [None if v != v else bool(v) for v in means] if axis.is_bool else means.tolist()
     known = is_exact & (axis.codes >= 0)
     found: list[list[Any]] = [[] for _ in range(n)]
     for at, code in np.unique(np.column_stack([place[known], axis.codes[known]]), axis=0).tolist():
