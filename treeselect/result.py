@@ -701,7 +701,7 @@ class SelectionResult(Summarised):
         found = measure(fit, folds, **given, course=self._course(n_jobs, checkpoint, on_piece))
         if other is not None:
             words = model_words(other, fit.design.response.family)
-            found = replace(found, model=words, path_score=float("nan"))
+            found = replace(found, model=words)
         told = {"folds": folds, "model": model, **given}
         return with_step(fit, found, SelectionResult.performance, told)
 

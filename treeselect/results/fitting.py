@@ -52,7 +52,7 @@ from treeselect.resampling.choosing import (
     wanted_size,
 )
 from treeselect.resampling.cross_validation import all_units, standard_error
-from treeselect.resampling.fit import OF_PREVIOUS, Asked, Call, Fit, HeldOutScore
+from treeselect.resampling.fit import Asked, Call, Fit, HeldOutScore
 from treeselect.resampling.folds import read_folds
 from treeselect.resampling.resampled import Scheme
 from treeselect.results.calls import NO_PART, call_text, data_text, once
@@ -139,7 +139,7 @@ def fit_selection(data: Any, formula: str, options: Mapping[str, Any]) -> Fit:
         asked=Asked(arguments, data),
         held_out=confirm(design, model, table, request, workers.n_threads),
     )  # fmt: skip
-    return _with_halves(fit, resamples)
+    return _with_halves(dataclasses.replace(fit, scored=fit.final), resamples)
 
 
 def _with_halves(fit: Fit, resamples: int | None) -> Fit:
@@ -192,11 +192,10 @@ def resample(
         probes=None if points is None else points.probes,
         course=course,
     )
-    rescored = tuple(note.removesuffix(OF_PREVIOUS) for note in fit.notes)
     return dataclasses.replace(
         fit,
         resampled=found,
-        notes=fit.notes if scores is None else rescored,
+        scored=fit.scored if scores is None else fit.final,
         scores=fit.scores if scores is None else scores,
         effect_record=None if points is None else make_record(known, points, readings),
     )

@@ -226,7 +226,7 @@ def _notes(result: Fit) -> tuple[str, ...]:
     notes += [*_optimism_notes(result), rows_note(result), *few_rows_note(result)]
     notes += [*stability_notes(result), *effect_notes(result), *tables.search_notes(result)]
     return (
-        *notes, *unshown_note(result.call.unshown.split()), *result.notes, *result.design.notes,
+        *notes, *unshown_note(result.call.unshown.split()), *result.all_notes, *result.design.notes,
     )  # fmt: skip
 
 

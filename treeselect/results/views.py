@@ -603,7 +603,7 @@ class SearchView:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader should know of this selection, sentence by sentence."""
-        return self._fit.notes
+        return self._fit.all_notes
 
     @property
     def steps(self) -> tuple[Step, ...]:
