@@ -256,6 +256,7 @@ class SavedFit(Struct, frozen=True):
     held_out: HeldOutScore | None
     imputer: Imputer | None = None
     scored: str | None = None
+    n_able: int | None = None
 
 
 # --- from a fit to its record --------------------------------------------------------------------

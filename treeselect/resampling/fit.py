@@ -171,6 +171,7 @@ class Fit:
     # the data as :meth:`with_data` was given them, for columns that are not in the design
     source: Any = field(default=None, repr=False, compare=False)
     scored: str | None = None  # the kind of model that the scores are of, see :attr:`final`
+    n_able: int | None = None  # number of units that vary or are forced in
 
     @property
     def final(self) -> str:
@@ -260,6 +261,11 @@ class Fit:
     def k(self) -> int:
         """Number of selected units."""
         return self.step.size
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether a unit was left out that could have been selected."""
+        return self.k < (len(self.step.selected) if self.n_able is None else self.n_able)
 
     @property
     def subforest(self) -> WeightedForest | None:

@@ -138,6 +138,7 @@ def fit_selection(data: Any, formula: str, options: Mapping[str, Any]) -> Fit:
         baseline=baseline_of(problem, design.weight, model, workers.n_threads),
         asked=Asked(arguments, data),
         held_out=confirm(design, model, table, request, workers.n_threads),
+        n_able=n_units,
     )  # fmt: skip
     return _with_halves(dataclasses.replace(fit, scored=fit.final), resamples)
 

@@ -144,8 +144,7 @@ def reference_facts(result: Fit) -> tuple[tuple[str, str], ...]:
 
 def is_selected_on_its_rows(result: Fit) -> bool:
     """Whether the rows of the training score chose some units and left out others."""
-    kept = int(result.design.arrays.groups.keep.sum())
-    return kept < result.k < len(result.step.selected)
+    return result.leaves_out and int(result.design.arrays.groups.keep.sum()) < result.k
 
 
 def method_words(method: Method) -> str:
@@ -232,7 +231,7 @@ def _notes(result: Fit) -> tuple[str, ...]:
 
 def _optimism_notes(result: Fit) -> list[str]:
     """How to get a score without optimism, if the one above is optimistic."""
-    if not 0 < result.k < len(result.step.selected):
+    if not result.k or not result.leaves_out:
         return []
     name = result.design.response.family.score_name
     if result.scores is None:
