@@ -262,23 +262,21 @@ def confirm(
     full = with_positive(full, request.positive)
     offset = read_offset(request.offset, frame)
     del frame
-    drawn = np.zeros(len(full.rows), dtype=bool)
-    drawn[np.searchsorted(full.rows, design.response.rows)] = True
-    others = np.flatnonzero(~drawn)
+    own = np.searchsorted(full.rows, design.response.rows)
+    drawn = np.bincount(own, design.weight, len(full.rows)).astype(every.values.dtype)
+    others = np.flatnonzero(every.values[full.rows] > drawn)
     n = min(len(others), MOST_SCORED)
     # A score of the family may need the training rows, too.
     spaced = others[np.arange(n) * len(others) // max(n, 1)]
-    place = np.sort(np.concatenate([np.flatnonzero(drawn), spaced]))
+    place = np.union1d(np.flatnonzero(drawn), spaced)
     y, rows, drawn = full.y[place], full.rows[place], drawn[place]
-    weight, n_scored = every.values[rows], every.of(rows[~drawn]).n_observations
+    held_out = every.of(rows).valued(every.values[rows] - drawn)
     del full, others, every
     known = None if offset is None else offset[rows]
     predicted = _predictions(design, model, table, known, rows, n_threads)
     family = design.response.family
-    score = family.held_out_score(
-        y, predicted, np.where(drawn, 0, weight), np.where(drawn, weight, 0)
-    )
-    return HeldOutScore(family.score_name, float(score), n_scored)
+    score = family.held_out_score(y, predicted, held_out.values, drawn)
+    return HeldOutScore(family.score_name, float(score), held_out.n_observations)
 
 
 def _predictions(
