@@ -285,6 +285,21 @@ def test_lots_keep_the_counts_and_are_nearly_equal(counts, most):
     np.testing.assert_array_equal(rows, np.repeat(np.arange(len(values)), values))
 
 
+def test_copies_that_share_a_rare_number_are_noted(people, table):
+    cell = np.arange(len(table))
+    arguments = {"weights": "n", "weights_kind": "frequency", "method": "mrmr", "k": 1, "seed": 1}
+    rare = table.assign(weight=np.sqrt(cell))
+    said = [
+        "give its number as `fold_groups`" in " ".join(fit.data.design.notes)
+        for fit in (
+            treeselect.select("survived ~ .", table, **arguments),
+            treeselect.select("survived ~ .", rare, **arguments),
+            treeselect.select("survived ~ .", rare, fold_groups=cell, **arguments),
+        )
+    ]
+    assert said == [False, True, False]
+
+
 def test_large_counts_are_drawn_in_lots(people, table, monkeypatch):
     many = table.assign(n=table["n"] * 1000)
     monkeypatch.setattr(row_sample, "_MOST_COPIES", 300)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, get_args
 
@@ -14,7 +14,14 @@ import pandas as pd
 
 from treeselect.arguments import checks
 from treeselect.designs.columns import FactorSpec, TermSpec
-from treeselect.designs.encoding import NewLevels, build_design, read_terms, response_notes
+from treeselect.designs.encoding import (
+    IDENTIFIER_LEVELS,
+    DesignSpec,
+    NewLevels,
+    build_design,
+    read_terms,
+    response_notes,
+)
 from treeselect.designs.families import Family
 from treeselect.designs.modeldata import ModelData, row_counts
 from treeselect.designs.problem import Missing
@@ -23,6 +30,7 @@ from treeselect.designs.row_sample import draw
 from treeselect.designs.scoring import Scoring, check_scoring, with_scoring
 from treeselect.designs.units import make_units
 from treeselect.designs.weights import (
+    RowWeights,
     WeightsKind,
     check_kind,
     check_offset,
@@ -213,6 +221,8 @@ def prepare(
     notes += response_notes(response, request.family)
     if not parsed.has_intercept:
         notes.append("`-1` and `0 +` in the formula have no effect: the intercept is not a term.")
+    if own.groups is None:
+        notes += _copies_notes(used, spec, own, len(np.unique(response.rows)))
     if isinstance(weights, str):
         notes.append(f"Case weights: {quoted(weights)}, which `.` in the formula excludes.")
     if offset is not None:
@@ -237,6 +247,20 @@ def prepare(
         sample=drawn.sample,
         missing=request.missing,
     ).with_model(request.model)
+
+
+def _copies_notes(
+    frame: pd.DataFrame, spec: DesignSpec, weights: RowWeights, n_rows: int
+) -> Iterator[str]:
+    """That copies which share a rare number are hardly observations of their own."""
+    least = max(IDENTIFIER_LEVELS, n_rows / 2)
+    numbers = [name for name, kind in spec.schema.items() if kind == "number"]
+    if weights.n_observations > n_rows and any(frame[name].nunique() > least for name in numbers):
+        yield (
+            "Copies of a row, which frequency weights count, are drawn one by one: some train the"
+            " models that others score. If they are of one observation, as numbers that differ from"
+            " row to row suggest, scores are too good: give its number as `fold_groups`."
+        )
 
 
 _MISSING_NOTES: dict[str, tuple[str, ...]] = {
