@@ -455,15 +455,13 @@ def updated_arguments(
 
 def _merged(asked: Asked, changes: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of the fit with the changes."""
-    old = dict(asked.arguments)
-    options = {name for name in old if name not in ("formula", *ARGUMENTS)}
+    old, known = dict(asked.arguments), ("formula", *ARGUMENTS)
     if "method" in changes:
-        old = {name: value for name, value in old.items() if name not in options}
-    else:
-        own = {name: value for name, value in old.items() if name in options}
-        tuning = find_method(old["method"], own).tuning_name
-        if "k" in changes and changes["k"] is not None:
-            old.pop(tuning, None)
-        if tuning in changes:
-            old.pop("k", None)
-    return old | dict(changes)
+        old = {name: value for name, value in old.items() if name in known}
+    elif changes.get("k") is not None and isinstance(old["method"], Method):
+        old["method"] = old["method"].tuned(None)
+    new = old | changes
+    own = {name: value for name, value in new.items() if name not in known}
+    tuning = find_method(new["method"], own).tuning_name
+    dropped = tuning if changes.get("k") is not None else "k" if tuning in changes else ""
+    return {name: value for name, value in new.items() if name in changes or name != dropped}
