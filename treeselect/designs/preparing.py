@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, get_args
 
@@ -16,7 +16,6 @@ from treeselect.arguments import checks
 from treeselect.designs.columns import FactorSpec, TermSpec
 from treeselect.designs.encoding import (
     IDENTIFIER_LEVELS,
-    DesignSpec,
     NewLevels,
     build_design,
     read_terms,
@@ -30,7 +29,6 @@ from treeselect.designs.row_sample import draw
 from treeselect.designs.scoring import Scoring, check_scoring, with_scoring
 from treeselect.designs.units import make_units
 from treeselect.designs.weights import (
-    RowWeights,
     WeightsKind,
     check_kind,
     check_offset,
@@ -221,8 +219,9 @@ def prepare(
     notes += response_notes(response, request.family)
     if not parsed.has_intercept:
         notes.append("`-1` and `0 +` in the formula have no effect: the intercept is not a term.")
-    if own.groups is None:
-        notes += _copies_notes(used, spec, own, len(np.unique(response.rows)))
+    n_rows = len(np.unique(response.rows))
+    if own.groups is None and own.n_observations > n_rows:
+        notes += [_COPIES_NOTE] * bool(used.nunique().max() > max(IDENTIFIER_LEVELS, n_rows / 2))
     if isinstance(weights, str):
         notes.append(f"Case weights: {quoted(weights)}, which `.` in the formula excludes.")
     if offset is not None:
@@ -249,19 +248,11 @@ def prepare(
     ).with_model(request.model)
 
 
-def _copies_notes(
-    frame: pd.DataFrame, spec: DesignSpec, weights: RowWeights, n_rows: int
-) -> Iterator[str]:
-    """That copies which share a rare number are hardly observations of their own."""
-    least = max(IDENTIFIER_LEVELS, n_rows / 2)
-    numbers = [name for name, kind in spec.schema.items() if kind == "number"]
-    if weights.n_observations > n_rows and any(frame[name].nunique() > least for name in numbers):
-        yield (
-            "Copies of a row, which frequency weights count, are drawn one by one: some train the"
-            " models that others score. If they are of one observation, as numbers that differ from"
-            " row to row suggest, scores are too good: give its number as `fold_groups`."
-        )
-
+_COPIES_NOTE = (
+    "Copies of a row, which frequency weights count, are drawn one by one: some train the models"
+    " that others score. If they are of one observation, as values that differ from row to row"
+    " suggest, scores are too good: give its number as `fold_groups`."
+)
 
 _MISSING_NOTES: dict[str, tuple[str, ...]] = {
     "level": (),

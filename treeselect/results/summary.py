@@ -259,12 +259,11 @@ def _purpose_notes(result: Fit) -> list[str]:
     """What kind of selection it is; the decisions if the method makes any."""
     decisions = result.step.decisions
     if decisions is None:
-        if not is_selected_on_its_rows(result):
-            return []
-        return [
+        minimal = (
             "Minimal selection: a small set that predicts well, not every relevant term. An"
             " unselected term may carry much the same information as a selected one."
-        ]
+        )
+        return [minimal] * is_selected_on_its_rows(result)
     n_rounds = len(decisions.history)
     said = (
         f"Decisions after {n_rounds} round{'' if n_rounds == 1 else 's'}:"
