@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from treeselect.arguments.checks import found_near, is_one_of
+from treeselect.designs.evaluation import missing_rows
 from treeselect.designs.problem import CodedColumns
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.columns import BinnedData, take_rows
@@ -272,12 +273,8 @@ def _axes(result: Fit, term: str, sample: Sample) -> dict[str, Numbers | Labels]
     if is_number and len(variables) > 1:
         return {term: Numbers(design.arrays.columns[columns[0]][sample.rows])}
     parts = {name: read_column(design.sources[name].iloc[sample.rows], name) for name in variables}
-    missing = np.any([_is_missing(part) for part in parts.values()], axis=0)
+    missing = missing_rows(parts)
     return {name: _without(part, missing) for name, part in parts.items()}
-
-
-def _is_missing(part: Numbers | Labels) -> BoolArray:
-    return np.isnan(part.values) if isinstance(part, Numbers) else np.asarray(part.codes < 0)
 
 
 def _without(part: Numbers | Labels, missing: BoolArray) -> Numbers | Labels:

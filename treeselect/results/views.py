@@ -806,10 +806,7 @@ class SearchView:
         found = learn(fit, **given, workers=workers_for(fit.n_jobs))
         return with_step(fit, found, SearchView.learning_curve, given, "search")
 
-    def citation(
-        self,
-        performance: Performance | None = None,
-    ) -> Citation:
+    def citation(self, performance: Performance | None = None) -> Citation:
         """Methods paragraph, limitations and references for a paper.
 
         Parameters
