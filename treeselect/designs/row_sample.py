@@ -239,7 +239,7 @@ def _quantile_strata(values: FloatArray, copies: IntArray | None = None) -> AnyA
     shares = np.arange(1, _QUANTILES) / _QUANTILES
     edges: Any = np.quantile(values, shares)
     if copies is not None:
-        edges = quantiles(values, copies, shares)
+        edges = quantiles(values, copies, shares.tolist())
     return np.searchsorted(np.unique(edges), values).astype(np.int16)
 
 
