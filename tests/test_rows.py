@@ -285,6 +285,21 @@ def test_lots_keep_the_counts_and_are_nearly_equal(counts, most):
     np.testing.assert_array_equal(rows, np.repeat(np.arange(len(values)), values))
 
 
+def test_copies_that_share_a_rare_number_are_noted(people, table):
+    cell = np.arange(len(table))
+    arguments = {"weights": "n", "weights_kind": "frequency", "method": "mrmr", "k": 1, "seed": 1}
+    rare = table.assign(weight=np.sqrt(cell))
+    said = [
+        "give its number as `fold_groups`" in " ".join(fit.data.design.notes)
+        for fit in (
+            treeselect.select("survived ~ .", table, **arguments),
+            treeselect.select("survived ~ .", rare, **arguments),
+            treeselect.select("survived ~ .", rare, fold_groups=cell, **arguments),
+        )
+    ]
+    assert said == [False, True, False]
+
+
 def test_large_counts_are_drawn_in_lots(people, table, monkeypatch):
     many = table.assign(n=table["n"] * 1000)
     monkeypatch.setattr(row_sample, "_MOST_COPIES", 300)
@@ -314,10 +329,14 @@ def test_lots_are_counted_in_print(people, table, monkeypatch):
     assert found.n_test.sum() == found.n_train.sum() == len(rows)
 
 
-def test_held_out_rows_are_counted_as_often_as_they_weigh(table):
-    fit = by_mrmr("survived ~ .", table, weights="n", weights_kind="frequency", k=2, rows=40)
-    assert fit.search.held_out.n_rows == fit.data.design.rows.not_drawn
-    assert "on the " in str(fit.summary()).partition("Held out:")[2].partition("\n")[0]
+@pytest.mark.parametrize("outcome", ["survived", "age", "Surv(age, survived)"])
+def test_a_sample_of_a_table_is_that_of_the_people(people, table, outcome):
+    counted, rows = both(outcome, people, table, method="mrmr", k=2, rows=40)
+    assert_same(counted, rows)
+    assert counted.data.design.rows.used == 40
+    one, two = counted.search.held_out, rows.search.held_out
+    assert (one.score, one.n_rows) == (pytest.approx(two.score), two.n_rows)
+    assert "on the " in str(counted.summary()).partition("Held out:")[2].partition("\n")[0]
 
 
 # --- rows that belong together are drawn and held out together, by all methods --------------------

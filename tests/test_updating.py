@@ -52,6 +52,14 @@ def test_update_is_a_new_call(formula, changes, new, data, fit):
     same(fit.update(formula, **changes), expected)
 
 
+def test_a_size_takes_the_place_of_a_tuning_parameter_and_the_reverse(data, fit):
+    tuned = fit.update(method="rrf", lam=0.5, n_trees=5)
+    assert 'method="rrf"' in tuned.search.call
+    assert "k=2" not in tuned.search.call
+    own = treeselect.select("y ~ a + b", data, method=treeselect.RRF(lam=0.5, n_trees=5), seed=3)
+    same(own.update(k=1), own.update(method=treeselect.RRF(n_trees=5), k=1))
+
+
 def test_other_data_and_errors(data, fit):
     found = fit.update(data=data.head(40))
     same(found, treeselect.select("y ~ . - d - w", data.head(40), k=2, weights="w", **QUICK))

@@ -693,15 +693,12 @@ class SelectionResult(Summarised):
             "repeats": repeats, "fold_groups": fold_groups, "inner_folds": inner_folds,
             "scoring": scoring, "horizon": horizon, "seed": seed,
         }  # fmt: skip
-        is_own = model is None or (isinstance(model, str) and model == fit.design.model)
-        if not is_own:
+        if model is not None:
             check_final(fit.chosen_method, model)
             fit = replace(fit, design=fit.design.with_model(model))
-        other = None if is_own else fit.design.model
         found = measure(fit, folds, **given, course=self._course(n_jobs, checkpoint, on_piece))
-        if other is not None:
-            words = model_words(other, fit.design.response.family)
-            found = replace(found, model=words, path_score=float("nan"))
+        if fit.design.model is not None and fit.final != self._fit.final:
+            found = replace(found, model=model_words(fit.design.model, fit.design.response.family))
         told = {"folds": folds, "model": model, **given}
         return with_step(fit, found, SelectionResult.performance, told)
 

@@ -199,8 +199,8 @@ def select(
     ----------------
     weights_kind : {"frequency", "sampling", "precision"}, optional
         ``"frequency"``: counts of identical rows. A weight of 2 stands for two observations, which
-        bootstrap samples, folds and resamples draw one by one: a table of counts gives the result
-        of the rows that it counts. If the copies are of one observation, give its number as
+        `rows`, bootstrap samples, folds and resamples draw one by one: a table of counts gives the
+        result of the rows that it counts. If the copies are of one observation, give its number as
         `fold_groups`, so that they stay together. More than a million observations, and four per
         row, are drawn in lots of equal rows.
         ``"sampling"``: inverse probabilities of selection, such as survey weights. Weights are

@@ -91,10 +91,10 @@ def test_what_a_pair_tells_beside_single_columns_is_told_by_trees(monkeypatch):
     monkeypatch.setattr(search, "_is_long", True)
     assert len(search._not_hopeless([both], one)) == 1
     assert search._not_hopeless([one], both) == []
-    for error, left in ((-0.1, 0.0), (0.0, 1.0)):  # a whole error of 1, and of 0
-        told = {both.tobytes(): error, np.zeros_like(both).tobytes(): float(left == 0)}
+    for error, share in ((-0.1, 0.0), (0.0, 1.0)):  # a whole error of 1, and of 0
+        told = {both.tobytes(): error, np.zeros_like(both).tobytes(): float(share == 0)}
         monkeypatch.setattr(judge, "error", lambda own, told=told: told[own.tobytes()])
-        assert search.left(both) == left
+        assert search.unexplained(both) == share
 
 
 def test_on_few_rows_the_start_is_what_elimination_leaves(monkeypatch):
@@ -200,10 +200,10 @@ def test_gains_per_price():
 
 def test_the_share_of_the_error_or_a_size_decides():
     data = near_copies()
-    half, twentieth = (select(data, None, left=share) for share in (0.5, 0.05))
+    half, twentieth = (select(data, None, unexplained=share) for share in (0.5, 0.05))
     assert half.k < twentieth.k
     assert half.search.step.tuning == 0.5
-    with pytest.raises(OptionError, match=r"Give `left`, or `k`."):
+    with pytest.raises(OptionError, match=r"Give `unexplained`, or `k`."):
         select(near_copies(40), None)
 
 

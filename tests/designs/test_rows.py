@@ -495,7 +495,7 @@ def test_samples_of_all_rows_and_without_a_value_are_none():
     with pytest.raises(DataError, match="Draw more with `rows=`"):
         drawn(np.where(np.arange(10_000) == 7, 1.0, 5.0), 20)
     found = drawn(np.arange(60) % 20, 30)
-    place, _ = sampled(found.response, None, 30, 1)
+    place, _ = sampled(found.response, None, None, 30, 1)
     assert len(place) == 30
 
 

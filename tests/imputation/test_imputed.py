@@ -292,6 +292,17 @@ def test_sentences_hold_for_what_was_selected(found, sets, said):
     assert said in " ".join(made.summary().as_text().split())
 
 
+def test_that_k_was_chosen_once_is_said(found):
+    own = [
+        dataclasses.replace(f, choice=dataclasses.replace(f.choice, k="1se")) for f in found.records
+    ]
+    made = dataclasses.replace(found, records=tuple(own))
+    said = [
+        "In each frame, k was chosen" in " ".join(str(f.summary()).split()) for f in (made, found)
+    ]
+    assert said == [True, False]
+
+
 def test_groups_have_a_column_of_their_own(mixed):
     frames = [mixed.assign(noise=mixed["noise"].fillna(value)).iloc[:80] for value in (0.0, 1.0)]
     found = treeselect.select(

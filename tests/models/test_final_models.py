@@ -175,6 +175,10 @@ def test_a_refit_is_what_later_calls_score_and_resample(frame):
     again = fit.resample(4)
     assert previous not in again.summary().as_markdown()
     assert again.path["cv_score"].tolist() != fit.path["cv_score"].tolist()
+    assert previous not in again.refit("stack").summary().as_markdown()  # scored already
+    back = again.refit("forest")
+    assert previous in back.summary().as_markdown()
+    assert back.search.call.endswith('.refit("stack").resample(4, seed=1).refit("forest")')
     assert np.isnan(fit.performance(2).path_score)  # that of the path is of the forest
     told = treeselect.select("y ~ a + c", frame.head(120), **{**FEW, "resamples": 4}).performance(2)
     assert told.path_words == "on held-out halves; tests on all rows chose k"

@@ -6,8 +6,9 @@ import pytest
 from survival_data import small_times
 
 import treeselect
+from treeselect.designs.weights import quantiles
 from treeselect.errors import DataError, OptionError
-from treeselect.results.describing import describe_table, quantiles, rare_levels, response_groups
+from treeselect.results.describing import describe_table, rare_levels, response_groups
 
 ODD = "<b>x</b>\x1b"
 

@@ -20,7 +20,7 @@ import treeselect
 from treeselect import ControlBurn
 from treeselect.designs.modeldata import Coded, association, coded_number
 from treeselect.errors import DataError, MethodError, OptionError
-from treeselect.results.curves import curves
+from treeselect.results.curves import curves, shape_map
 
 
 @pytest.fixture(scope="module")
@@ -468,6 +468,13 @@ def test_points_are_told_by_the_term_or_by_what_is_behind_it(odd):
     size = fit.model.shape("size")
     assert size["size"].tolist()[:8] == [1, 2, 3, 4, 5, 6, 7, 8]
     assert size["size"].isna().tolist() == [False] * 8 + [True]
+
+
+def test_logical_values_have_the_same_names_beside_missing_ones(odd):
+    frame = odd.assign(wet=odd["wet"].astype("boolean").mask(odd["kind"].isna()))
+    fit = treeselect.select("z ~ wet + b", frame, method="mrmr", k=2, seed=1)
+    assert fit.model.shape("wet")["wet"].tolist() == [False, True, None]
+    assert shape_map(fit._fit, "wet", "b").x == ("False", "True", "missing")
 
 
 @pytest.mark.parametrize("library", [pl, pa], ids=["polars", "pyarrow"])

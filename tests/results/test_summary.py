@@ -67,6 +67,16 @@ def test_a_selection_of_nothing_has_no_bags(mixed, term, rows):
     assert rows in dict(fit.summary().content.facts)["R2"]
 
 
+def test_what_can_not_be_selected_was_not_left_out(mixed):
+    fit = treeselect.select(
+        "dose ~ signal + same", mixed.assign(same=1.0), method="mrmr", k=1, seed=1
+    )
+    notes = " ".join(fit.summary().content.notes)
+    assert "inside each fold" not in notes
+    assert "unselected term" not in notes
+    assert limitations(fit._fit, None)[0].startswith("All candidate terms that vary were selected")
+
+
 def test_an_index_that_is_not_defined_says_why(mixed):
     fit = treeselect.select("dose ~ signal + site", mixed, method="mrmr", k=1, keep="signal")
     said = " ".join(fit.resample(3).summary().as_text().split())

@@ -149,6 +149,8 @@ def test_that_k_was_chosen_once_is_said(mixed):
     chosen = treeselect.select("dose ~ signal + site + noise", mixed, folds=3, **options)
     chosen = chosen.resample(2)
     assert "chosen on all rows and then fixed" in size_note(chosen._fit, chosen.stability)
+    other = chosen.resample(2, k=2 if chosen.k == 1 else 1)
+    assert size_note(other._fit, other.stability) == ""
     asked = treeselect.select("dose ~ signal + site", mixed, k=1, **options).resample(2)
     assert size_note(asked._fit, asked.stability) == ""
 

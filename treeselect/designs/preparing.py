@@ -14,7 +14,13 @@ import pandas as pd
 
 from treeselect.arguments import checks
 from treeselect.designs.columns import FactorSpec, TermSpec
-from treeselect.designs.encoding import NewLevels, build_design, read_terms, response_notes
+from treeselect.designs.encoding import (
+    IDENTIFIER_LEVELS,
+    NewLevels,
+    build_design,
+    read_terms,
+    response_notes,
+)
 from treeselect.designs.families import Family
 from treeselect.designs.modeldata import ModelData, row_counts
 from treeselect.designs.problem import Missing
@@ -213,6 +219,10 @@ def prepare(
     notes += response_notes(response, request.family)
     if not parsed.has_intercept:
         notes.append("`-1` and `0 +` in the formula have no effect: the intercept is not a term.")
+    n_rows = len(response.rows) if drawn.every.are_constant else len(np.unique(response.rows))
+    has_copies = own.groups is None and own.n_observations > n_rows
+    if has_copies and used.nunique().max() > max(IDENTIFIER_LEVELS, n_rows / 2):
+        notes.append(_COPIES_NOTE)
     if isinstance(weights, str):
         notes.append(f"Case weights: {quoted(weights)}, which `.` in the formula excludes.")
     if offset is not None:
@@ -238,6 +248,12 @@ def prepare(
         missing=request.missing,
     ).with_model(request.model)
 
+
+_COPIES_NOTE = (
+    "Copies of a row, which frequency weights count, are drawn one by one: some train the models"
+    " that others score. If they are of one observation, as values that differ from row to row"
+    " suggest, scores are too good: give its number as `fold_groups`."
+)
 
 _MISSING_NOTES: dict[str, tuple[str, ...]] = {
     "level": (),

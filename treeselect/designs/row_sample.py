@@ -14,7 +14,7 @@ from treeselect.arguments.checks import check_count
 from treeselect.designs.problem import Problem
 from treeselect.designs.response import Response, response_with_weight
 from treeselect.designs.survival import tells_risks
-from treeselect.designs.weights import RowWeights, read_groups, read_weights
+from treeselect.designs.weights import RowWeights, quantiles, read_groups, read_weights
 from treeselect.engine.arrays import AnyArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.survival.times import EVENT, STRATUM
@@ -106,18 +106,20 @@ def draw(
     frame = outcomes(parsed, table, codes, also)
     every, full = read_all(parsed, frame, weights, kind, family)
     n, n_in_use = len(full.rows), every.of(full.rows).n_observations
+    copies = None if every.are_constant else every.of(full.rows).copies
     there = set(table.columns)
     variables = dict.fromkeys(v for term in parsed.terms for v in term.variables)
     behind = [name for name in variables if name in there]
-    wanted = (n if table.in_memory else USUAL_ROWS) if rows is None else rows
-    if wanted >= n and table.in_memory:
+    wanted = (n_in_use if table.in_memory else USUAL_ROWS) if rows is None else rows
+    if wanted >= n_in_use and table.in_memory:
         used = frame[behind]
         counts = every.of(full.rows)
         if n < len(frame):
             used = used.iloc[full.rows].reset_index(drop=True)
         return _copies_apart(Drawn(frame, every, full, counts, used, {}, None, n_in_use))
     groups = None if fold_groups is None else read_groups(fold_groups, frame, full.rows)
-    place, by = sampled(full, groups, min(wanted, n), stream_seed(seed, "rows"))
+    place, by = sampled(full, groups, copies, min(wanted, n_in_use), stream_seed(seed, "rows"))
+    place, times = np.unique(place, return_counts=True)
     chosen = full.rows[place]
     columns = list(dict.fromkeys([*parsed.outcome_variables, *behind]))
     weight = every.values[full.rows] if not every.are_constant else np.broadcast_to(1, n)
@@ -129,6 +131,7 @@ def draw(
     sample = RowSample(wanted, n_in_use, by, name, seed)
     edges = {} if codes else edges  # found before codes for missing values were taken out
     counts = every.of(response.rows)
+    counts = counts.valued(times) if counts.are_copies else counts
     return _copies_apart(
         Drawn(frame, every, response, counts, own[behind], edges, sample, n_in_use)
     )
@@ -180,26 +183,30 @@ def _response_of(
 
 
 def sampled(
-    response: Response, groups: IntArray | None, wanted: int, seed: int
+    response: Response, groups: IntArray | None, copies: IntArray | None, wanted: int, seed: int
 ) -> tuple[IntArray, str]:
     """Places among the rows of the response, increasing, of a sample without replacement in
     proportion to strata of the response; and these strata in words. Clusters are drawn as a whole:
-    the number comes as close as they allow to the one wanted."""
+    the number comes as close as they allow to the one wanted. Copies are drawn one by one."""
     rng = np.random.default_rng(seed)
     if groups is None:
-        strata, by = _strata(response)
-        sizes = np.bincount(strata)
-        share = _shares(sizes, wanted)
+        strata, by = _strata(response, copies)
+        sizes = np.bincount(strata, copies).astype(np.int64)
+        parts = []
         # One stratum at a time: the numbers of all rows in order would take eight bytes a row.
-        parts = [
-            np.flatnonzero(strata == stratum)[rng.choice(sizes[stratum], n, replace=False)]
-            for stratum, n in enumerate(share)
-            if n
-        ]
+        for stratum, n in enumerate(_shares(sizes, wanted)):
+            own, rows = (
+                rng.choice(sizes[stratum], n, replace=False),
+                np.flatnonzero(strata == stratum),
+            )
+            if copies is not None:
+                own = np.searchsorted(np.cumsum(copies[rows]), own, "right")
+            parts.append(rows[own])
         return np.sort(np.concatenate(parts)), by
     number = np.unique(groups, return_inverse=True)[1]
-    members = np.bincount(number)
-    strata, by = _strata_of_groups(response, number, members)
+    each = np.ones_like(number) if copies is None else copies
+    members = np.bincount(number, each).astype(np.int64)
+    strata, by = _strata_of_groups(response, number, members, each)
     kept = np.zeros(len(members), dtype=bool)
     share = _shares(np.bincount(strata, members).astype(np.int64), wanted)
     for stratum, n in enumerate(share):
@@ -212,10 +219,10 @@ def sampled(
             "`rows` must leave at least two clusters of `fold_groups`, which are drawn whole.\n"
             f"  Found: {int(kept.sum())} in about {wanted:,} rows. Give more rows."
         )
-    return np.flatnonzero(kept[number]), f"{by}, whole clusters"
+    return np.repeat(np.arange(len(number)), each * kept[number]), f"{by}, whole clusters"
 
 
-def _strata(response: Response) -> tuple[AnyArray, str]:
+def _strata(response: Response, copies: IntArray | None) -> tuple[AnyArray, str]:
     """Number of the stratum of each row, and what strata are in words."""
     y = response.y
     if response.classes:
@@ -225,26 +232,30 @@ def _strata(response: Response) -> tuple[AnyArray, str]:
         own = np.unique(codes, return_inverse=True)[1]
         has_strata = bool((y[:, STRATUM] != y[0, STRATUM]).any())
         return own, "events and strata" if has_strata else "events"
-    return _quantile_strata(y), f"{_QUANTILES} quantile groups of {response.name}"
+    return _quantile_strata(y, copies), f"{_QUANTILES} quantile groups of {response.name}"
 
 
-def _quantile_strata(values: FloatArray) -> AnyArray:
-    edges = np.unique(np.quantile(values, np.arange(1, _QUANTILES) / _QUANTILES))
-    return np.searchsorted(edges, values).astype(np.int16)
+def _quantile_strata(values: FloatArray, copies: IntArray | None = None) -> AnyArray:
+    shares = np.arange(1, _QUANTILES) / _QUANTILES
+    edges: Any = np.quantile(values, shares)
+    if copies is not None:
+        edges = quantiles(values, copies, shares.tolist())
+    return np.searchsorted(np.unique(edges), values).astype(np.int16)
 
 
 def _strata_of_groups(
-    response: Response, number: IntArray, members: IntArray
+    response: Response, number: IntArray, members: IntArray, copies: IntArray
 ) -> tuple[AnyArray, str]:
     """The same of clusters: by their mean, for more than two classes by their most frequent one."""
-    own, by = _strata(response)
+    own, by = _strata(response, None)
     if len(response.classes) > 2:
         table = np.zeros((len(members), len(response.classes)), dtype=np.int64)
-        np.add.at(table, (number, own), 1)
+        np.add.at(table, (number, own), copies)
         return np.unique(np.argmax(table, axis=1), return_inverse=True)[1], by
     y = response.y[:, EVENT] if response.family.has_times else response.y
     by = "events" if response.family.has_times else by
-    return _quantile_strata(np.bincount(number, y) / members), f"means of {by}" if by else by
+    means = np.bincount(number, y * copies) / members
+    return _quantile_strata(means), f"means of {by}" if by else by
 
 
 def _shares(sizes: IntArray, wanted: int) -> IntArray:

@@ -165,6 +165,19 @@ def copies_of(weight: WeightArray) -> IntArray:
     return weight.astype(np.int64) if weight.dtype.kind in "iu" else (weight > 0).astype(np.int64)
 
 
+def quantiles(values: FloatArray, copies: IntArray, shares: Sequence[float]) -> list[float]:
+    """Weighted quantiles, interpolated as numpy and R do by default; NaN where there are none."""
+    if not len(values):
+        return [float("nan")] * len(shares)
+    order = np.argsort(values)
+    value, until = values[order], np.cumsum(copies[order])
+    at = (int(until[-1]) - 1) * np.array(shares)
+    below, above = (
+        value[np.searchsorted(until, end, "right")] for end in (np.floor(at), np.ceil(at))
+    )
+    return [float(q) for q in below + (above - below) * (at - np.floor(at))]
+
+
 def row_weights(values: WeightArray, groups: IntArray | None = None) -> RowWeights:
     """The record of an array in which whole numbers are copies."""
     return RowWeights(values, values.dtype.kind in "iu", groups)

@@ -33,7 +33,7 @@ from treeselect.resampling.agreement import clustered_interval, stability_index,
 from treeselect.resampling.fit import Fit, as_shown, noun
 from treeselect.results.calls import unshown_note
 from treeselect.results.summary import method_words, names_note, rows_note
-from treeselect.results.verdict import BY_REQUEST
+from treeselect.results.verdict import BY_REQUEST, FIXED, size_note
 
 
 @dataclass(frozen=True, slots=True)
@@ -459,6 +459,8 @@ def _resample_notes(found: Imputed) -> Iterator[str]:
             if n
             else "No imputation selected anything, so none was resampled."
         )
+    if any(size_note(fit, fit.resampled) for fit in found.records if fit.resampled is not None):
+        yield f"In each frame, {FIXED}."
     if np.isfinite(found.resample_index):
         index = decimal_text(found.resample_index, 2)
         yield f"Stability index (Nogueira) over all resamples: {index}."

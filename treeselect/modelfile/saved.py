@@ -255,6 +255,8 @@ class SavedFit(Struct, frozen=True):
     asked: SavedArguments | None
     held_out: HeldOutScore | None
     imputer: Imputer | None = None
+    scored: str | None = None
+    n_able: int | None = None
 
 
 # --- from a fit to its record --------------------------------------------------------------------

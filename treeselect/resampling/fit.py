@@ -57,10 +57,10 @@ class Call:
         return self.text + "".join(s for s in self.steps.splitlines() if s.startswith(".refit("))
 
     def then(self, step: str) -> Call:
-        """The call with one more step, which replaces an earlier one of the same name."""
-        name = step.partition("(")[0]
-        kept = [own for own in self.steps.splitlines() if own.partition("(")[0] != name]
-        return dataclasses.replace(self, steps="\n".join([*kept, step]))
+        """The call with one more step, which replaces the last one if that has the same name."""
+        steps = self.steps.splitlines()
+        again = bool(steps) and steps[-1].partition("(")[0] == step.partition("(")[0]
+        return dataclasses.replace(self, steps="\n".join([*steps[: len(steps) - again], step]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,8 +123,8 @@ def _values(series: pd.Series[Any], name: str) -> pd.Series[Any]:
 
 NO_SOURCE = Source(None, 0)
 
-OF_PREVIOUS = " Scores belong to the previous model."
-"""The end of a note on the final model, until the sets are scored again."""
+_OF_PREVIOUS = "Scores belong to the previous model."
+"""A note until the sets are scored again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,11 +170,23 @@ class Fit:
     p_values: FloatArray | None = None
     # the data as :meth:`with_data` was given them, for columns that are not in the design
     source: Any = field(default=None, repr=False, compare=False)
+    scored: str | None = None  # the kind of model that the scores are of, see :attr:`final`
+    n_able: int | None = None  # number of units that vary or are forced in
+
+    @property
+    def final(self) -> str:
+        """The kind of the final model: its name, or the call that creates an estimator."""
+        return str(self.design.model or getattr(self.chosen_method, "refit", "forest"))
 
     @property
     def scores_are_past(self) -> bool:
         """Whether the scores by size are of a model that the final one replaced."""
-        return any(note.endswith(OF_PREVIOUS) for note in self.notes)
+        return self.scored not in (None, self.final)
+
+    @property
+    def all_notes(self) -> tuple[str, ...]:
+        """The notes, and whose the scores are if they are not of the final model."""
+        return (*self.notes, *([_OF_PREVIOUS] if self.scores_are_past else []))
 
     # --- its data ---
 
@@ -249,6 +261,11 @@ class Fit:
     def k(self) -> int:
         """Number of selected units."""
         return self.step.size
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether a unit was left out that could have been selected."""
+        return self.k < (len(self.step.selected) if self.n_able is None else self.n_able)
 
     @property
     def subforest(self) -> WeightedForest | None:

@@ -45,18 +45,19 @@ def limitations(fit: Fit, performance: Performance | None) -> tuple[str, ...]:
     said = [few_events(fit)]
     if n_selected == 0:
         said.append("The absence of selected terms is not evidence that no term matters.")
-    elif fit.k < len(fit.step.selected) and n_kept < fit.k:
+    elif fit.leaves_out and n_kept < fit.k:
         said += [
             _score(fit, performance),
             _others(fit),
             "Tests and intervals from a model fitted to the selected terms on the same rows ignore"
             " the selection and are not valid; they are usually anti-conservative.",
         ]
-    elif fit.k < len(fit.step.selected):
+    elif fit.leaves_out:
         forced = f"All selected {noun(fit)} were forced in; none was chosen by the data."
         said += [_score(fit, performance), forced]
     elif n_terms > 1:
-        said.append("All candidate terms were selected, so the data left none of them out.")
+        which = "that vary " if n_selected < n_terms else ""
+        said.append(f"All candidate terms {which}were selected, so the data left none of them out.")
     said.append(_stability(fit))
     causal = "Selected terms predict the response; selection is not evidence of a causal effect."
     return tuple(text for text in (*said, causal if n_selected else "") if text)
@@ -129,7 +130,7 @@ def _stability(fit: Fit) -> str:
             "Stability measures how consistently the procedure selects on resamples of these rows,"
             " not how close the selected terms are to the true ones."
         )
-    if not fit.selected or fit.k == len(fit.step.selected):
+    if not fit.selected or not fit.leaves_out:
         return ""
     return "Stability was not assessed; another sample may lead to other terms."
 
@@ -404,7 +405,7 @@ def _how_many(fit: Fit) -> str:
     if fit.p_values is not None:
         but = "" if fit.p_values[-1] > LEVEL else "notably "
         said = f"smallest for which no larger set was found to predict {but}better"
-        if path_is_short(fit.steps, fit.p_values) and fit.k < len(fit.step.selected):
+        if path_is_short(fit.steps, fit.p_values) and fit.leaves_out:
             said = "largest that was considered, though larger sets were found to predict better"
         ridits = " of ridits" if fit.design.response.family.is_ordered else ""
         return (

@@ -11,6 +11,7 @@ import pandas as pd
 
 from treeselect.arguments.checks import check_count, found_near, is_one_of, read_names
 from treeselect.designs.modeldata import Associations, ModelData
+from treeselect.designs.weights import quantiles
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import at_least, falling
 from treeselect.engine.survival.times import EVENT
@@ -75,19 +76,6 @@ def _thirds(y: FloatArray, copies: IntArray) -> list[ResponseGroup]:
         if len(set(texts.values())) == len(texts):
             break
     return [ResponseGroup(name, part) for name, part in zip(names, parts, strict=True)]
-
-
-def quantiles(values: FloatArray, copies: IntArray, shares: tuple[float, ...]) -> list[float]:
-    """Weighted quantiles, interpolated as numpy and R do by default; NaN where there are none."""
-    if not len(values):
-        return [float("nan")] * len(shares)
-    order = np.argsort(values)
-    value, until = values[order], np.cumsum(copies[order])
-    at = (int(until[-1]) - 1) * np.array(shares)
-    below, above = (
-        value[np.searchsorted(until, end, "right")] for end in (np.floor(at), np.ceil(at))
-    )
-    return [float(q) for q in below + (above - below) * (at - np.floor(at))]
 
 
 # --- the variables behind the terms ------------------------------------------------------------

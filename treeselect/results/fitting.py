@@ -52,7 +52,7 @@ from treeselect.resampling.choosing import (
     wanted_size,
 )
 from treeselect.resampling.cross_validation import all_units, standard_error
-from treeselect.resampling.fit import OF_PREVIOUS, Asked, Call, Fit, HeldOutScore
+from treeselect.resampling.fit import Asked, Call, Fit, HeldOutScore
 from treeselect.resampling.folds import read_folds
 from treeselect.resampling.resampled import Scheme
 from treeselect.results.calls import NO_PART, call_text, data_text, once
@@ -138,8 +138,9 @@ def fit_selection(data: Any, formula: str, options: Mapping[str, Any]) -> Fit:
         baseline=baseline_of(problem, design.weight, model, workers.n_threads),
         asked=Asked(arguments, data),
         held_out=confirm(design, model, table, request, workers.n_threads),
+        n_able=n_units,
     )  # fmt: skip
-    return _with_halves(fit, resamples)
+    return _with_halves(dataclasses.replace(fit, scored=fit.final), resamples)
 
 
 def _with_halves(fit: Fit, resamples: int | None) -> Fit:
@@ -192,11 +193,10 @@ def resample(
         probes=None if points is None else points.probes,
         course=course,
     )
-    rescored = tuple(note.removesuffix(OF_PREVIOUS) for note in fit.notes)
     return dataclasses.replace(
         fit,
         resampled=found,
-        notes=fit.notes if scores is None else rescored,
+        scored=fit.scored if scores is None else fit.final,
         scores=fit.scores if scores is None else scores,
         effect_record=None if points is None else make_record(known, points, readings),
     )
@@ -262,23 +262,21 @@ def confirm(
     full = with_positive(full, request.positive)
     offset = read_offset(request.offset, frame)
     del frame
-    drawn = np.zeros(len(full.rows), dtype=bool)
-    drawn[np.searchsorted(full.rows, design.response.rows)] = True
-    others = np.flatnonzero(~drawn)
+    own = np.searchsorted(full.rows, design.response.rows)
+    drawn = np.bincount(own, design.weight, len(full.rows)).astype(every.values.dtype)
+    others = np.flatnonzero(every.values[full.rows] > drawn)
     n = min(len(others), MOST_SCORED)
     # A score of the family may need the training rows, too.
     spaced = others[np.arange(n) * len(others) // max(n, 1)]
-    place = np.sort(np.concatenate([np.flatnonzero(drawn), spaced]))
+    place = np.union1d(np.flatnonzero(drawn), spaced)
     y, rows, drawn = full.y[place], full.rows[place], drawn[place]
-    weight, n_scored = every.values[rows], every.of(rows[~drawn]).n_observations
+    held_out = every.of(rows).valued(every.values[rows] - drawn)
     del full, others, every
     known = None if offset is None else offset[rows]
     predicted = _predictions(design, model, table, known, rows, n_threads)
     family = design.response.family
-    score = family.held_out_score(
-        y, predicted, np.where(drawn, 0, weight), np.where(drawn, weight, 0)
-    )
-    return HeldOutScore(family.score_name, float(score), n_scored)
+    score = family.held_out_score(y, predicted, held_out.values, drawn)
+    return HeldOutScore(family.score_name, float(score), held_out.n_observations)
 
 
 def _predictions(
@@ -457,15 +455,13 @@ def updated_arguments(
 
 def _merged(asked: Asked, changes: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of the fit with the changes."""
-    old = dict(asked.arguments)
-    options = {name for name in old if name not in ("formula", *ARGUMENTS)}
+    old, known = dict(asked.arguments), ("formula", *ARGUMENTS)
     if "method" in changes:
-        old = {name: value for name, value in old.items() if name not in options}
-    else:
-        own = {name: value for name, value in old.items() if name in options}
-        tuning = find_method(old["method"], own).tuning_name
-        if "k" in changes and changes["k"] is not None:
-            old.pop(tuning, None)
-        if tuning in changes:
-            old.pop("k", None)
-    return old | dict(changes)
+        old = {name: value for name, value in old.items() if name in known}
+    elif changes.get("k") is not None and isinstance(old["method"], Method):
+        old["method"] = old["method"].tuned(None)
+    new = old | changes
+    own = {name: value for name, value in new.items() if name not in known}
+    tuning = find_method(new["method"], own).tuning_name
+    dropped = tuning if changes.get("k") is not None else "k" if tuning in changes else ""
+    return {name: value for name, value in new.items() if name in changes or name != dropped}

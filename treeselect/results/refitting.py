@@ -37,7 +37,7 @@ from treeselect.models.linear.regression_table import response_words
 from treeselect.models.linear.statistics import fit_facts, fit_statistics
 from treeselect.models.model import baseline_of
 from treeselect.printing import SummaryContent
-from treeselect.resampling.fit import OF_PREVIOUS, Fit
+from treeselect.resampling.fit import Fit
 from treeselect.resampling.folds import in_own_groups
 from treeselect.results.linear_model import FORCED_IN, GlmFit
 from treeselect.results.linear_predictor import SELECTED_HERE, linear_predictor
@@ -133,19 +133,17 @@ def _refit_final(result: Fit, model: Any, data: ModelData) -> Fit:
         seed=stream_seed(result.seed, "fit"),
         n_threads=workers_for(result.n_jobs).n_threads,
     )
-    before = result.model.note  # about the model that is replaced
-    notes = tuple(n for n in result.notes if n != before and not n.startswith(_PREDICTS))
-    own = getattr(result.chosen_method, "refit", "forest")  # None is the sparse forest
-    asked = result.asked.arguments.get("model") if result.asked is not None else None
-    is_same = model == (asked or own)
-    if not is_same:
-        notes += (f"{_PREDICTS} {fitted.description}.{OF_PREVIOUS}",)
-    # Stored effects, and the score on other rows, belong to the replaced model.
-    return dataclasses.replace(
+    # Stored effects belong to the replaced model.
+    found = dataclasses.replace(
         result, design=dataclasses.replace(result.design, model=data.model), model=fitted,
-        notes=notes, effect_record=None, held_out=result.held_out if is_same else None,
-        baseline=baseline_of(data.problem, data.weight, fitted),
+        effect_record=None, baseline=baseline_of(data.problem, data.weight, fitted),
     )  # fmt: skip
+    if found.final == result.final:
+        return found
+    # The score on other rows, and what was said of the model, do so, too.
+    kept = [n for n in result.notes if n != result.model.note and not n.startswith(_PREDICTS)]
+    notes = (*kept, f"{_PREDICTS} {fitted.description}.")
+    return dataclasses.replace(found, notes=notes, held_out=None)
 
 
 _TREES_OF_LOOK, _ROWS_OF_LOOK = 20, 1_000

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from treeselect.arguments.checks import found_near, is_one_of
+from treeselect.designs.evaluation import missing_rows
 from treeselect.designs.problem import CodedColumns
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.columns import BinnedData, take_rows
@@ -272,12 +273,8 @@ def _axes(result: Fit, term: str, sample: Sample) -> dict[str, Numbers | Labels]
     if is_number and len(variables) > 1:
         return {term: Numbers(design.arrays.columns[columns[0]][sample.rows])}
     parts = {name: read_column(design.sources[name].iloc[sample.rows], name) for name in variables}
-    missing = np.any([_is_missing(part) for part in parts.values()], axis=0)
+    missing = missing_rows(parts)
     return {name: _without(part, missing) for name, part in parts.items()}
-
-
-def _is_missing(part: Numbers | Labels) -> BoolArray:
-    return np.isnan(part.values) if isinstance(part, Numbers) else np.asarray(part.codes < 0)
 
 
 def _without(part: Numbers | Labels, missing: BoolArray) -> Numbers | Labels:
@@ -305,9 +302,7 @@ def _in_words(axis: Numbers | Labels, place: IntArray, is_exact: BoolArray, n: i
         room = 64 if np.abs(values).max(initial=0.0) > 1e280 else 0
         total = np.bincount(place[known], weights=np.ldexp(values, -room), minlength=n)
         means = np.where(count > 0, np.ldexp(total / np.maximum(count, 1), room), np.nan)
-        return (
-            [bool(v) for v in means] if axis.is_bool and known[is_exact].all() else means.tolist()
-        )
+        return [None if v != v else bool(v) for v in means] if axis.is_bool else means.tolist()
     known = is_exact & (axis.codes >= 0)
     found: list[list[Any]] = [[] for _ in range(n)]
     for at, code in np.unique(np.column_stack([place[known], axis.codes[known]]), axis=0).tolist():

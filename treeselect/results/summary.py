@@ -144,8 +144,7 @@ def reference_facts(result: Fit) -> tuple[tuple[str, str], ...]:
 
 def is_selected_on_its_rows(result: Fit) -> bool:
     """Whether the rows of the training score chose some units and left out others."""
-    kept = int(result.design.arrays.groups.keep.sum())
-    return kept < result.k < len(result.step.selected)
+    return result.leaves_out and int(result.design.arrays.groups.keep.sum()) < result.k
 
 
 def method_words(method: Method) -> str:
@@ -226,13 +225,13 @@ def _notes(result: Fit) -> tuple[str, ...]:
     notes += [*_optimism_notes(result), rows_note(result), *few_rows_note(result)]
     notes += [*stability_notes(result), *effect_notes(result), *tables.search_notes(result)]
     return (
-        *notes, *unshown_note(result.call.unshown.split()), *result.notes, *result.design.notes,
+        *notes, *unshown_note(result.call.unshown.split()), *result.all_notes, *result.design.notes,
     )  # fmt: skip
 
 
 def _optimism_notes(result: Fit) -> list[str]:
     """How to get a score without optimism, if the one above is optimistic."""
-    if not 0 < result.k < len(result.step.selected):
+    if not result.k or not result.leaves_out:
         return []
     name = result.design.response.family.score_name
     if result.scores is None:
@@ -260,12 +259,11 @@ def _purpose_notes(result: Fit) -> list[str]:
     """What kind of selection it is; the decisions if the method makes any."""
     decisions = result.step.decisions
     if decisions is None:
-        if not is_selected_on_its_rows(result):
-            return []
-        return [
+        minimal = (
             "Minimal selection: a small set that predicts well, not every relevant term. An"
             " unselected term may carry much the same information as a selected one."
-        ]
+        )
+        return [minimal] * is_selected_on_its_rows(result)
     n_rounds = len(decisions.history)
     said = (
         f"Decisions after {n_rounds} round{'' if n_rounds == 1 else 's'}:"

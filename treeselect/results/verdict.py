@@ -199,14 +199,15 @@ def _often(stability: Stability) -> str:
     return f"in at least {percent_text(STEADY)} of {stability.words}"
 
 
+FIXED = "k was chosen on all rows and then fixed, so the resamples do not show how it varies"
+"""Of resamples that do not repeat the choice of the number of units."""
+
+
 def size_note(fit: Fit, stability: Stability) -> str:
     """That k was chosen once; empty if it was given, or is chosen on each resample."""
-    if fit.scores is None or not stability.fixed_size:
-        return ""
-    return (
-        "k was chosen on all rows and then fixed, so the resamples do not show how it varies;"
-        " `performance()` shows k in each fold."
-    )
+    was_chosen = isinstance(fit.choice.k, str) and stability.k == fit.k
+    is_fixed = was_chosen and stability.fixed_size
+    return f"{FIXED}; `performance()` shows k in each fold." if is_fixed else ""
 
 
 def outsiders_note(fit: Fit, stability: Stability) -> str:

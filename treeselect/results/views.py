@@ -603,7 +603,7 @@ class SearchView:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader should know of this selection, sentence by sentence."""
-        return self._fit.notes
+        return self._fit.all_notes
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -806,10 +806,7 @@ class SearchView:
         found = learn(fit, **given, workers=workers_for(fit.n_jobs))
         return with_step(fit, found, SearchView.learning_curve, given, "search")
 
-    def citation(
-        self,
-        performance: Performance | None = None,
-    ) -> Citation:
+    def citation(self, performance: Performance | None = None) -> Citation:
         """Methods paragraph, limitations and references for a paper.
 
         Parameters

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import ClassVar, NamedTuple, cast
 
 import numpy as np
@@ -137,7 +138,7 @@ class Search:
         """The first units of the ranking."""
         return first_units(self._order, size, len(self._keep))
 
-    def left(self, selected: BoolArray) -> float:
+    def unexplained(self, selected: BoolArray) -> float:
         """Error of a set as a share of the null model's error."""
         whole = self._sure.error(np.zeros_like(selected))
         return max(self._sure.error(selected), 0.0) / whole if whole > 0 else 1.0
@@ -410,7 +411,7 @@ class ExchangeSearch(Method):
 
     Parameters
     ----------
-    left : float, optional
+    unexplained : float, optional
         Select the first set along the path whose out-of-bag error is at most this share of the null
         model's, or the last set; above 0, at most 1. If None, `k` decides.
     n_trees : int, optional
@@ -500,7 +501,7 @@ class ExchangeSearch(Method):
     True
     """
 
-    left: float | None = field(default=None, metadata=number(above=0.0, most=1.0))
+    unexplained: float | None = field(default=None, metadata=number(above=0.0, most=1.0))
     n_trees: int | None = field(default=None, metadata=integer(least=10))
     margin: float = field(default=MARGIN, metadata=number(least=0.0))
 
@@ -509,7 +510,7 @@ class ExchangeSearch(Method):
     references: ClassVar[tuple[Reference, ...]] = (ZHU_2020,)
     cited: ClassVar[tuple[Reference, ...]] = (ZHU_2020, PUDIL_1994, KELLEY_1935, KIM_2004)
     paper: ClassVar[str] = f"treeselect's own method, based on {texts(references)}"
-    tuning_name: ClassVar[str] = "left"
+    tuning_name: ClassVar[str] = "unexplained"
     searches_on: ClassVar[int | None] = SURE_ROWS
     left_out: ClassVar[str] = "the others are constant, or do not lower the out-of-bag error"
 
@@ -519,8 +520,9 @@ class ExchangeSearch(Method):
     def steps(self, task: Task) -> Iterator[Step]:
         search = self._search(task)
         start = Found(search.first(int(task.problem.groups.keep.sum())))
-        if self.left is not None:
-            yield self._step(task, search, self._enough(search, start, self.left), self.left)
+        if self.unexplained is not None:
+            enough = self._enough(search, start, self.unexplained)
+            yield self._step(task, search, enough, self.unexplained)
             return
         most = min(task.max_size, search.n_able)
         yield self._step(task, search, start, np.inf)
@@ -530,25 +532,24 @@ class ExchangeSearch(Method):
         elif most > start.size:
             larger = (search.best_of_size(most, None),)
         for one in larger:
-            yield self._step(task, search, one, search.left(one.selected))
+            yield self._step(task, search, one, search.unexplained(one.selected))
 
     def step_of_set(self, task: Task, step: Step) -> Step:
         """A step with the score, and the near-equivalent sets, of a set that is not on the path."""
         if not task.problem.wants_scores:
             return step
         search = self._search(task)
-        return self._step(task, search, Found(step.selected), search.left(step.selected))
+        return self._step(task, search, Found(step.selected), search.unexplained(step.selected))
 
     def _search(self, task: Task) -> Search:
         """The search of a task, with what it has judged."""
         return cast(Search, task.once(Search, self.n_trees, self.margin))
 
-    def _enough(self, search: Search, start: Found, left: float) -> Found:
-        """The first set that leaves at most this share of the error, or the last one."""
-        found = start
-        growing = search.growing(start, search.n_able, search.best_of_size)
-        while search.left(found.selected) > left and (larger := next(growing, None)) is not None:
-            found = larger
+    def _enough(self, search: Search, start: Found, most: float) -> Found:
+        """The first set that leaves at most this share unexplained, or the last one."""
+        for found in chain([start], search.growing(start, search.n_able, search.best_of_size)):
+            if search.unexplained(found.selected) <= most:
+                break
         return found
 
     def _step(self, task: Task, search: Search, found: Found, tuning: float) -> Step:
