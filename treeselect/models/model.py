@@ -361,4 +361,5 @@ def baseline_of(
     family = problem.family
     if not family.has_times:
         return None
-    return breslow(problem.y, family.link(model.predict(problem, n_threads)), weight)
+    eta = family.link(model.predict(problem, n_threads))
+    return breslow(problem.y, eta, weight * problem.in_training)

@@ -319,7 +319,8 @@ def score_predictions(
 ) -> float:
     """The same for given predictions of all rows."""
     family = problem.family
-    score = family.held_out_score(problem.y, prediction, test.values, train.values)
+    training = train.values * problem.in_training
+    score = family.held_out_score(problem.y, prediction, test.values, training)
     if not np.isfinite(score):
         raise OptionError(
             "`scoring` must be a score that is defined for the held-out rows of every fold.\n"

@@ -218,7 +218,7 @@ def survival_at(
     """Survival of all rows at a time, by their relative risks; missing if the training rows, those
     with a weight in `training`, do not determine it."""
     eta = problem.family.link(risk)
-    baseline = breslow(problem.y, eta, training)
+    baseline = breslow(problem.y, eta, training * problem.in_training)
     stratum = problem.y[:, STRATUM].astype(np.int64)
     survival = baseline.survival(np.array(horizon), stratum, eta)
     survival[np.isnan(baseline.until[stratum])] = np.nan
