@@ -353,10 +353,8 @@ def _brier(
 ) -> float:
     # A stratum without training rows has no baseline hazard: its rows are left out.
     weight = weight * np.isin(y[:, STRATUM], y[training > 0, STRATUM])
-    if not weight.any():
-        return float("nan")
-    times = np.unique(np.linspace(*span, N_TIMES))
-    return curves.brier_explained(y, _log(risk), weight, training, times)
+    given = weight, training, np.unique(np.linspace(*span, N_TIMES))
+    return curves.brier_explained(y, _log(risk), *given) if weight.any() else float("nan")
 
 
 def _deviance(y: FloatArray, risk: FloatArray, weight: WeightArray, *_: Any) -> float:

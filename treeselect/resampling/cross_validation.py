@@ -318,8 +318,7 @@ def score_predictions(
     problem: Problem, prediction: FloatArray, train: RowWeights, test: RowWeights
 ) -> float:
     """The same for given predictions of all rows."""
-    family = problem.family
-    training = train.values * problem.in_training
+    family, training = problem.family, train.values * problem.in_training
     score = family.held_out_score(problem.y, prediction, test.values, training)
     if not np.isfinite(score):
         raise OptionError(

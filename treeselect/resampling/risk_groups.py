@@ -249,7 +249,6 @@ def group_by_risk(
     found = run_all(_held_out, calls, workers_for(result.n_jobs), "Folds", result.progress)
     for rows, own_risk, own_survival in found:
         risk[rows], survival[rows] = own_risk, own_survival
-    told = ~np.isnan(risk)
     rows = np.flatnonzero((weight > 0) & ~np.isnan(survival))
     if not len(rows):
         raise OptionError(held_out.NO_STRATA)
@@ -269,7 +268,7 @@ def group_by_risk(
         horizon=at,
         predicted=np.array([np.average(survival[own], weights=mass[own]) for own in members]),
         time=known.time,
-        n_left_out=int(copies[told].sum() - copies[rows].sum()),
+        n_left_out=int(copies[~np.isnan(risk)].sum() - copies[rows].sum()),
         spans=tuple(np.stack([*problem.y[own][:, [START, STOP]].T, mass[own]]) for own in members),
         **outer.told(result, seed),
     )
