@@ -13,7 +13,7 @@ from treeselect.designs.families import BINOMIAL, COX, GAUSSIAN, KINDS, POISSON,
 from treeselect.designs.preparing import Request, prepare
 from treeselect.designs.response import read_response
 from treeselect.designs.scoring import check_scoring, frozen_model, scoring_record, with_scoring
-from treeselect.engine.survival.times import EVENT, STOP
+from treeselect.engine.survival.times import EVENT, STOP, STRATUM
 from treeselect.errors import OptionError
 from treeselect.formula import parse_formula
 
@@ -287,6 +287,16 @@ def test_equal_risks_explain_nothing_and_only_ratios_of_risks_count(scoring, res
     assert abs(found - none) > 1e-3
     assert of_more == pytest.approx(found, abs=1e-9)
     assert of_copies == pytest.approx(found, abs=1e-9)
+
+
+def test_a_stratum_without_training_rows_has_no_brier_score():
+    family, site = scored("integrated_brier", STRATA), STRATA.y[:, STRATUM]
+    train, one = FIRST * (site != 1), site == 1
+    found, without, alone = (
+        family.held_out_score(STRATA.y, RISK, (1 - FIRST) * test, train) for test in (1, ~one, one)
+    )
+    assert found == without
+    assert np.isnan(alone)
 
 
 @pytest.mark.parametrize("scoring", KINDS)

@@ -89,6 +89,15 @@ def test_one_split_is_least_squares_on_the_rows_that_were_not_selected_on(strong
     assert "valid for this submodel" in " ".join(text.split())
 
 
+def test_rows_that_are_left_out_of_training_are_not_counted_as_rows_for_selection():
+    data = numbers(1).assign(x1=lambda d: d["x1"].mask(d.index % 3 == 0))
+    fit = treeselect.select("y ~ x0 + x1", data, k=1, seed=1, missing="drop", **QUICK)
+    first, _ = part_rows(fit.data.design.problem, fit.data.design.row_weights, 0.5,
+                         stream_seed(1, "inference", 0))  # fmt: skip
+    said = f"{(first % 3 != 0).sum()} rows for selection, 75 for testing"
+    assert said in str(fit.inference().summary())
+
+
 def test_an_empty_selection_has_an_intercept_only_and_factors_are_tested_as_one(mixed):
     fit = treeselect.select("dose ~ signal + site", mixed, k=2, seed=1, **QUICK)
     found = fit.inference()
@@ -487,6 +496,15 @@ def test_aliased_terms_are_dropped_as_in_r_and_counted(twice):
     assert one.splits[0].aliased == ("twice",)
     assert np.isnan(one.splits[0].p_values["twice"])
     assert np.isfinite([one.splits[0].p_values[name] for name in terms]).all()
+
+
+def test_a_term_that_is_constant_in_the_rows_for_testing_is_not_tested():
+    rare = numbers(1, slopes=(2.0,)).assign(rare=np.arange(150) < 2)
+    fit = treeselect.select("y ~ x0 + rare", rare, k=2, keep="rare", seed=1, **QUICK)
+    found = next(own for seed in range(20) if "rare" not in (own := fit.inference(seed=seed))
+                 .splits[0].fit.terms)  # fmt: skip
+    assert found.tidy().set_index("term").loc["rare", "estimate":"ci_high"].isna().all()
+    assert "Not tested (NA), as no column is left: `rare`" in str(found.summary())
 
 
 def test_an_aliased_factor_is_tested_by_the_columns_that_are_left(mixed):

@@ -32,7 +32,8 @@ def test_numbers_are_those_of_pmsampsize(family):
             assert found.largest == pytest.approx(row["max_r2a"], rel=1e-12)
             assert found.events == pytest.approx(row["events"])
         if family == "cox":
-            assert [round(end, 3) for end in found.risk[1:]] == [row["int_lci"], row["int_uci"]]
+            ends = [max(row["int_lci"], 0.0), row["int_uci"]]  # pmsampsize goes below 0
+            assert [round(end, 3) for end in found.risk[1:]] == ends
 
 
 def test_the_papers_have_the_same_numbers():
@@ -44,6 +45,14 @@ def test_the_papers_have_the_same_numbers():
     for row in KNOWN[KNOWN["family"] == "area"].itertuples():
         found = treeselect.sample_size(10, "binomial", auc=row.auc, prevalence=row.prevalence)
         assert found.r2 == pytest.approx(row.r2, abs=1.5e-3)
+
+
+def test_an_overall_risk_is_at_least_0_in_any_unit_of_time():
+    of = {"parameters": 1, "family": "cox", "r2": 0.15}
+    found = treeselect.sample_size(**of, rate=0.01, follow_up=2, horizon=10).risk
+    assert found[1] == 0
+    other = treeselect.sample_size(**of, rate=100, follow_up=2e-4, horizon=1e-3).risk
+    assert other == pytest.approx(found)
 
 
 def test_what_is_precise_and_what_is_explained_if_nothing_is_known():

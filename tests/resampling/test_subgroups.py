@@ -75,6 +75,8 @@ def test_columns_series_and_categories_of_any_library(data, measured):
     found = fit.performance(2)
     assert found.by("site").tidy()["group"].to_list() == ["0", "1", "2"]
     assert found.by(pl.Series(data["site"] > 0)).tidy()["group"].to_list() == ["False", "True"]
+    numbers = found.by(1_000_001 + data["site"].to_numpy()).tidy()["group"].to_list()
+    assert numbers == ["1000001", "1000002", "1000003"]
     assert isinstance(found.by("sex").tidy(), pl.DataFrame)
     other = measured.by(data["site"].sample(frac=1, random_state=1)).tidy()
     pd.testing.assert_frame_equal(other, measured.by("site").tidy())

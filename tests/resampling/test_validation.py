@@ -13,12 +13,13 @@ from survival_data import small_times
 import treeselect
 from treeselect.engine.random import stream_seed
 from treeselect.engine.survival.curves import kaplan_meier
-from treeselect.engine.survival.times import as_times
+from treeselect.engine.survival.times import STRATUM, as_times
 from treeselect.errors import OptionError, StabilityError
 from treeselect.models.linear.likelihood import fit_slope
 from treeselect.models.linear.statistics import recalibrate
 from treeselect.resampling.assessing import resample_weights
 from treeselect.resampling.choosing import Choice, Procedure, run_selection
+from treeselect.resampling.held_out import excess_events
 from treeselect.resampling.validation import validation_figure
 
 
@@ -194,6 +195,12 @@ def test_strata_that_are_not_drawn_have_no_risk():
     assert 0 < np.isnan(found.resampled[:, :2]).sum() < 24
     assert not np.isnan(found.instability(0.5)[["low", "error", "changed"]]).to_numpy().any()
     assert not np.isnan(found.calibration(2)["observed"]).all()
+    y = as_times(np.arange(1.0, 7), np.ones(6), None, np.array([0, 0, 1, 1, 1, 1]))
+    own = (
+        excess_events(y, np.zeros(6), y[:, STRATUM], np.arange(n, 6), np.ones(6 - n))
+        for n in (0, 2)
+    )
+    assert next(own) == pytest.approx(next(own))
 
 
 # --- what is refused, and shown ------------------------------------------------------------------

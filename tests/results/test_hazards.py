@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from naive_survival import breslow_hazard
+from quick import by_mrmr
 from survival_data import small_fit, small_times
 
 import treeselect
@@ -46,6 +47,17 @@ def test_nothing_is_known_without_a_stratum_or_after_its_last_row(fit, data):
     expected = [[t <= own for t in last] for own in [*last, -1]]
     np.testing.assert_array_equal(found.notna(), expected)
     assert fit.predict(new).notna().all()
+
+
+def test_rows_that_are_left_out_of_training_have_no_part_in_the_hazard(data):
+    gaps = data.assign(x=data["x"].mask(data.index % 4 == 0))
+    found = []
+    for times in (gaps["time"], gaps["time"].mask(gaps["x"].isna(), 1.0)):
+        fit = by_mrmr("Surv(time, dead) ~ risky + x", gaps.assign(time=times), k=2, model="glm",
+                      missing="drop")  # fmt: skip
+        told = fit.performance(2, horizon=200).predictions()["probability"]
+        found.append([*fit.predict(data, "survival", times=200)["200"], *told[gaps["x"].notna()]])
+    np.testing.assert_allclose(*found)
 
 
 def test_columns_are_named_by_their_times(fit, data):

@@ -25,7 +25,7 @@ from treeselect.engine.losses import (
 from treeselect.engine.rounding import levels
 from treeselect.engine.survival import curves
 from treeselect.engine.survival.cox import CoxLoss
-from treeselect.engine.survival.times import START
+from treeselect.engine.survival.times import START, STRATUM
 from treeselect.errors import OptionError, did_you_mean, near
 
 _NEAR_CERTAIN = 1e-6
@@ -351,8 +351,10 @@ def _uno(
 def _brier(
     y: FloatArray, risk: FloatArray, weight: WeightArray, training: WeightArray, span: Span
 ) -> float:
-    times = np.unique(np.linspace(*span, N_TIMES))
-    return curves.brier_explained(y, _log(risk), weight, training, times)
+    # A stratum without training rows has no baseline hazard: its rows are left out.
+    weight = weight * np.isin(y[:, STRATUM], y[training > 0, STRATUM])
+    given = weight, training, np.unique(np.linspace(*span, N_TIMES))
+    return curves.brier_explained(y, _log(risk), *given) if weight.any() else float("nan")
 
 
 def _deviance(y: FloatArray, risk: FloatArray, weight: WeightArray, *_: Any) -> float:

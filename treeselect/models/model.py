@@ -358,7 +358,7 @@ def baseline_of(
 ) -> Baseline | None:
     """Breslow's estimate of the cumulative hazard at relative risk 1, from the rows that the model
     was fitted to; None for other responses."""
-    family = problem.family
-    if not family.has_times:
+    if not problem.family.has_times:
         return None
-    return breslow(problem.y, family.link(model.predict(problem, n_threads)), weight)
+    eta = problem.family.link(model.predict(problem, n_threads))
+    return breslow(problem.y, eta, weight * problem.in_training)

@@ -137,9 +137,9 @@ class ConditionalImportance(printing.Summarised, Scored):
         )
         added = "A term that is not selected is added to the selected ones."
         notes = [
-            "Test that the response and the term are independent given the others, on all rows, by"
-            " products of out-of-sample residuals of both (Shah and Peters 2020). A term that the"
-            " others make redundant, such as a copy, is not found.",
+            "Test that the response and the term are independent given the others, on all rows (or"
+            f" {_MOST_ROWS:,} of more), by products of out-of-sample residuals of both (Shah and"
+            " Peters 2020). A term that the others make redundant, such as a copy, is not found.",
             *([added] if is_mixed and not is_all else []),
             "e: e-value, at most 1 on average under independence. Level: lowest false discovery"
             " rate at which independence is rejected (closed e-BH, Xu et al. 2025); it accounts for"

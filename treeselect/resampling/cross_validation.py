@@ -318,8 +318,8 @@ def score_predictions(
     problem: Problem, prediction: FloatArray, train: RowWeights, test: RowWeights
 ) -> float:
     """The same for given predictions of all rows."""
-    family = problem.family
-    score = family.held_out_score(problem.y, prediction, test.values, train.values)
+    family, training = problem.family, train.values * problem.in_training
+    score = family.held_out_score(problem.y, prediction, test.values, training)
     if not np.isfinite(score):
         raise OptionError(
             "`scoring` must be a score that is defined for the held-out rows of every fold.\n"

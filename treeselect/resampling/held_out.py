@@ -218,12 +218,10 @@ def survival_at(
     """Survival of all rows at a time, by their relative risks; missing if the training rows, those
     with a weight in `training`, do not determine it."""
     eta = problem.family.link(risk)
-    baseline = breslow(problem.y, eta, training)
+    baseline = breslow(problem.y, eta, training * problem.in_training)
     stratum = problem.y[:, STRATUM].astype(np.int64)
-    known = stratum < len(baseline.until)
-    there = np.where(known, stratum, 0)
-    survival = baseline.survival(np.array(horizon), there, eta)
-    survival[~known | np.isnan(baseline.until[there])] = np.nan
+    survival = baseline.survival(np.array(horizon), stratum, eta)
+    survival[np.isnan(baseline.until[stratum])] = np.nan
     return survival
 
 
@@ -256,11 +254,11 @@ def excess_events(
     y: FloatArray, eta: FloatArray, training: WeightArray, at: IntArray, mass: FloatArray
 ) -> float:
     """Logarithm of the observed over the expected number of events, during the follow-up of the
-    rows: the intercept of a Poisson model with the cumulative hazard as exposure (Crowson et al.
-    2016)."""
+    rows whose strata have training rows: the intercept of a Poisson model with the cumulative
+    hazard as exposure (Crowson et al. 2016)."""
     baseline = breslow(y, eta, training)
     stratum = y[at, STRATUM].astype(np.int64)
-    known = stratum < len(baseline.until)
+    known = ~np.isnan(baseline.until[stratum])
     at, mass, stratum = at[known], mass[known], stratum[known]
     ends = [baseline.cumulative_hazard(y[at, column], stratum, eta[at]) for column in (STOP, START)]
     with np.errstate(divide="ignore", invalid="ignore"):

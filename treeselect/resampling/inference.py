@@ -335,7 +335,7 @@ def infer(
         call,
         (
             ("Method", f"{method.title}, {rule_words(asked, result)}"),
-            ("Split", _part_words(parts, weights.groups, folds.groups_name)),
+            ("Split", _part_words(parts, asked, folds.groups_name)),
         ),
         split_notes(data, splits, coding),
         result.design,
@@ -362,10 +362,12 @@ def _terms_of(data: ModelData, groups: BoolArray) -> tuple[str, ...]:
 # --- words ---------------------------------------------------------------------------------------
 
 
-def _part_words(parts: Sequence[Split], groups: IntArray | None, name: str | bool) -> str:
+def _part_words(parts: Sequence[Split], asked: Procedure, name: str | bool) -> str:
     """Sizes of the two parts, for clusters the average over the splits."""
     sides = [part.train for part in parts], [part.test for part in parts]
-    rows = [round(float(np.mean([len(p) for p in side]))) for side in sides]
+    groups, copies = asked.weights.groups, asked.weights.copies
+    used = zip((copies * asked.problem.in_training, copies), sides, strict=True)
+    rows = [round(float(np.mean([own[p].sum() for p in side]))) for own, side in used]
     if groups is None:
         return f"{rows[0]:,} rows for selection, {rows[1]:,} for testing"
     n = [len(np.unique(groups[side[0]])) for side in sides]

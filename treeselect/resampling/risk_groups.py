@@ -249,11 +249,10 @@ def group_by_risk(
     found = run_all(_held_out, calls, workers_for(result.n_jobs), "Folds", result.progress)
     for rows, own_risk, own_survival in found:
         risk[rows], survival[rows] = own_risk, own_survival
-    told = ~np.isnan(risk)
     rows = np.flatnonzero((weight > 0) & ~np.isnan(survival))
     if not len(rows):
         raise OptionError(held_out.NO_STRATA)
-    are_copies = outer.weights.are_copies
+    are_copies, copies = outer.weights.are_copies, outer.weights.copies
     mass = weight if are_copies else weight / weight[rows].mean()
     members = [rows[own] for own in held_out.quantile_groups(risk[rows], weight[rows], n_groups)]
     middle = weighted_median(risk[rows], weight[rows])
@@ -264,12 +263,12 @@ def group_by_risk(
             held_out.observed_curve(problem.y[own], x, held_out.effective_rows(x, are_copies))
             for own, x in zip(members, each, strict=True)
         ),
-        n_rows=np.array([len(own) for own in members]),
+        n_rows=np.array([copies[own].sum() for own in members]),
         risk=np.array([weighted_median(risk[own], weight[own]) / middle for own in members]),
         horizon=at,
         predicted=np.array([np.average(survival[own], weights=mass[own]) for own in members]),
         time=known.time,
-        n_left_out=int((told & (weight > 0)).sum()) - len(rows),
+        n_left_out=int(copies[~np.isnan(risk)].sum() - copies[rows].sum()),
         spans=tuple(np.stack([*problem.y[own][:, [START, STOP]].T, mass[own]]) for own in members),
         **outer.told(result, seed),
     )

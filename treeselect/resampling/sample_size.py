@@ -229,8 +229,8 @@ def sample_size(
     found = SampleSize(family, parameters, expected, largest, criteria, share)
     if "horizon" not in known:
         return found
-    error = _Z * math.sqrt(known["rate"] / round(known["follow_up"] * found.n, 1))
-    rates = (known["rate"], known["rate"] - error, known["rate"] + error)
+    error = _Z * math.sqrt(known["rate"] / (known["follow_up"] * found.n))
+    rates = (known["rate"], max(known["rate"] - error, 0.0), known["rate"] + error)
     risk, low, high = (1 - math.exp(-own * known["horizon"]) for own in rates)
     return SampleSize(family, parameters, expected, largest, criteria, share, (risk, low, high))
 

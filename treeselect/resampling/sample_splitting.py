@@ -143,14 +143,11 @@ def fit_part(
         fit = fit_linear(here, response.family.name, response.name, response.classes)
         if fit.problems:
             raise DataError(fit.problems[0])
-        has_columns = set(here.term_of) | (set(terms) - aliased.keys())
-        p_values = {
-            term: term_p_value(fit, term) if term in has_columns else float("nan") for term in terms
-        }
-        tested = [p for term, p in p_values.items() if term in has_columns]
-        if not np.isfinite(tested).all():
+        known = {term: term_p_value(fit, term) for term in terms if term in here.term_of}
+        if not np.isfinite(list(known.values())).all():
             raise DataError("The tests can't be computed.")
         fit = with_infinite(fit)
+        p_values = {term: known.get(term, float("nan")) for term in terms}
         return SplitFit(terms, p_values, fit, "", n_fitted, n_dropped, tuple(aliased))
     return SplitFit(terms, dict.fromkeys(terms, 1.0), None, reasons[0], n_fitted, n_dropped)
 

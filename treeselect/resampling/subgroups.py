@@ -298,7 +298,7 @@ def read_subgroups(column: Any, source: Source, rows: IntArray) -> tuple[list[st
         names = ["missing" if code == last else str(read.levels[code]) for code in present]
     else:
         levels, codes = np.unique(read.values, return_inverse=True)
-        form = (lambda value: str(bool(value))) if read.is_bool else "{:g}".format
+        form = (lambda value: str(bool(value))) if read.is_bool else "{:.15g}".format
         names = ["missing" if np.isnan(value) else form(value) for value in levels]
     if len(names) > _MOST_GROUPS:
         raise OptionError(

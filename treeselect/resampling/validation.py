@@ -480,7 +480,8 @@ def _measures(
     family, at, nothing = problem.family, rows.rows, np.full(3, np.nan)
     if not len(at):
         return nothing
-    score = known_score(family, problem.y, risk, rows.values, training.values)
+    learned = training.values * problem.in_training
+    score = known_score(family, problem.y, risk, rows.values, learned)
     mass = rows.values[at].astype(np.float64)
     mass = mass if rows.are_copies else mass / mass.mean()
     eta = held_out.linear_predictor(family, risk)
@@ -488,5 +489,5 @@ def _measures(
     found = recalibrate(family.name, problem.y[at], eta[at], mass, offset=offset)
     intercept = found.intercept
     if family.has_times:
-        intercept = held_out.excess_events(problem.y, eta, training.values, at, mass)
+        intercept = held_out.excess_events(problem.y, eta, learned, at, mass)
     return np.array([score, found.slope, intercept])
