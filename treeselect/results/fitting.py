@@ -30,7 +30,7 @@ from treeselect.designs.problem import FeatureGroups, Problem, check_size, noun_
 from treeselect.designs.response import with_positive
 from treeselect.designs.row_sample import check_size_of_sample, outcomes, read_all
 from treeselect.designs.weights import read_offset
-from treeselect.engine.arrays import FloatArray, IntArray
+from treeselect.engine.arrays import AnyArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import at_least
 from treeselect.errors import FormulaError, OptionError, StabilityError, listing, quoted
@@ -263,7 +263,7 @@ def confirm(
     offset = read_offset(request.offset, frame)
     del frame
     own = np.searchsorted(full.rows, design.response.rows)
-    drawn = np.bincount(own, design.weight, len(full.rows)).astype(every.values.dtype)
+    drawn: AnyArray = np.bincount(own, design.weight, len(full.rows)).astype(every.values.dtype)
     others = np.flatnonzero(every.values[full.rows] > drawn)
     n = min(len(others), MOST_SCORED)
     # A score of the family may need the training rows, too.
@@ -460,7 +460,7 @@ def _merged(asked: Asked, changes: Mapping[str, Any]) -> dict[str, Any]:
         old = {name: value for name, value in old.items() if name in known}
     elif changes.get("k") is not None and isinstance(old["method"], Method):
         old["method"] = old["method"].tuned(None)
-    new = old | changes
+    new = {**old, **changes}
     own = {name: value for name, value in new.items() if name not in known}
     tuning = find_method(new["method"], own).tuning_name
     dropped = tuning if changes.get("k") is not None else "k" if tuning in changes else ""
