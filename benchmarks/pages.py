@@ -107,7 +107,7 @@ SETS = {
     "counts": lambda: fitted(
         "rings ~ . + sex:length", stored("abalone").sample(1000, random_state=1), family="poisson"
     ),
-    "survival": lambda: fitted("Surv(time, cens) ~ .", datasets.load_gbsg2(), judged=True),
+    "survival": lambda: fitted("Surv(time, cens) ~ .", datasets.load("gbsg2"), judged=True),
     "comparison": comparison, "hostile": hostile,
     "friedman": lambda: fitted(
         "y ~ .", datasets.simulate_friedman(200, seed=1).data, k=2, resamples=2

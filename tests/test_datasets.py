@@ -159,7 +159,7 @@ def test_the_seed_decides_and_the_truth_names_columns(simulate: Callable[[int], 
 
 
 def test_gbsg2_is_the_trial() -> None:
-    data = datasets.load_gbsg2()
+    data = datasets.load("gbsg2")
     pd.testing.assert_frame_equal(data, datasets.load("gbsg2"))
     assert " ".join(data.columns) == (
         "horTh age menostat tsize tgrade pnodes progrec estrec time cens"

@@ -344,7 +344,7 @@ class SelectionResult(Summarised):
         Examples
         --------
         >>> import treeselect
-        >>> data = treeselect.datasets.load_gbsg2()
+        >>> data = treeselect.datasets.load("gbsg2")
         >>> fit = treeselect.select("Surv(time, cens) ~ .", data, method="mrmr", k=2, seed=1)
         >>> fit.predict(data.head(2), type="survival", times=[365, 1000]).columns.to_list()
         ['365', '1000']

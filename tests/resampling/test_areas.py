@@ -55,7 +55,7 @@ def test_censoring_that_tells_nothing_has_no_bearing():
 
 
 def test_areas_of_a_performance():
-    data = treeselect.datasets.load_gbsg2()
+    data = treeselect.datasets.load("gbsg2")
     fit = treeselect.select("Surv(time, cens) ~ age + pnodes", data, method="mrmr", k=1, seed=1)
     performance = fit.performance(2, horizon=1000)
     table = performance.auc([500, 1000])

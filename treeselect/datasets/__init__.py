@@ -6,7 +6,6 @@ Input: a name or a seed. Output: pandas frames, and for simulated data the terms
 from treeselect.datasets.examples import (
     Simulated,
     load,
-    load_gbsg2,
     simulate_correlated_titanic,
     simulate_friedman,
     simulate_noisy_copies,
@@ -16,7 +15,6 @@ from treeselect.datasets.examples import (
 __all__ = [
     "Simulated",
     "load",
-    "load_gbsg2",
     "simulate_correlated_titanic",
     "simulate_friedman",
     "simulate_noisy_copies",

@@ -471,56 +471,6 @@ def _followed(
 # --- real data -----------------------------------------------------------------------------------
 
 
-def load_gbsg2() -> pd.DataFrame:
-    """Load the German Breast Cancer Study Group trial: hormone therapy and seven markers.
-
-    Women with node-positive breast cancer, recruited from 1984 to 1989, and their recurrence-free
-    survival times [1]_ [2]_.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A new frame at each call: 686 rows, 10 columns, no missing values, the response last.
-
-        ==============  =======  ===================================================
-        column          type     meaning
-        ==============  =======  ===================================================
-        ``horTh``       text     hormone therapy with tamoxifen: ``no``, ``yes``
-        ``age``         integer  years, 21 to 80
-        ``menostat``    text     menopausal status: ``Pre``, ``Post``
-        ``tsize``       integer  tumour size in mm, 3 to 120
-        ``tgrade``      text     tumour grade: ``I``, ``II``, ``III``
-        ``pnodes``      integer  positive lymph nodes, 1 to 51
-        ``progrec``     integer  progesterone receptor in fmol/mg, 0 to 2380
-        ``estrec``      integer  oestrogen receptor in fmol/mg, 0 to 1144
-        ``time``        integer  recurrence-free survival in days, 8 to 2659
-        ``cens``        integer  1: recurrence or death (299 rows), 0: censored
-        ==============  =======  ===================================================
-
-    Notes
-    -----
-    ``cens`` keeps its published name, but 1 is the event, not censoring. The copy comes unchanged
-    from the Python package lifelines 0.30.3 (MIT licence).
-
-    References
-    ----------
-    .. [1] M. Schumacher, G. Bastert, H. Bojar and others (1994). Randomized 2 x 2 trial evaluating
-       hormonal treatment and the duration of chemotherapy in node-positive breast cancer patients.
-       Journal of Clinical Oncology 12(10).
-    .. [2] W. Sauerbrei, P. Royston (1999). Building multivariable prognostic and diagnostic models:
-       transformation of the predictors by using fractional polynomials. Journal of the Royal
-       Statistical Society A 162(1).
-
-    Examples
-    --------
-    >>> from treeselect.datasets import load_gbsg2
-    >>> women = load_gbsg2()
-    >>> women.shape, int(women["cens"].sum())
-    ((686, 10), 299)
-    """
-    return shipped("gbsg2")
-
-
 def _colon() -> pd.DataFrame:
     """The chips as rows: the file has a row for each gene, in thousandths, which is far smaller."""
     chips = shipped("colon").set_index("gene").rename_axis(index=None).T / 1000
@@ -531,7 +481,7 @@ def _colon() -> pd.DataFrame:
 _LOADERS: dict[str, Callable[[], pd.DataFrame]] = {
     "titanic": partial(shipped, "titanic"),
     "titanic_correlated": lambda: simulate_correlated_titanic().data,
-    "gbsg2": load_gbsg2,
+    "gbsg2": partial(shipped, "gbsg2"),
     "bodyfat": partial(shipped, "bodyfat"),
     "german_credit": partial(shipped, "german_credit"),
     "colon": _colon,
@@ -548,7 +498,8 @@ def load(name: str) -> pd.DataFrame:
         and missing values. ``boat`` and ``body`` were recorded after the sinking and reveal the
         response ``survived``.
         ``"titanic_correlated"``: the data of `simulate_correlated_titanic` with its default seed.
-        ``"gbsg2"``: the 686 women of `load_gbsg2`, with times to recurrence.
+        ``"gbsg2"``: 686 women with node-positive breast cancer, hormone therapy, seven markers, and
+        days to recurrence or death: ``time``, and ``cens``, where 1 is the event [4]_.
         ``"bodyfat"``: 251 men, age, weight (kg), height and ten circumferences (cm), and the
         percentage of body fat ``siri``, as Heinze, Wallisch and Dunkler (2018) prepared them [1]_.
         ``"german_credit"``: 1000 loans, 20 columns, most of them factors, and the response
@@ -579,6 +530,9 @@ def load(name: str) -> pd.DataFrame:
     .. [2] H. Hofmann (1994). Statlog (German Credit Data). UCI Machine Learning Repository.
     .. [3] U. Alon and others (1999). Broad patterns of gene expression revealed by clustering
        analysis of tumor and normal colon tissues probed by oligonucleotide arrays. PNAS 96.
+    .. [4] W. Sauerbrei, P. Royston (1999). Building multivariable prognostic and diagnostic models:
+       transformation of the predictors by using fractional polynomials. Journal of the Royal
+       Statistical Society A 162(1).
 
     Examples
     --------

@@ -195,10 +195,7 @@ def sampled(
         parts = []
         # One stratum at a time: the numbers of all rows in order would take eight bytes a row.
         for stratum, n in enumerate(_shares(sizes, wanted)):
-            own, rows = (
-                rng.choice(sizes[stratum], n, replace=False),
-                np.flatnonzero(strata == stratum),
-            )
+            rows, own = np.flatnonzero(strata == stratum), rng.choice(sizes[stratum], n, False)
             if copies is not None:
                 own = np.searchsorted(np.cumsum(copies[rows]), own, "right")
             parts.append(rows[own])

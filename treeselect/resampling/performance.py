@@ -337,7 +337,7 @@ class Performance(printing.Summarised, Scored, Stoppable):
         Examples
         --------
         >>> import treeselect
-        >>> data = treeselect.datasets.load_gbsg2()
+        >>> data = treeselect.datasets.load("gbsg2")
         >>> fit = treeselect.select("Surv(time, cens) ~ .", data, method="mrmr", k=3, seed=1)
         >>> found = fit.performance(folds=3, horizon=1460).auc([730, 1460])
         >>> found["auc"].between(0.5, 1).all()

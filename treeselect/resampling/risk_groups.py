@@ -45,7 +45,7 @@ class RiskGroups(Summarised, OfFolds):
     Examples
     --------
     >>> import treeselect
-    >>> data = treeselect.datasets.load_gbsg2()
+    >>> data = treeselect.datasets.load("gbsg2")
     >>> fit = treeselect.select("Surv(time, cens) ~ .", data, method="mrmr", k=2, seed=1)
     >>> found = fit.model.risk_groups()
     >>> list(found.names)
@@ -107,7 +107,7 @@ class RiskGroups(Summarised, OfFolds):
         Examples
         --------
         >>> import treeselect
-        >>> data = treeselect.datasets.load_gbsg2()
+        >>> data = treeselect.datasets.load("gbsg2")
         >>> fit = treeselect.select("Surv(time, cens) ~ .", data, method="mrmr", k=2, seed=1)
         >>> found = fit.model.risk_groups(n_groups=2, folds=3).at([0, 365])
         >>> found["survival"].round(2).to_list()[::2]

@@ -69,7 +69,7 @@ def cumulative_incidence(fits: Mapping[str, Any], new: Any, times: float | Seque
     Examples
     --------
     >>> import treeselect
-    >>> data = treeselect.datasets.load_gbsg2()
+    >>> data = treeselect.datasets.load("gbsg2")
     >>> data["kind"] = ["censored", "relapse"] * 343
     >>> data.loc[data["cens"] == 0, "kind"] = "censored"
     >>> data.loc[data["cens"].eq(1) & data["kind"].eq("censored"), "kind"] = "death"

@@ -550,7 +550,7 @@ class ModelView:
         Examples
         --------
         >>> import treeselect
-        >>> data = treeselect.datasets.load_gbsg2()
+        >>> data = treeselect.datasets.load("gbsg2")
         >>> fit = treeselect.select("Surv(time, cens) ~ .", data, method="mrmr", k=2, seed=1)
         >>> fit.model.risk_groups(folds=3).calibration()["group"].to_list()
         ['low', 'middle', 'high']
