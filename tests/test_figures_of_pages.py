@@ -58,3 +58,7 @@ def test_the_page_on_losses_counts_those_of_the_table():
     assert f"On {lost} of {n} real tables" in page
     assert f"On {lost - others} of these only larger sets do" in page
     assert f"On {others} of the {n} tables" in page
+
+
+def test_pages_tell_recalls():
+    assert len(recalls()) >= 8
