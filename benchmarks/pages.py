@@ -26,6 +26,7 @@ import treeselect
 from treeselect import datasets
 
 WIDTHS = (400, 500, 768, 1280)
+BROWSER = ("chromium", "chromium-browser", "google-chrome")
 SLACK = 2
 """Pixels by which a box of a label, which is taller than its letters, may leave its figure."""
 
@@ -159,11 +160,13 @@ addEventListener("load", () => {
 """
 
 
+def browser():
+    """The path of a browser, None where there is none."""
+    return next(filter(None, map(shutil.which, BROWSER)), None)
+
+
 def faults(page):
     """Labels that can't be read, as (width, what, label), and pages that hang over."""
-    browser = next(
-        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))
-    )
     with tempfile.TemporaryDirectory() as folder:
         frames = "".join(
             f'<iframe src="{page.resolve().as_uri()}" width="{width}" height="900"></iframe>'
@@ -172,7 +175,7 @@ def faults(page):
         wrapper = Path(folder) / "wrapper.html"
         script = _MEASURE.replace("SLACK", str(SLACK))
         wrapper.write_text(f"<!DOCTYPE html><meta charset=utf-8>{script}{frames}", "utf-8")
-        command = [browser, *_FLAGS, f"--user-data-dir={folder}", wrapper.as_uri()]
+        command = [browser(), *_FLAGS, f"--user-data-dir={folder}", wrapper.as_uri()]
         dom = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return json.loads(html.unescape(re.search(r'<pre id="found">(.*?)</pre>', dom, re.S)[1]))
 

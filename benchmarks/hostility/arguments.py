@@ -41,7 +41,8 @@ METHOD_OPTIONS = split({
     "newton": "True; False; None", "charge_each_split": "True; False", "discounts": "(); {}",
     "threshold": "0.0; 0.1; 1.0", "kind": "'unbiased'; 'mdi'; 'permutation'",
     "step": "0.2; 0.5; 0.9", "share": "0.5; 0.1", "level": "0.01; 0.05; 0.5", "max_rounds": "5; 8",
-    "left": "None; 0.9; 0.1; 1e-9; 1.0", "margin": "1.0; 0.0; 10.0", "time_limit": "1.0; None",
+    "unexplained": "None; 0.9; 0.1; 1e-9; 1.0", "margin": "1.0; 0.0; 10.0",
+    "time_limit": "1.0; None",
     "refine": "True; False", "correction": "'bonferroni'; 'bh'",
     "scheme": "'difference'; 'quotient'", "n_bins": "2; 10; 3", "delta": "0.0; 0.1; 0.9",
     "block_size": "5; None; 20", "n_shuffles": "1; 2", "C": "1.0; 0.01; 100.0",
@@ -57,7 +58,8 @@ OWN_OPTIONS = split({
 """Those of methods that mean something else by a name."""
 
 TUNING = (
-    "lam", "gamma", "mu", "threshold", "share", "level", "delta", "c_sd", "penalty", "gain", "left",
+    "lam", "gamma", "mu", "threshold", "share", "level", "delta", "c_sd", "penalty", "gain",
+    "unexplained",
 )  # fmt: skip
 
 ARGUMENTS = split({
