@@ -234,9 +234,9 @@ def _strata(response: Response, copies: IntArray | None) -> tuple[AnyArray, str]
 
 def _quantile_strata(values: FloatArray, copies: IntArray | None = None) -> AnyArray:
     shares = np.arange(1, _QUANTILES) / _QUANTILES
-    edges: Any = np.quantile(values, shares)
-    if copies is not None:
-        edges = quantiles(values, copies, shares.tolist())
+    edges: Any = (
+        np.quantile(values, shares) if copies is None else quantiles(values, copies, [*shares])
+    )
     return np.searchsorted(np.unique(edges), values).astype(np.int16)
 
 
