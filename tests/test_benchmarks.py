@@ -3,7 +3,10 @@
 They run in this process, which has loaded the package and its kernels already.
 """
 
+import functools
 import importlib
+import importlib.metadata
+import importlib.util
 import inspect
 import itertools
 import json
@@ -43,9 +46,25 @@ def fit_few_trees(forest, *rows, **weights):
     return grow(forest.set_params(n_estimators=min(forest.n_estimators, 10)), *rows, **weights)
 
 
+@functools.cache
+def peers():
+    """Modules of the packages that only comparisons need, of which a machine has any number."""
+    lines = (FOLDER / "requirements.txt").read_text().splitlines()
+    needed = {line.split("==")[0] for line in lines if "==" in line}
+    modules = importlib.metadata.packages_distributions().items()
+    return {module for module, packages in modules if needed.intersection(packages)}
+
+
+find_spec = importlib.util.find_spec
+
+
 @pytest.fixture
 def run(monkeypatch, capsys):
-    """Runs a program, which ends well and writes no results; what it prints."""
+    """Runs a program without its peers; it ends well and writes no results. What it prints."""
+    absent = peers()
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name in absent else find_spec(name)
+    )
 
     def run(program, *arguments):
         path = FOLDER / program
@@ -72,7 +91,7 @@ def run(monkeypatch, capsys):
     ("program", "n_lines"),
     [
         ("analyses.py", 2 + 1),
-        ("answers.py", 2 + 3 + 2 + 1 + 2 + 1 + 2 + 3 + 3), ("engine.py", 2 + 18),
+        ("answers.py", 2 + 3 + 2 + 1 + 2 + 1 + 2 + 3 + 3), ("engine.py", 2 + 13),
         ("holds.py", 9 * (2 + 1)), pytest.param("hostile.py", 2 + 2, marks=on_linux),
         ("invariance.py", 2 + 3), ("kills.py", 2 + 1), ("noise.py", 2 + 1),
         ("originals.py", 2 + 11), ("pages.py", 0), ("papers/agreement.py", 2 + 98),
