@@ -41,12 +41,11 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from answers_data import DEVELOPMENT, FRESH, table
+from answers_data import DEVELOPMENT, FRESH, split, table
 from answers_programs import ANSWERS, DEFAULT, is_here, responses, score, truth_of, warm
 from cases import CASES, SEEDS
 from harness import Run, limited, mean_and_error, shown, shown_mean, signed
 from peers import filled, is_number, quiet
-from shootout import drawn
 from statsmodels.stats.proportion import proportion_confint
 from truth import judged
 
@@ -210,10 +209,7 @@ def one_table(name, methods, seconds, ended, beside=None):
     kind, rows and columns of sets that took them too long, `beside` the default's columns if its
     row stands."""
     frame, kind = table(name)
-    if kind == "survival":
-        train, new = drawn(frame.assign(y=frame["status"].astype(str)), "y", "binomial", 0)
-    else:
-        train, new = drawn(frame, "y", "gaussian" if kind == "poisson" else kind, 0)
+    train, new = split(frame, kind)
     judge = Judge(frame, kind, train, new)
     seed = zlib.crc32(name.encode()) % 10_000
     given = [frame.iloc[part].reset_index(drop=True) for part in (train, new)]

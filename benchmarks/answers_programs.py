@@ -86,7 +86,7 @@ def ours(train, new, kind, seed, **options):
 @lru_cache
 def warm():
     """Load the kernels before processes are forked from this one."""
-    from shootout import simulated
+    from answers_data import simulated
 
     with quiet():
         ours(*[simulated()[0]] * 2, "binomial", 1)

@@ -210,7 +210,7 @@ def main() -> None:
         "The evidence for treeselect, part by part: when each program last ran, and what it cost."
         ' "Other answers": the stored answers of the package or the program have changed since;'
         ' "other code", of programs that measure time: the code has. Of a program without a record,'
-        " the results that stand were written by a run of its own. `truth.py`, `shootout.py`,"
+        " the results that stand were written by a run of its own. `truth.py`, `same_size.py`,"
         " `answers.py`, `invariance.py` and `holds.py` run only the rows that lack, and their cost"
         " is that of these."
         f"{f' {hours:.1f} hours of wall time.' if hours else ''}",

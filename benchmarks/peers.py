@@ -9,7 +9,7 @@ docstrings say. A column of text is one unit: its indicator columns are summed, 
 Gaps are filled by the median, or are a level of their own.
 
 Python packages that are not among treeselect's own are pinned in ``benchmarks/requirements.txt``;
-those of R are called through ``shootout.R``, and looked up in R's usual library and in the folder
+those of R are called through ``peers.R``, and looked up in R's usual library and in the folder
 that R_PEERS names. ``absent()`` says which methods cannot run here, and why.
 """
 
@@ -398,7 +398,7 @@ def knockoffs(frame, response, kind, seed):
 
 # --- in R --------------------------------------------------------------------------------------
 
-_SCRIPT = Path(__file__).parent / "shootout.R"
+_SCRIPT = Path(__file__).parent / "peers.R"
 
 R_PACKAGES = {
     "l1": "glmnet", "ranger": "ranger", "ranger corrected": "ranger",

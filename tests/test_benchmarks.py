@@ -8,7 +8,6 @@ import importlib
 import importlib.metadata
 import importlib.util
 import inspect
-import itertools
 import json
 import runpy
 import shlex
@@ -16,11 +15,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 from sklearn.ensemble import RandomForestClassifier
 
 import treeselect
@@ -101,7 +96,7 @@ def run(monkeypatch, capsys):
         ("papers/grrf.py", 2 + 54 + 2 + 4 + 2 + 13), ("papers/heinze_bodyfat.py", 2 + 11),
         ("papers/regularized_trees.py", 2 + 3),
         ("prediction.py", 2 + 12 + 2 + 2 + 2 + 6), ("qvalues.py", 2 + 4 + 2),
-        ("shootout.py", 2 + 3 + 2 + 4),
+        ("same_size.py", 2 + 3 + 2 + 1),
         ("survival.py", 2 + 2), ("tested.py", 2 + 30), ("truth.py", 2 + 4),
         ("truth.py --peers 'forest importance'", 2 + 2), ("truth.py --rank", 2 + 41 + 2 + 3),
         pytest.param("whole.py", 2 + 1 + 2 + 1, marks=on_linux),
@@ -212,7 +207,7 @@ def test_behind_a_program_is_all_that_it_imports(evidence):
         return {path.relative_to(evidence.FOLDER).as_posix() for path in found}
 
     assert behind("harness.py") == {"harness.py"}
-    assert {"shootout.py", "shootout_tables.py", "peers.py", "shootout.R"} <= behind("shootout.py")
+    assert {"same_size.py", "answers.py", "peers.py", "peers.R"} <= behind("same_size.py")
     assert {"papers/common.py", "harness.py"} <= behind("papers/gbfs.py")
     assert {"hostility/calls.py", "hostility/tables.py"} <= behind("hostile.py")
     assert "peers.py" not in behind("papers/gbfs.py")
@@ -250,33 +245,3 @@ def test_what_is_done_is_not_run_again_and_what_fails_is(evidence, monkeypatch, 
     absent = evidence.Part("other", "Why?", ("good.py",), ("no_such_module",))
     assert run(absent, "--again")[0]
     assert "left out, without no_such_module" in capsys.readouterr().out
-
-
-def test_no_name_of_a_front_hides_a_dot_or_another_name(monkeypatch):
-    monkeypatch.syspath_prepend(FOLDER)
-    figures = importlib.import_module("shootout_tables")
-    rng = np.random.default_rng(4)
-    points = pd.DataFrame(rng.uniform(size=(20, 2)) ** 2, columns=["x", "y"])
-    points.index = [figures.DEFAULT, *(f"method {j}" for j in range(1, 20))]
-    fig = Figure(figsize=(6, 5))
-    FigureCanvasAgg(fig)
-    axis = fig.subplots()
-    axis.scatter(points["x"], points["y"])
-    axis.margins(x=0.12)
-    figures._name_points(axis, points, [figures.DEFAULT])
-    boxes = [text.get_window_extent() for text in axis.texts]
-    dots = axis.transData.transform(points.to_numpy())
-    assert len(boxes) == len(points)
-    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
-    assert not any(box.contains(*dot) for box in boxes for dot in dots)
-    assert all(axis.bbox.x0 < box.x0 and box.x1 < axis.bbox.x1 for box in boxes)
-
-
-def test_a_program_with_rows_is_not_called_missing(monkeypatch):
-    monkeypatch.syspath_prepend(FOLDER)
-    tables = importlib.import_module("shootout_tables")
-    rows = pd.DataFrame({"method": ["EBM", "EBM", "VSURF"], "problem": [None, "too slow", ""]})
-    words = tables.note(rows, {"EBM": "interpret", "abess": "abess"}).split("; ")
-    assert words[:2] == ["abess lacks abess", "EBM: 1 case without a result"]
-    assert words[2].startswith("not run yet: ")
-    assert not {"EBM", "VSURF", "abess"} & set(words[2].removeprefix("not run yet: ").split(", "))

@@ -1,4 +1,4 @@
-# Rscript shootout.R METHOD frame.csv KIND SEED: the columns of a frame with response y, best first.
+# Rscript peers.R METHOD frame.csv KIND SEED: the columns of a frame with response y, best first.
 # KIND is binomial, multinomial or gaussian. Packages are looked up in R_PEERS, too.
 .libPaths(c(Sys.getenv("R_PEERS"), .libPaths()))
 arguments <- commandArgs(trailingOnly = TRUE)
