@@ -320,6 +320,8 @@ def test_rows_must_match_and_responses_be_known(data):
         clone(QUICK).fit(X, y[:10])
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         clone(QUICK).fit(X, y, sample_weight=[1.0])
+    with pytest.raises(OptionError, match=r"`y` and X .*\n  Found: 1 and"):
+        clone(QUICK).set_params(formula="y ~ .").fit(X, (1,))
     with pytest.raises(ValueError, match="Input y contains NaN"):
         clone(QUICK).fit(X, np.where(y, 1.0, np.nan))
 

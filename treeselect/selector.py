@@ -14,7 +14,7 @@ import narwhals as nw
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import check_array, check_consistent_length, check_random_state, column_or_1d
+from sklearn.utils import check_array, check_random_state, column_or_1d
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
@@ -328,7 +328,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         frame = self._read(X, y)
         names = list(frame.columns)
         known = _read_response(y, self)
-        check_consistent_length(frame, known)
+        _check_length(known, frame)
         read_weights(sample_weight, frame, "sample_weight", self.weights_kind)  # named as here
         arguments |= {
             "weights": sample_weight,
@@ -561,6 +561,14 @@ def _frame(X: Any) -> pd.DataFrame:
     return read_data(X).copy(deep=False)
 
 
+def _check_length(y: Any, frame: pd.DataFrame) -> None:
+    if length(y) != len(frame):
+        raise OptionError(
+            "`y` and X have inconsistent numbers of samples.\n"
+            f"  Found: {described(y) if length(y) is None else length(y)} and {len(frame)}."
+        )
+
+
 def _with_response(frame: pd.DataFrame, y: Any, formula: Any) -> pd.DataFrame:
     """The frame with the variable on the left-hand side of the formula."""
     import pandas as pd
@@ -568,7 +576,7 @@ def _with_response(frame: pd.DataFrame, y: Any, formula: Any) -> pd.DataFrame:
     names = _response_names(formula)
     if y is None or len(names) != 1:
         return frame
-    check_consistent_length(frame, y)
+    _check_length(y, frame)
     values = y.reset_index(drop=True) if isinstance(y, pd.Series) else column_or_1d(y, warn=True)
     (name,) = names
     if name not in frame:

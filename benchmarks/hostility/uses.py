@@ -106,7 +106,7 @@ def hard(at: float, value: Any, call: Any, *given: Any, **options: Any) -> Any:
     names = [name for name, kind in kinds.items() if name != "n_jobs" and "VAR_" not in kind]
     names += [name for name in options if name not in names]
     if names:
-        name = names[int(at * len(names))]
+        name = names[min(int(at * len(names)), len(names) - 1)]
         (bound.arguments if name in kinds else bound.kwargs)[name] = value
     return call(*bound.args, **bound.kwargs)
 

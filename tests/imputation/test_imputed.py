@@ -320,8 +320,8 @@ def test_rows_that_differ_between_frames_are_told_of_each(four_frames):
     frames = [four_frames[0], four_frames[1].assign(a=lambda d: d["a"].where(d.index > 9))]
     found = treeselect.select("y ~ a + b", frames, k=1, method="lasso", missing="drop", seed=1)
     said = " ".join(found.summary().as_text().split())
-    assert "Imputation 1: Rows used: 90. " in said
-    assert "Imputation 2: Rows used: 90. Left out of all training" in said
+    assert "Imputation 1: Rows with a missing value in a candidate term have no part" in said
+    assert "Imputation 2: 10 rows with a missing value in a candidate term have no part" in said
 
 
 def test_labels_are_shown(found):

@@ -111,6 +111,8 @@ def test_splines_are_natural_cubic_ones():
     np.testing.assert_allclose(np.diff(bent[3:], 2, axis=0), 0, atol=1e-9)
     step, far = np.diff(spline_basis(np.array([2.0, 3.0]), knots), axis=0), np.array([1e10, 1e200])
     np.testing.assert_allclose(spline_basis(far, knots), far[:, np.newaxis] * step, rtol=1e-9)
+    large = spline_basis(1e150 * inside, 1e150 * knots)
+    np.testing.assert_allclose(large, 1e150 * basis, rtol=1e-12)
     assert spline_basis(beyond, np.empty(0)).tolist() == beyond[:, np.newaxis].tolist()
 
 

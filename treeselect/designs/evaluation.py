@@ -578,14 +578,16 @@ def spline_basis(x: FloatArray, knots: FloatArray) -> FloatArray:
     """Restricted cubic splines: cubic between knots, linear beyond them, shape (n_rows, 1) without
     knots and (n_rows, n_knots - 1) with three or more. The first column is x itself. Harrell
     (2015), Regression Modeling Strategies, equation 2.25, with the terms divided by
-    ``(t_k - t_1)^2``; no far value is cubed, of which nothing but rounding would be left."""
+    ``(t_k - t_1)^2``; no far value is cubed, of which nothing but rounding would be left, and only
+    shares of the range of the knots are, so that no large number overflows."""
     if not len(knots):
         return x[:, np.newaxis]
-    start, before, last = knots[:-2], knots[-2], knots[-1]
-    cubes = np.maximum(np.minimum(x, last)[:, np.newaxis] - knots[:-1], 0.0) ** 3
-    bent = cubes[:, :-1] - cubes[:, -1:] * (last - start) / (last - before)
-    bent += np.maximum(x - last, 0.0)[:, np.newaxis] * 3 * (last - start) * (before - start)
-    return np.column_stack([x, bent / (last - knots[0]) ** 2])
+    width = knots[-1] - knots[0]
+    start, before = (knots[-1] - knots[:-2]) / width, (knots[-1] - knots[-2]) / width
+    cubes = (np.maximum(np.minimum(x, knots[-1])[:, np.newaxis] - knots[:-1], 0.0) / width) ** 3
+    bent = width * (cubes[:, :-1] - cubes[:, -1:] * start / before)
+    bent += np.maximum(x - knots[-1], 0.0)[:, np.newaxis] * 3 * start * (start - before)
+    return np.column_stack([x, bent])
 
 
 def spline_knots(x: FloatArray, weight: WeightArray, n_knots: int) -> FloatArray:

@@ -23,12 +23,13 @@ from treeselect.designs.encoding import (
 )
 from treeselect.designs.families import Family
 from treeselect.designs.modeldata import ModelData, row_counts
-from treeselect.designs.problem import Missing
+from treeselect.designs.problem import CodedColumns, Missing
 from treeselect.designs.response import Response, with_positive
 from treeselect.designs.row_sample import draw
 from treeselect.designs.scoring import Scoring, check_scoring, with_scoring
 from treeselect.designs.units import make_units
 from treeselect.designs.weights import (
+    RowWeights,
     WeightsKind,
     check_kind,
     check_offset,
@@ -214,7 +215,8 @@ def prepare(
     )
     directions = read_monotone(request.monotone, spec.terms, response.family)
     design = design.constrained(directions)
-    notes += [*monotone_notes(directions, parsed.terms), *_MISSING_NOTES[request.missing]]
+    notes += monotone_notes(directions, parsed.terms)
+    notes += _missing_notes(request.missing, design, own)
     spec = dataclasses.replace(spec, na=codes)
     notes += response_notes(response, request.family)
     if not parsed.has_intercept:
@@ -255,19 +257,27 @@ _COPIES_NOTE = (
     " suggest, scores are too good: give its number as `fold_groups`."
 )
 
-_MISSING_NOTES: dict[str, tuple[str, ...]] = {
-    "level": (),
-    "impute": (
-        "Missing values are imputed by the other candidate terms, in the final model by the other"
-        " selected terms, without the response; each fold and resample learns this from its own"
-        " training rows. It is regression imputation, not multiple: intervals and tests take"
-        " imputed values for known ones.",
-    ),
-    "drop": (
-        "Rows with a missing value in a candidate term have no part in the selection or in the"
-        " final model; they are predicted and scored, but for `refit()`.",
-    ),
-}
+
+def _missing_notes(rule: Missing, design: CodedColumns, weights: RowWeights) -> list[str]:
+    """What becomes of missing values."""
+    if rule == "impute":
+        return [
+            "Missing values are imputed by the other candidate terms, in the final model by the"
+            " other selected terms, without the response; each fold and resample learns this from"
+            " its own training rows. It is regression imputation, not multiple: intervals and"
+            " tests take imputed values for known ones."
+        ]
+    if rule == "level":
+        return []
+    pairs = zip(design.columns, design.n_levels, strict=True)
+    gaps = [np.isnan(column) if n is None else column == 0 for column, n in pairs]
+    n = int(weights.copies[np.logical_or.reduce(gaps)].sum()) if gaps else 0
+    rows = {0: "Rows", 1: "1 row"}.get(n, f"{n:,} rows")
+    verb, they = ("has", "it is") if n == 1 else ("have", "they are")
+    return [
+        f"{rows} with a missing value in a candidate term {verb} no part in the selection or in"
+        f" the final model; {they} predicted and scored, but for `refit()`."
+    ]
 
 
 # --- The user's request: all arguments except the data, the method and how rows are held out -----

@@ -308,11 +308,7 @@ def rows_note(result: Fit) -> str:
 def excluded_rows(result: Fit) -> list[str]:
     """Why rows were not used, and how many."""
     counts, what = result.design.rows, result.design.response.parts_text
-    is_left = result.design.missing == "drop" and result.design.has_data
     reasons = {
-        "Left out of all training because a candidate term is missing": (
-            tables.missing_counts(result)[1] if is_left else 0
-        ),
         "Not drawn into the sample": counts.not_drawn,
         f"Excluded because {what} is missing": counts.no_response,
         "Excluded because their weight is 0": counts.no_weight,
