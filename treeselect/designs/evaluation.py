@@ -578,15 +578,14 @@ def spline_basis(x: FloatArray, knots: FloatArray) -> FloatArray:
     """Restricted cubic splines: cubic between knots, linear beyond them, shape (n_rows, 1) without
     knots and (n_rows, n_knots - 1) with three or more. The first column is x itself. Harrell
     (2015), Regression Modeling Strategies, equation 2.25, with the terms divided by
-    ``(t_k - t_1)^2``; no far value is cubed, of which nothing but rounding would be left, and only
-    shares of the range of the knots are, so that no large number overflows."""
+    ``(t_k - t_1)^2``; only shares of that width are cubed, whatever the unit of x."""
     if not len(knots):
         return x[:, np.newaxis]
-    width = knots[-1] - knots[0]
-    start, before = (knots[-1] - knots[:-2]) / width, (knots[-1] - knots[-2]) / width
-    cubes = (np.maximum(np.minimum(x, knots[-1])[:, np.newaxis] - knots[:-1], 0.0) / width) ** 3
+    last, width = knots[-1], knots[-1] - knots[0]
+    start, before = (last - knots[:-2]) / width, (last - knots[-2]) / width
+    cubes = (np.maximum(np.minimum(x, last)[:, np.newaxis] - knots[:-1], 0.0) / width) ** 3
     bent = width * (cubes[:, :-1] - cubes[:, -1:] * start / before)
-    bent += np.maximum(x - knots[-1], 0.0)[:, np.newaxis] * 3 * start * (start - before)
+    bent += np.maximum(x - last, 0.0)[:, np.newaxis] * 3 * start * (start - before)
     return np.column_stack([x, bent])
 
 
