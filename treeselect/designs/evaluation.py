@@ -582,7 +582,7 @@ def spline_basis(x: FloatArray, knots: FloatArray) -> FloatArray:
     if not len(knots):
         return x[:, np.newaxis]
     last, width = knots[-1], knots[-1] - knots[0]
-    start, before = (last - knots[:-2]) / width, (last - knots[-2]) / width
+    start, before = np.split((last - knots[:-1]) / width, [-1])
     cubes = (np.maximum(np.minimum(x, last)[:, np.newaxis] - knots[:-1], 0.0) / width) ** 3
     bent = width * (cubes[:, :-1] - cubes[:, -1:] * start / before)
     bent += np.maximum(x - last, 0.0)[:, np.newaxis] * 3 * start * (start - before)
