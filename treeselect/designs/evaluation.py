@@ -575,18 +575,18 @@ LEAST_DISTINCT = 8
 
 
 def spline_basis(x: FloatArray, knots: FloatArray) -> FloatArray:
-    """Restricted cubic splines: cubic between knots, linear beyond them, shape (n_rows, 1) without
-    knots and (n_rows, n_knots - 1) with three or more. The first column is x itself. Harrell
-    (2015), Regression Modeling Strategies, equation 2.25, with the terms divided by
-    ``(t_k - t_1)^2``; only shares of that width are cubed, whatever the unit of x."""
+    """Restricted cubic splines, linear beyond the knots, shape (n_rows, 1) without knots and
+    (n_rows, n_knots - 1) with three or more. The first column is x itself. Harrell (2015),
+    Regression Modeling Strategies, equation 2.25, divided by the square of the knots' width."""
     if not len(knots):
         return x[:, np.newaxis]
-    last, width = knots[-1], knots[-1] - knots[0]
-    start, before = np.split((last - knots[:-1]) / width, [-1])
-    cubes = (np.maximum(np.minimum(x, last)[:, np.newaxis] - knots[:-1], 0.0) / width) ** 3
-    bent = width * (cubes[:, :-1] - cubes[:, -1:] * start / before)
-    bent += np.maximum(x - last, 0.0)[:, np.newaxis] * 3 * start * (start - before)
-    return np.column_stack([x, bent])
+    width = knots[-1] - knots[0]  # no far or large value is cubed
+    z, t = x[:, np.newaxis] / width, knots / width
+    start, before, last = t[:-2], t[-2], t[-1]
+    cubes = np.maximum(np.minimum(z, last) - t[:-1], 0.0) ** 3
+    bent = cubes[:, :-1] - cubes[:, -1:] * (last - start) / (last - before)
+    bent += np.maximum(z - last, 0.0) * 3 * (last - start) * (before - start)
+    return np.column_stack([x, width * bent])
 
 
 def spline_knots(x: FloatArray, weight: WeightArray, n_knots: int) -> FloatArray:
