@@ -1,4 +1,4 @@
-"""Values of the factors of a formula, row by row, missing wherever one of their columns is; and for
+"""Values of the factors of a formula, row by row, missing wherever one of their columns is; for
 linear models formulaic's matrix of terms, and splines."""
 
 from __future__ import annotations
@@ -582,10 +582,9 @@ def spline_basis(x: FloatArray, knots: FloatArray) -> FloatArray:
         return x[:, np.newaxis]
     width = knots[-1] - knots[0]  # no far or large value is cubed
     z, t = x[:, np.newaxis] / width, knots / width
-    start, before, last = t[:-2], t[-2], t[-1]
-    cubes = np.maximum(np.minimum(z, last) - t[:-1], 0.0) ** 3
-    bent = cubes[:, :-1] - cubes[:, -1:] * (last - start) / (last - before)
-    bent += np.maximum(z - last, 0.0) * 3 * (last - start) * (before - start)
+    cubes = np.maximum(np.minimum(z, t[-1]) - t[:-1], 0.0) ** 3
+    bent = cubes[:, :-1] - cubes[:, -1:] * (t[-1] - t[:-2]) / (t[-1] - t[-2])
+    bent += np.maximum(z - t[-1], 0.0) * 3 * (t[-1] - t[:-2]) * (t[-2] - t[:-2])
     return np.column_stack([x, width * bent])
 
 
