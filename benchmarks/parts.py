@@ -54,7 +54,7 @@ PARTS = (
     Part("survival", "Is the selection right for right-censored times?",
         ("survival.py --jobs {jobs}",)),
     Part("noise", "Is nothing found where there is nothing?",
-        ("noise.py --sets 6 --jobs {jobs}", "qvalues.py --parts rules methods")),
+        ("qvalues.py --jobs {jobs}",)),
     Part("prediction", "Are predictions calibrated, and their intervals as wide as they should be?",
         ("prediction.py --jobs {jobs}",), ("lightgbm",)),
     Part("conditional", "Are tests of a column given all others right, and what do they find?",
