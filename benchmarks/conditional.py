@@ -20,7 +20,6 @@ times     right-censored times; two lines and a square in the log hazard, censor
           another column
 
 tests     ours: ``conditional_importance(None, given="all")``
-losses    ours as it was: p-values of the losses of score in 5 folds, drawn 5 times
 CFI       hidimstat's conditional feature importance (CPI) with a sampler by forests, 5 folds
 LOCO      hidimstat's leave-one-covariate-out, 5 folds, drawn 5 times
 dCRT      hidimstat's distilled conditional randomisation test, which is linear (D0CRT)
@@ -108,18 +107,14 @@ def of_terms(rng: np.random.Generator, n: int) -> pd.DataFrame:
 Found = dict[str, tuple[float, bool]]
 
 
-def ours(frame: pd.DataFrame, seed: int, folds: int | None) -> Found:
+def ours(frame: pd.DataFrame, seed: int) -> Found:
     """Ours."""
     left = "Surv(time, event)" if "time" in frame else "y"
     groups = {"pair": ["one", "other"]} if "one" in frame else None
     fit = treeselect.select(f"{left} ~ .", frame, method="lasso", k=2, groups=groups, seed=seed)
-    found = fit.model.conditional_importance(folds, given="all")
-    if folds is None:
-        table = found.tidy().set_index("term")
-        called = table["level"] <= RATE
-        return {term: (table.loc[term, "p_value"], called[term]) for term in table.index}
-    lost = {name: found.lost(unit) for unit, name in enumerate(found.units)}
-    return {u: (abs((x.mean <= 0) - x.p_value / 2), False) for u, x in lost.items()}
+    table = fit.model.conditional_importance(None, given="all").tidy()
+    rows = zip(table["term"], table["p_value"], table["level"], strict=True)
+    return {term: (p_value, level <= RATE) for term, p_value, level in rows}
 
 
 def coded(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, list[int]]]:
@@ -178,19 +173,18 @@ def knockoffs(frame: pd.DataFrame, seed: int) -> Found:
 
 
 PROGRAMS = {
-    "tests": lambda frame, seed: ours(frame, seed, None),
-    "losses": lambda frame, seed: ours(frame, seed, 5),
+    "tests": ours,
     "CFI": lambda frame, seed: hidimstat(frame, seed, "CFI"),
     "LOCO": lambda frame, seed: hidimstat(frame, seed, "LOCO"),
     "dCRT": distilled,
     "knockoffs": knockoffs,
 }
-SLOW = ("losses", "CFI", "LOCO")  # a third of the seeds
+SLOW = ("CFI", "LOCO")  # a third of the seeds
 
 
 def has(program: str, name: str) -> bool:
     """Whether a program is for a set: peers have no times, and two no factors."""
-    if program in ("tests", "losses", "LOCO"):
+    if program in ("tests", "LOCO"):
         return program == "tests" or name == "terms"
     return name != "times" and (name != "terms" or program == "CFI")
 
@@ -223,7 +217,7 @@ def main() -> None:
     for name in run.sets:
         for program in run.programs:
             needs = {"knockoffs": "knockpy"}.get(program, "hidimstat")
-            there = program in ("tests", "losses") or importlib.util.find_spec(needs) is not None
+            there = program == "tests" or importlib.util.find_spec(needs) is not None
             if f"{name}, {program}" in known or not has(program, name) or not there:
                 continue
             seeds = max(1, run.seeds // 3) if program in SLOW else run.seeds
@@ -242,7 +236,7 @@ def main() -> None:
     run.table(
         "conditional",
         rows.sort_values("set", key=lambda names: names.map(SETS.index), kind="stable"),
-        "treeselect (tests; losses: as it was), hidimstat 0.4 (CFI, LOCO, dCRT) and knockpy 1.3,"
+        "treeselect (tests), hidimstat 0.4 (CFI, LOCO, dCRT) and knockpy 1.3,"
         f" tests of each column given all others: share of what matters with p < {ALPHA} (power),"
         f" and of noise and of copies, {ALPHA:.0%} being allowed; at a false discovery rate of"
         f" {RATE}, share of what matters and of what is false; means over seeds (s.e.).",

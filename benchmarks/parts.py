@@ -56,7 +56,7 @@ PARTS = (
     Part("noise", "Is nothing found where there is nothing?",
         ("qvalues.py --jobs {jobs}",)),
     Part("prediction", "Are predictions calibrated, and their intervals as wide as they should be?",
-        ("prediction.py --jobs {jobs}",), ("lightgbm",)),
+        ("prediction.py --jobs {jobs}",)),
     Part("conditional", "Are tests of a column given all others right, and what do they find?",
         ("conditional.py --jobs {jobs}",), ("hidimstat", "knockpy")),
     Part("engine", "Are the kernels as fast as the best of others?", ("engine.py",),

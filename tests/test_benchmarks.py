@@ -100,7 +100,7 @@ def run(monkeypatch, capsys):
         ("papers/gbfs.py", 2 + 2 + 2 + 5),
         ("papers/grrf.py", 2 + 54 + 2 + 4 + 2 + 13), ("papers/heinze_bodyfat.py", 2 + 11),
         ("papers/regularized_trees.py", 2 + 3),
-        ("prediction.py", 2 + 12 + 2 + 2 + 2 + 6), ("qvalues.py", 2 + 4 + 1),
+        ("prediction.py", 2 + 12 + 2 + 2), ("qvalues.py", 2 + 4 + 1),
         ("shootout.py", 2 + 3 + 2 + 4),
         ("survival.py", 2 + 2), ("tested.py", 2 + 30), ("truth.py", 2 + 4),
         ("truth.py --peers 'forest importance'", 2 + 2), ("truth.py --rank", 2 + 41 + 2 + 3),
