@@ -76,7 +76,6 @@ HOLES = (
     "y ~ I(g == '`' + str({p}))", "y ~ I(`a'b` + {p} + `c'd`)", "y ~ Q({t})", "y ~ (x + g)^({p})",
     "y ~ x**({p})", "y ~ x + `a b` : I(g == {t})", "y ~ x:I(g == {t})",
     "y ~ log(I(exp((g == {t}) + 1)))", "y ~ x + I(g == {t}) - x",
-    "y ~ cs(x, df=4, constraints={t})", "y ~ cc(x, df=4, constraints={t})",
     "y ~ hashed(g, 3, contrasts=contr.treatment({t}))", "y ~ hashed(g, 3, contr.treatment({p}))",
     "y ~ C(g, contr.treatment(base={t}))", "y ~ I(`a b` + {p})", "y ~ I(g == '`a b`' + str({p}))",
     "y ~ I(x == f'{{p}}')",
