@@ -46,7 +46,6 @@ def fitted(formula, frame, *, judged=False, **options):
 
 
 TITANIC = "survived ~ pclass + sex + age + sibsp + parch + fare + embarked"
-BURN = {"method": "controlburn"}
 
 
 def german():
@@ -91,23 +90,11 @@ def hostile():
 
 
 SETS = {
-    "titanic": lambda: fitted(TITANIC, stored("titanic_raw"), judged=True, resamples=100, **BURN),
-    "titanic_correlated": lambda: fitted(
-        "survived ~ .", stored("titanic_correlated"), resamples=100, **BURN
+    "titanic": lambda: fitted(
+        TITANIC, stored("titanic_raw"), judged=True, resamples=100, method="controlburn"
     ),
-    **{
-        f"golub, {method}": lambda method=method: fitted(
-            "target ~ .", stored("gene/golub"), method=method, k=5
-        )
-        for method in ("grrf", "controlburn")
-    },
-    "adult": lambda: fitted(
-        "income ~ . - fnlwgt", stored("adult").sample(4000, random_state=1), **BURN
-    ),
+    "golub": lambda: fitted("target ~ .", stored("gene/golub"), method="grrf", k=5),
     "german": german, "abalone": abalone, "multiclass": multiclass,
-    "counts": lambda: fitted(
-        "rings ~ . + sex:length", stored("abalone").sample(1000, random_state=1), family="poisson"
-    ),
     "survival": lambda: fitted("Surv(time, cens) ~ .", datasets.load("gbsg2"), judged=True),
     "comparison": comparison, "hostile": hostile,
     "friedman": lambda: fitted(

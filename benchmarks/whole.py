@@ -325,25 +325,15 @@ def measured(run: Run, name: str, peers: Any = (), clock: str = "CPU s") -> list
 
 
 def table_of(summary: pd.DataFrame) -> list[dict]:
-    """A line for each case: ours, and the peer."""
-    lines = []
-    for name, part in summary.groupby("case", sort=False):
-        by = {row["who"] == OURS: row for row in part.to_dict("records")}
-        texts = {
-            is_ours: [
-                shown(by[is_ours][what], None, digits) if is_ours in by else ""
-                for what, digits in (("CPU s", 1), ("wall s", 1), ("MB", 0))
-            ]
-            for is_ours in (True, False)
+    """A line for each call and program."""
+    return [
+        {
+            "call": row["case"], "program": row["who"], "CPU s": shown(row["CPU s"], None, 1),
+            "wall s": shown(row["wall s"], None, 1), "MB more": shown(row["MB"], None, 0),
+            "load": shown(row["load"], None, 1),
         }
-        head = ("CPU s", "wall s", "MB more")
-        lines.append({
-            "call": name, **dict(zip(head, texts[True], strict=True)),
-            "peer": by.get(False, {"who": ""})["who"],
-            **{f"peer {w}": t for w, t in zip(head, texts[False], strict=True)},
-            "load": shown(part["load"].mean(), None, 1),
-        })  # fmt: skip
-    return lines
+        for row in summary.to_dict("records")
+    ]  # fmt: skip
 
 
 def exponent(values: np.ndarray, seconds: np.ndarray) -> tuple[float, float]:

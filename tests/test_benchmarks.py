@@ -104,7 +104,7 @@ def run(monkeypatch, capsys):
         ("shootout.py", 2 + 3 + 2 + 4),
         ("survival.py", 2 + 2), ("tested.py", 2 + 30), ("truth.py", 2 + 4),
         ("truth.py --peers 'forest importance'", 2 + 2), ("truth.py --rank", 2 + 41 + 2 + 3),
-        pytest.param("whole.py", 2 + 1 + 2 + 1, marks=on_linux),
+        pytest.param("whole.py", 2 + 2 + 2 + 1, marks=on_linux),
     ],
 )  # fmt: skip
 def test_a_program_prints_its_tables(run, program, n_lines):
