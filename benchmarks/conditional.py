@@ -23,8 +23,6 @@ tests     ours: ``conditional_importance(None, given="all")``
 CFI       hidimstat's conditional feature importance (CPI) with a sampler by forests, 5 folds
 LOCO      hidimstat's leave-one-covariate-out, 5 folds, drawn 5 times
 dCRT      hidimstat's distilled conditional randomisation test, which is linear (D0CRT)
-knockoffs knockpy's Gaussian knockoffs with the lasso, at a false discovery rate of 0.1, for which
-          ours are called by their level, from e-values; they call at least ten columns or none
 
 Forests of peers are scikit-learn's of 100 trees, on columns of zeros and ones for factors.
 """
@@ -160,24 +158,11 @@ def distilled(frame: pd.DataFrame, seed: int) -> Found:
     return {name: (p, False) for name, p in zip(X, np.ravel(search.pvalues_), strict=True)}
 
 
-def knockoffs(frame: pd.DataFrame, seed: int) -> Found:
-    """knockpy's Gaussian knockoffs."""
-    from knockpy.knockoff_filter import KnockoffFilter
-
-    X = frame.drop(columns="y")
-    np.random.seed(seed)
-    called = KnockoffFilter(fstat="lasso", ksampler="gaussian").forward(
-        X.to_numpy(), frame["y"].to_numpy(), fdr=RATE
-    )
-    return {name: (np.nan, bool(one)) for name, one in zip(X, called, strict=True)}
-
-
 PROGRAMS = {
     "tests": ours,
     "CFI": lambda frame, seed: hidimstat(frame, seed, "CFI"),
     "LOCO": lambda frame, seed: hidimstat(frame, seed, "LOCO"),
     "dCRT": distilled,
-    "knockoffs": knockoffs,
 }
 SLOW = ("CFI", "LOCO")  # a third of the seeds
 
@@ -216,8 +201,7 @@ def main() -> None:
     known = run.stands("conditional")
     for name in run.sets:
         for program in run.programs:
-            needs = {"knockoffs": "knockpy"}.get(program, "hidimstat")
-            there = program == "tests" or importlib.util.find_spec(needs) is not None
+            there = program == "tests" or importlib.util.find_spec("hidimstat") is not None
             if f"{name}, {program}" in known or not has(program, name) or not there:
                 continue
             seeds = max(1, run.seeds // 3) if program in SLOW else run.seeds
@@ -225,9 +209,7 @@ def main() -> None:
             *shares, seconds = np.array(found).T
             row = {"run": f"{name}, {program}", "set": name, "program": program, "seeds": seeds}
             row |= dict(zip(MEASURES, map(shown_mean, shares), strict=True))
-            if program == "knockoffs":
-                row |= dict.fromkeys(MEASURES[:3], "")
-            elif program != "tests":
+            if program != "tests":
                 row |= dict.fromkeys(MEASURES[3:], "")
             if name not in COPIES:
                 row["copies"] = ""
@@ -236,7 +218,7 @@ def main() -> None:
     run.table(
         "conditional",
         rows.sort_values("set", key=lambda names: names.map(SETS.index), kind="stable"),
-        "treeselect (tests), hidimstat 0.4 (CFI, LOCO, dCRT) and knockpy 1.3,"
+        "treeselect (tests) and hidimstat 0.4 (CFI, LOCO, dCRT),"
         f" tests of each column given all others: share of what matters with p < {ALPHA} (power),"
         f" and of noise and of copies, {ALPHA:.0%} being allowed; at a false discovery rate of"
         f" {RATE}, share of what matters and of what is false; means over seeds (s.e.).",

@@ -58,7 +58,7 @@ PARTS = (
     Part("prediction", "Are predictions calibrated, and their intervals as wide as they should be?",
         ("prediction.py --jobs {jobs}",)),
     Part("conditional", "Are tests of a column given all others right, and what do they find?",
-        ("conditional.py --jobs {jobs}",), ("hidimstat", "knockpy")),
+        ("conditional.py --jobs {jobs}",), ("hidimstat",)),
     Part("engine", "Are the kernels as fast as the best of others?", ("engine.py",),
         ("lightgbm",), measures_time=True),
     Part("whole", "How long do whole calls take, and how much memory?", ("whole.py --runs 1",),
