@@ -55,11 +55,11 @@ def binned(X, max_bins=MAX_BINS):
     return bin_columns([*X.T], [bin_edges(c, max_bins) for c in X.T], [0] * p, np.arange(p))
 
 
-def row(name, ours, peer, repeats, note="", times=1.0, clock=time.process_time):
-    """A line of the table: least seconds of each, measured in turn; the peer's are multiplied."""
+def row(name, ours, peer, repeats, note="", clock=time.process_time):
+    """A line of the table: least seconds of each, measured in turn."""
     ours()  # compiled, and in memory
     (a, _), (b, _) = in_turns({"ours": ours, "peer": peer}, repeats, clock).values()
-    return {"row": name, "ours": a, "peer": b * times, "note": note}
+    return {"row": name, "ours": a, "peer": b, "note": note}
 
 
 def boosted(data, y, loss, rounds, penalty=None, n_threads=1):
@@ -169,18 +169,13 @@ def forests(size, repeats):
 
 
 def prediction(size, repeats):
-    """New numbers by the boosted trees of each library; of treelite, by those of LightGBM."""
+    """New numbers by the boosted trees of each library."""
     X, y = numbers(size["rows"], 50)
     new, edges = X[::-1].copy(), [bin_edges(c) for c in X.T]
     model = boosted(binned(X), y, SquaredLoss(), size["rounds"])
     theirs = PEER | {"objective": "l2", "num_threads": 1}
     other = lgb.train(theirs, lgb.Dataset(X, y), size["rounds"])
     peers = {"LightGBM": lambda: other.predict(new, num_threads=1)}
-    if is_there("treelite"):
-        import treelite
-
-        read = treelite.frontend.from_lightgbm(other)
-        peers["treelite"] = lambda: treelite.gtil.predict(read, new, nthread=1)
     if is_there("xgboost"):
         import xgboost as xgb
 
