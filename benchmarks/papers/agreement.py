@@ -5,7 +5,7 @@
 Nothing is fitted: the figures are those that the other programs of this folder wrote to their
 results, the printed ones of ../shared/data/seed_tables.json and the authors' result files, and the
 original software's of its own runs (reference/*.csv, other splits). A line for each printed figure
-that the data allow, then what has no figure to compare, with the reason.
+that the data allow; what has no figure to compare is told in ``docs/evidence/papers.md``.
 
 A figure of treeselect agrees with another where the difference of the two lies within 1.96 of its
 standard errors and half a unit of the last printed digit. A printed mean without a standard error
@@ -69,37 +69,6 @@ REASONS = (
      " bisection"),
 )  # fmt: skip
 """Why figures differ: a pattern of paper, item and quantity, and a sentence; the first counts."""
-
-ABSENT = (
-    ("GRRF", "Tables 2 to 6", "adenocarcinoma, nci", "the sets are not at hand (nci only in another"
-     " preparation: 64 rows of 6830 genes in place of 61 of 5244)"),
-    ("GRRF", "Table 1", "LASSO, varSelRF", "not run by treeselect on these data; the original"
-     " software gives 4.15 (0.08) groups and 5.05 (0.29) bad columns, 5.00 and 4.90 (0.10)"),
-    ("GRRF", "Tables 4 to 6", "varSelRF, LASSO", "not run by treeselect on these splits"),
-    ("GRRF", "Figures 2 and 3", "curves", "no figure is printed: grrf_genes_grid"),
-    ("RegularizedTrees", "Tables I to III", "ada, gina, hiva", "the sets are not at hand"),
-    ("RegularizedTrees", "Tables I to III", "hypo", "the set at hand (3163 rows of 25 columns) is"
-     " not the paper's"),
-    ("RegularizedTrees", "Tables II and III", "CFS, FCBF, C4.5", "not run: treeselect has no C4.5,"
-     " and its CFS and FCBF return a size that is given"),
-    ("RegularizedTrees", "Figure 4", "seconds", "of other machines: only SVM-RFE's accuracy is"
-     " measured"),
-    ("GBFS", "Figure 1", "L1-LR", "54.05 % are worse than a coin on data that are not printed;"
-     " treeselect refits trees on what its lasso selects, see gbfs_synthetic"),
-    ("GBFS", "Figure 2", "GBFS, RF-FS, L1-LR, HSIC-Lasso, Group-Lasso", "the nine bags of genes are"
-     " printed nowhere; with nine bags by clustering see gbfs_bags"),
-    ("GBFS", "Figures 3 to 5", "curves", "no figure is printed"),
-    ("GBFS", "Figures 3 and 4", "isolet, mnist3vs8, kddcup99 in full", "not at hand (isolet as 1560"
-     " of its rows, kddcup99 as a tenth)"),
-    ("GBFS", "Figure 6", "SMK-CAN-187", "the set is not at hand"),
-    ("ControlBurn", "Figures 7, 8 and 12", "curves", "no figure is printed; controlburn_chess has"
-     " those of Figure 8"),
-    ("ControlBurn", "Figure 11", "correlations", "no figure is printed"),
-    ("ControlBurn", "Figure 9", "clean1, clean2", "a column of names gives the class away: the"
-     " paper's AUC is 1.0"),
-    ("ControlBurn", "Figure 10", "audit", "its second file is not at hand: the first alone"),
-)  # fmt: skip
-"""What has no figure to compare, and why."""
 
 
 def measured(text):
@@ -189,7 +158,7 @@ def gbfs():
     """The error of GBFS on its synthetic data."""
     found = pd.read_csv(RESULTS / "gbfs_synthetic.csv", dtype=str)
     found = found[(found["method"] == "gbfs") & (found["design"] == "paper")]
-    row = found[(found["k"] == "2") & (found["noise columns"] == "0")].iloc[0]
+    row = found[found["noise columns"] == "0"].iloc[0]
     exact, of = (int(x) for x in row["exactly x, y"].split(" of "))
     error = seed_tables("GBFS")["figure1_synthetic"]["test_error_percent"]["GBFS"]
     ours = tuple(100 * v for v in measured(row["test error"]))
@@ -323,9 +292,8 @@ SOURCES = (grrf_table1, grrf_genes, regularized_trees, gbfs, controlburn, heinze
 
 def counted(table):
     """How many figures of each paper agree, in words."""
-    done = table[table["with the paper"] != "not compared"]
     parts = []
-    for paper, part in done.groupby("paper", sort=False):
+    for paper, part in table.groupby("paper", sort=False):
         other = part[part["with the original"] != ""]
         text = f"{paper} {(part['with the paper'] == 'agrees').sum()} of {len(part)}"
         if len(other):
@@ -334,7 +302,7 @@ def counted(table):
                 f" of {len(other)})"
             )
         parts.append(text)
-    lost = done["why"].str.startswith("unexplained").sum()
+    lost = table["why"].str.startswith("unexplained").sum()
     return f"{'; '.join(parts)}. {lost} differences are unexplained."
 
 
@@ -343,9 +311,7 @@ def main():
     run = Run(__doc__)
     sources = (regularized_trees, heinze) if run.quick else SOURCES
     lines = [line_of(figure) for source in sources for figure in source()]
-    absent = pd.DataFrame(ABSENT, columns=["paper", "table or figure", "figure", "why"])
-    absent["with the paper"] = "not compared"
-    table = pd.concat([pd.DataFrame(lines), absent], ignore_index=True).fillna("")
+    table = pd.DataFrame(lines)
     run.keep("agreement", table, by=None)
     run.table(
         "agreement",

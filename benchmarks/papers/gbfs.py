@@ -1,17 +1,15 @@
 """GBFS paper: the synthetic data, and bags of genes.
 
     python benchmarks/papers/gbfs.py [--quick] [--jobs 2] [--parts synthetic bags]
-                                [--seeds 10] [--methods gbfs ...] [--missing]
+                                [--seeds 10] [--methods gbfs ...]
 
 synthetic  Section 5.1 and Figure 1, and designs like it: two columns that matter and their sum. x
            and y are uniform on a square and decide the class together; z = x + y. `paper` has
            classes whose first split favours x and y, as Figure 1 must have; on the rings, the
            checkerboard and XOR z is the best first split. With and without five columns of noise,
            for all methods of the package at k = 2; for the methods of the papers also with the
-           backward pass (`prune=True`), and for GBFS and the default, on the first seeds, by the
-           one-standard-error rule over five folds. GBFS has its default number of trees, the other
-           methods reduced options. With ``--missing`` only methods that do not stand in the results
-           are run.
+           backward pass (`prune=True`). GBFS has its default number of trees, the other methods
+           reduced options.
 bags       Section 5.2 and Figure 2: bags of genes on the colon set. The paper's nine bags of genes
            are not printed: nine are made by clustering the genes by their correlation. Ten random
            80/20 splits; the test error of boosted trees on the bag that GBFS takes, beside a
@@ -41,9 +39,6 @@ METHODS = FORMS | {"gbfs": GBFS()}
 PRUNED = ("gbfs", "controlburn", "rrf", "grrf", "rboost")
 """The methods of the papers: also with the backward pass."""
 
-BY_RULE = ("gbfs", "exchange")
-"""Also at the size that the one-standard-error rule chooses."""
-
 
 def simulate(design, n, n_noise, seed):
     """Columns x, y, z and noise, and the class."""
@@ -62,13 +57,13 @@ def simulate(design, n, n_noise, seed):
     return frame
 
 
-def one_fit(design, n_noise, method, prune, rule, seed, n):
+def one_fit(design, n_noise, method, prune, seed, n):
     """What is selected on nine tenths of the rows, and the error on the others."""
     frame = simulate(design, n, n_noise, seed)
     train, test = frame[: int(0.9 * n)], frame[int(0.9 * n) :]
     fit = treeselect.select(
-        "class ~ .", train, method=METHODS[method], k=rule, seed=seed, folds=5, n_jobs=1,
-        progress=False, **({"prune": prune} if method in PRUNED else {}),
+        "class ~ .", train, method=METHODS[method], k=2, seed=seed, n_jobs=1, progress=False,
+        **({"prune": prune} if method in PRUNED else {}),
     )  # fmt: skip
     used = set(fit.selected)
     error = float(np.mean(fit.predict(test, "class") != test["class"]))
@@ -78,34 +73,29 @@ def one_fit(design, n_noise, method, prune, rule, seed, n):
 
 def synthetic(run):
     """How often x and y alone are selected."""
-    done = run.stands("gbfs_synthetic", "method") if run.missing else set()
-    for method in (m for m in run.methods if m not in done):
+    for method in run.methods:
         lines = []
-        rules = [(2, run.seeds)]
-        if method in BY_RULE and not run.quick:
-            rules.append(("1se", min(run.seeds, 3)))
         cases = [
-            (design, n_noise, prune, rule, n_seeds)
-            for rule, n_seeds in rules
+            (design, n_noise, prune)
             for design in run.pick(("xor",), DESIGNS)
             for n_noise in (0, 5)
             for prune in ((False, True) if method in PRUNED else (False,))
         ]
-        for design, n_noise, prune, rule, n_seeds in cases:
-            key = (design, n_noise, method, prune, rule)
-            rows = run.map(one_fit, [(*key, s, run.pick(200, 1000)) for s in range(n_seeds)])
+        for design, n_noise, prune in cases:
+            key = (design, n_noise, method, prune)
+            rows = run.map(one_fit, [(*key, s, run.pick(200, 1000)) for s in range(run.seeds)])
             exact, with_z, noise, size, error = zip(*rows, strict=True)
             lines.append({
-                "method": method, "k": rule, "design": design, "noise columns": n_noise,
+                "method": method, "design": design, "noise columns": n_noise,
                 "prune": prune, "exactly x, y": f"{sum(exact)} of {len(rows)}",
                 "with z": f"{sum(with_z)} of {len(rows)}", "noise kept": shown_mean(noise),
                 "size": shown_mean(size), "test error": shown_mean(error, 3),
             })  # fmt: skip
         run.keep("gbfs_synthetic", lines, by="method")
     lines, table = [], run.kept("gbfs_synthetic", text=True)
-    for (method, k, prune), part in table.groupby(["method", "k", "prune"], sort=False):
+    for (method, prune), part in table.groupby(["method", "prune"], sort=False):
         counts = part["exactly x, y"].str.split(" of ", expand=True)
-        line = {"method": method, "k": k, "backward pass": {"True": "yes"}.get(prune, "no")}
+        line = {"method": method, "backward pass": {"True": "yes"}.get(prune, "no")}
         line["data sets"] = counts[1].iloc[0]
         for design in DESIGNS:
             line[design] = ", ".join(counts[0][part["design"] == design])
@@ -191,7 +181,7 @@ PARTS = {"synthetic": synthetic, "bags": bags}
 def main():
     """Write the tables."""
     quick = {"seeds": 1, "methods": ("rrf",)}
-    run = Run(__doc__, parts=PARTS, seeds=10, methods=METHODS, missing=False, quick=quick)
+    run = Run(__doc__, parts=PARTS, seeds=10, methods=METHODS, quick=quick)
     for part in run.parts:
         PARTS[part](run)
 
