@@ -33,7 +33,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import statsmodels.api as sm
-from harness import Run, cell, means, shown_mean, stored
+from harness import Run, shown_mean, stored
 from sklearn.metrics import roc_auc_score
 
 import treeselect
@@ -61,7 +61,6 @@ GLMS = {
     "binomial": sm.families.Binomial(), "poisson": sm.families.Poisson(),
     "gaussian": sm.families.Gaussian(),
 }  # fmt: skip
-MODELS = {"truth": "forest of the truth", "all": "forest of all", "GLM": "GLM of the truth"}
 ROWS, NEW_ROWS = 4_600, 40_000
 
 
@@ -97,45 +96,40 @@ def calibrated(case, y, mean, known):
 
 
 def calibration_of(case, seed, n_rows, n_new):
-    """For each model score, slope and total."""
+    """By model score, slope and total."""
     rng = np.random.default_rng(seed)
     data, new = offset_data(case, rng, n_rows), offset_data(case, rng, n_new)
     y, known = new["y"].to_numpy(), new["known"].to_numpy()
     family, has_offset = CASES[case]
-    found = []
-    for terms in (["x", "b"], ["x", "b", *(f"z{j}" for j in range(7))]):
-        offset = "known" if has_offset else None
+    found, offset = {}, "known" if has_offset else None
+    noise = [f"z{j}" for j in range(7)]
+    for model, terms in (
+        ("forest of the truth", ["x", "b"]),
+        ("forest of all", ["x", "b", *noise]),
+    ):
         formula = f"y ~ {' + '.join(terms)}"
         fit = model_of(formula, data, terms, seed, family=family, offset=offset)
-        found += calibrated(case, y, fit.predict(new).to_numpy(), known)
+        found[model] = calibrated(case, y, fit.predict(new).to_numpy(), known)
     own, other = (sm.add_constant(part[["x", "b"]]) for part in (data, new))
     glm = sm.GLM(data["y"], own, GLMS[family], offset=data["known"]).fit()
-    found += calibrated(case, y, glm.predict(other, offset=new["known"]).to_numpy(), known)
-    return found
+    mean = glm.predict(other, offset=new["known"]).to_numpy()
+    return found | {"GLM of the truth": calibrated(case, y, mean, known)}
 
 
 def calibration(run):
     """Scores, slopes and totals."""
-    names = [f"{model} {measure}" for model in MODELS for measure in ("score", "slope", "total")]
     n_rows, n_new = run.pick((200, 500), (ROWS, NEW_ROWS))
-    for case in CASES:
+    lines = []
+    for case, (family, _) in CASES.items():
         calls = [(case, seed, n_rows, n_new) for seed in range(run.seeds)]
         results = run.map(calibration_of, calls)
-        line = {"case": case, "seeds": len(results), **means(names, results)}
-        run.keep("calibration", line, by="case")
-    lines = [
-        {
-            "case": row["case"],
-            "model": text,
-            "seeds": row["seeds"],
-            "score": f"{'AUC' if CASES[row['case']][0] == 'binomial' else 'D2'}"
-            f" {cell(row, f'{model} score', 4)}",
-            "slope": cell(row, f"{model} slope", 3),
-            "total off, %": cell(row, f"{model} total"),
-        }
-        for row in run.kept("calibration").to_dict("records")
-        for model, text in MODELS.items()
-    ]
+        for model in results[0]:
+            score, slope, total = zip(*(found[model] for found in results), strict=True)
+            lines.append({
+                "case": case, "model": model, "seeds": run.seeds,
+                "score": f"{'AUC' if family == 'binomial' else 'D2'} {shown_mean(score, 4)}",
+                "slope": shown_mean(slope, 3), "total off, %": shown_mean(total),
+            })  # fmt: skip
     run.table(
         "calibration",
         lines,
