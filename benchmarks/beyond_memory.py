@@ -3,8 +3,8 @@
     python benchmarks/beyond_memory.py --rows 20_000_000 --folder /somewhere/large
     python benchmarks/beyond_memory.py --quick
 
-Writes files of simulated rows in batches (30 columns by default: 19 continuous, 6 whole numbers, 5
-factors; five of them matter), unless the folder holds them from an earlier run. Each stage then
+Writes files of simulated rows in batches (30 columns: 19 continuous, 6 whole numbers, 5 factors;
+five of them matter), unless the folder holds them from an earlier run. Each stage then
 runs in a process of its own, whose peak is the ``VmHWM`` of Linux, and whose CPU time is that of
 all its threads: ``import`` and a selection of 200 rows in memory (what the process needs anyway),
 reading the columns once, ``select`` with the default number of rows, and ``predict``.
@@ -25,17 +25,16 @@ from harness import Run, in_process, peak_memory
 import treeselect
 from treeselect.frames.reading import scan_of
 
-BATCH = 500_000
+BATCH, SAMPLE, METHOD = 500_000, 200_000, "importance"
 STAGES = ("nothing", "read", "select", "predict")
 
 
-def rows_of(number: int, n: int, n_columns: int) -> pd.DataFrame:
+def rows_of(number: int, n: int) -> pd.DataFrame:
     """Batch `number` of the simulated rows."""
     rng = np.random.default_rng([7, number])
-    factors, counts = n_columns // 6, n_columns // 5
-    columns = {f"x{j}": rng.normal(size=n) for j in range(n_columns - factors - counts)}
-    columns |= {f"count{j}": rng.poisson(5 * (j + 1), size=n) for j in range(counts)}
-    for j in range(factors):
+    columns = {f"x{j}": rng.normal(size=n) for j in range(19)}
+    columns |= {f"count{j}": rng.poisson(5 * (j + 1), size=n) for j in range(6)}
+    for j in range(5):
         levels = np.array([f"level {i}" for i in range(3 * (j + 1))])
         columns[f"factor{j}"] = levels[rng.integers(0, len(levels), size=n)]
     x0, x1, x2, count, factor = (columns[c] for c in ("x0", "x1", "x2", "count0", "factor0"))
@@ -46,20 +45,20 @@ def rows_of(number: int, n: int, n_columns: int) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def write(folder: Path, n_rows: int, n_columns: int) -> None:
+def write(folder: Path, n_rows: int) -> None:
     """Files of at most half a million rows."""
     folder.mkdir(parents=True, exist_ok=True)
     for number, first in enumerate(range(0, n_rows, BATCH)):
         path = folder / f"part-{number:05d}.parquet"
         if not path.exists():
-            frame = rows_of(number, min(BATCH, n_rows - first), n_columns)
+            frame = rows_of(number, min(BATCH, n_rows - first))
             frame.to_parquet(path, row_group_size=131_072)
 
 
-def stage(name: str, folder: str, rows: int, method: str) -> dict[str, object]:
+def stage(name: str, folder: str, rows: int) -> dict[str, object]:
     """Run a stage in this process."""
     small = treeselect.datasets.load("titanic_correlated").head(200)
-    fit = treeselect.select("survived ~ .", small, method=method, k=2, seed=1)
+    fit = treeselect.select("survived ~ .", small, method=METHOD, k=2, seed=1)
     fit.predict(small)  # compiled, and in memory
     found: dict[str, object] = {}
     model = Path(folder).with_suffix(".treeselect")
@@ -68,7 +67,7 @@ def stage(name: str, folder: str, rows: int, method: str) -> dict[str, object]:
         scan = scan_of(folder)
         found["rows"] = sum(table.num_rows for _, table in scan.batches(scan.columns))
     if name == "select":
-        fit = treeselect.select("y ~ .", folder, method=method, k=5, rows=rows, seed=1)
+        fit = treeselect.select("y ~ .", folder, method=METHOD, k=5, rows=rows, seed=1)
         found |= {"selected": sorted(fit.selected), "held out": round(fit.search.held_out.score, 4)}
         fit.save(model)
     if name == "predict":
@@ -81,21 +80,16 @@ def stage(name: str, folder: str, rows: int, method: str) -> dict[str, object]:
 
 def main() -> None:
     """Measure all stages, one line each."""
-    run = Run(
-        __doc__, rows=2_000_000, columns=30, sample=200_000, method="importance", folder=None,
-        quick={"rows": 3_000, "sample": 500},
-    )  # fmt: skip
+    run = Run(__doc__, rows=2_000_000, folder=None, quick={"rows": 3_000})
+    sample = run.pick(500, SAMPLE)
     with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(run.folder or temporary) / f"{run.rows}-{run.columns}"
-        write(folder, run.rows, run.columns)
+        folder = Path(run.folder or temporary) / f"{run.rows}"
+        write(folder, run.rows)
         size = sum(path.stat().st_size for path in folder.glob("*.parquet")) / 2**20
-        print(
-            f"{run.rows:,} rows x {run.columns} columns, {size:,.0f} MB of Parquet; {run.method},"
-            f" rows={run.sample:,}"
-        )
+        print(f"{run.rows:,} rows, {size:,.0f} MB of Parquet; {METHOD}, rows={sample:,}")
         for name in STAGES:
             measured = run.pick(stage, partial(in_process, stage))
-            found = measured(name, str(folder), run.sample, run.method)
+            found = measured(name, str(folder), sample)
             print(f"  {name:8s} {json.dumps(found)}", flush=True)
 
 

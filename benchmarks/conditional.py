@@ -20,14 +20,10 @@ times     right-censored times; two lines and a square in the log hazard, censor
           another column
 
 tests     ours: ``conditional_importance(None, given="all")``
-losses    ours as it was: p-values of the losses of score in 5 folds, drawn 5 times
 CFI       hidimstat's conditional feature importance (CPI) with a sampler by forests, 5 folds
-LOCO      hidimstat's leave-one-covariate-out, 5 folds, drawn 5 times
 dCRT      hidimstat's distilled conditional randomisation test, which is linear (D0CRT)
-knockoffs knockpy's Gaussian knockoffs with the lasso, at a false discovery rate of 0.1, for which
-          ours are called by their level, from e-values; they call at least ten columns or none
 
-Forests of peers are scikit-learn's of 100 trees, on columns of zeros and ones for factors.
+Peers are run on the sets of numbers; their forests are scikit-learn's of 100 trees.
 """
 
 from __future__ import annotations
@@ -40,9 +36,9 @@ import numpy as np
 import pandas as pd
 from harness import Run, shown_mean
 from scipy.linalg import toeplitz
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LassoCV
-from sklearn.model_selection import KFold, RepeatedKFold
+from sklearn.model_selection import KFold
 
 import treeselect
 from treeselect.engine.threads import one_thread
@@ -108,51 +104,29 @@ def of_terms(rng: np.random.Generator, n: int) -> pd.DataFrame:
 Found = dict[str, tuple[float, bool]]
 
 
-def ours(frame: pd.DataFrame, seed: int, folds: int | None) -> Found:
+def ours(frame: pd.DataFrame, seed: int) -> Found:
     """Ours."""
     left = "Surv(time, event)" if "time" in frame else "y"
     groups = {"pair": ["one", "other"]} if "one" in frame else None
     fit = treeselect.select(f"{left} ~ .", frame, method="lasso", k=2, groups=groups, seed=seed)
-    found = fit.model.conditional_importance(folds, given="all")
-    if folds is None:
-        table = found.tidy().set_index("term")
-        called = table["level"] <= RATE
-        return {term: (table.loc[term, "p_value"], called[term]) for term in table.index}
-    lost = {name: found.lost(unit) for unit, name in enumerate(found.units)}
-    return {u: (abs((x.mean <= 0) - x.p_value / 2), False) for u, x in lost.items()}
+    table = fit.model.conditional_importance(None, given="all").tidy()
+    rows = zip(table["term"], table["p_value"], table["level"], strict=True)
+    return {term: (p_value, level <= RATE) for term, p_value, level in rows}
 
 
-def coded(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, list[int]]]:
-    """Columns of numbers, and the places of those of each unit."""
-    X = pd.get_dummies(frame.drop(columns="y"), dtype=float)
-    unit = {"one": "pair", "other": "pair"} if "one" in X else {}
-    unit |= {c: c.rpartition("_")[0] for c in X if c.rpartition("_")[0].endswith("factor")}
-    groups: dict[str, list[int]] = {}
-    for place, column in enumerate(X):
-        groups.setdefault(unit.get(column, column), []).append(place)
-    return X, groups
+def permuted(frame: pd.DataFrame, seed: int) -> Found:
+    """hidimstat's CFI."""
+    from hidimstat import CFICV
 
-
-def hidimstat(frame: pd.DataFrame, seed: int, kind: str) -> Found:
-    """Its conditional and its leave-one-out importance."""
-    import hidimstat as peer
-
-    X, groups = coded(frame)
-    forest = RandomForestRegressor(100, min_samples_leaf=5, max_features=1 / 3, random_state=seed)
-    known = X.to_numpy(), frame["y"].to_numpy()
-    if kind == "CFI":
-        folds = KFold(5, shuffle=True, random_state=seed)
-        search = peer.CFICV(
-            forest, folds, features_groups=groups, random_state=seed, n_permutations=20,
-            imputation_model_continuous=RandomForestRegressor(100, min_samples_leaf=5),
-            imputation_model_categorical=RandomForestClassifier(100, min_samples_leaf=5),
-        )  # fmt: skip
-    else:
-        folds = RepeatedKFold(n_splits=5, n_repeats=5, random_state=seed)
-        search = peer.LOCOCV(forest, folds, statistical_test="nb-ttest", features_groups=groups)
-    search.fit(*known)
-    search.importance(*known)
-    return {name: (p, False) for name, p in zip(groups, np.ravel(search.pvalues_), strict=True)}
+    X, y = frame.drop(columns="y"), frame["y"].to_numpy()
+    search = CFICV(
+        RandomForestRegressor(100, min_samples_leaf=5, max_features=1 / 3, random_state=seed),
+        KFold(5, shuffle=True, random_state=seed), random_state=seed, n_permutations=20,
+        imputation_model_continuous=RandomForestRegressor(100, min_samples_leaf=5),
+    )  # fmt: skip
+    search.fit(X.to_numpy(), y)
+    search.importance(X.to_numpy(), y)
+    return {name: (p, False) for name, p in zip(X, np.ravel(search.pvalues_), strict=True)}
 
 
 def distilled(frame: pd.DataFrame, seed: int) -> Found:
@@ -165,34 +139,7 @@ def distilled(frame: pd.DataFrame, seed: int) -> Found:
     return {name: (p, False) for name, p in zip(X, np.ravel(search.pvalues_), strict=True)}
 
 
-def knockoffs(frame: pd.DataFrame, seed: int) -> Found:
-    """knockpy's Gaussian knockoffs."""
-    from knockpy.knockoff_filter import KnockoffFilter
-
-    X = frame.drop(columns="y")
-    np.random.seed(seed)
-    called = KnockoffFilter(fstat="lasso", ksampler="gaussian").forward(
-        X.to_numpy(), frame["y"].to_numpy(), fdr=RATE
-    )
-    return {name: (np.nan, bool(one)) for name, one in zip(X, called, strict=True)}
-
-
-PROGRAMS = {
-    "tests": lambda frame, seed: ours(frame, seed, None),
-    "losses": lambda frame, seed: ours(frame, seed, 5),
-    "CFI": lambda frame, seed: hidimstat(frame, seed, "CFI"),
-    "LOCO": lambda frame, seed: hidimstat(frame, seed, "LOCO"),
-    "dCRT": distilled,
-    "knockoffs": knockoffs,
-}
-SLOW = ("losses", "CFI", "LOCO")  # a third of the seeds
-
-
-def has(program: str, name: str) -> bool:
-    """Whether a program is for a set: peers have no times, and two no factors."""
-    if program in ("tests", "losses", "LOCO"):
-        return program == "tests" or name == "terms"
-    return name != "times" and (name != "terms" or program == "CFI")
+PROGRAMS = {"tests": ours, "CFI": permuted, "dCRT": distilled}
 
 
 def one(name: str, program: str, seed: int, n: int) -> list[float]:
@@ -212,6 +159,7 @@ def one(name: str, program: str, seed: int, n: int) -> list[float]:
     return [*shares, *rates, seconds]
 
 
+NOT_OF_PEERS = ("terms", "times")
 MEASURES = ("power", "noise", "copies", "power at 0.1", "false at 0.1")
 
 
@@ -220,20 +168,18 @@ def main() -> None:
     few = {"sets": ("near",), "programs": ("tests",), "seeds": 1}
     run = Run(__doc__, sets=SETS, programs=PROGRAMS, seeds=30, quick=few)
     known = run.stands("conditional")
+    there = importlib.util.find_spec("hidimstat") is not None
     for name in run.sets:
         for program in run.programs:
-            needs = {"knockoffs": "knockpy"}.get(program, "hidimstat")
-            there = program in ("tests", "losses") or importlib.util.find_spec(needs) is not None
-            if f"{name}, {program}" in known or not has(program, name) or not there:
+            is_peer = program != "tests"
+            if f"{name}, {program}" in known or (is_peer and (name in NOT_OF_PEERS or not there)):
                 continue
-            seeds = max(1, run.seeds // 3) if program in SLOW else run.seeds
+            seeds = max(1, run.seeds // 3) if program == "CFI" else run.seeds
             found = run.map(one, [(name, program, s, run.pick(100, 300)) for s in range(seeds)])
             *shares, seconds = np.array(found).T
             row = {"run": f"{name}, {program}", "set": name, "program": program, "seeds": seeds}
             row |= dict(zip(MEASURES, map(shown_mean, shares), strict=True))
-            if program == "knockoffs":
-                row |= dict.fromkeys(MEASURES[:3], "")
-            elif program != "tests":
+            if is_peer:
                 row |= dict.fromkeys(MEASURES[3:], "")
             if name not in COPIES:
                 row["copies"] = ""
@@ -242,7 +188,7 @@ def main() -> None:
     run.table(
         "conditional",
         rows.sort_values("set", key=lambda names: names.map(SETS.index), kind="stable"),
-        "treeselect (tests; losses: as it was), hidimstat 0.4 (CFI, LOCO, dCRT) and knockpy 1.3,"
+        "treeselect (tests) and hidimstat 0.4 (CFI, dCRT),"
         f" tests of each column given all others: share of what matters with p < {ALPHA} (power),"
         f" and of noise and of copies, {ALPHA:.0%} being allowed; at a false discovery rate of"
         f" {RATE}, share of what matters and of what is false; means over seeds (s.e.).",

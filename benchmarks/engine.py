@@ -23,7 +23,6 @@ from sklearn.ensemble._hist_gradient_boosting.binning import _BinMapper
 from treeselect.engine.columns import MAX_BINS, bin_columns, bin_edges
 from treeselect.engine.forest.bagging import bagged_forest
 from treeselect.engine.forest.boosting import Boosting, boost
-from treeselect.engine.forest.out_of_bag import out_of_bag
 from treeselect.engine.forest.walk import predict_sum
 from treeselect.engine.losses import LogisticLoss, MultinomialLoss, PoissonLoss, SquaredLoss
 from treeselect.engine.tree.target import class_target, mean_target
@@ -56,11 +55,11 @@ def binned(X, max_bins=MAX_BINS):
     return bin_columns([*X.T], [bin_edges(c, max_bins) for c in X.T], [0] * p, np.arange(p))
 
 
-def row(name, ours, peer, repeats, note="", times=1.0, clock=time.process_time):
-    """A line of the table: least seconds of each, measured in turn; the peer's are multiplied."""
+def row(name, ours, peer, repeats, note="", clock=time.process_time):
+    """A line of the table: least seconds of each, measured in turn."""
     ours()  # compiled, and in memory
     (a, _), (b, _) = in_turns({"ours": ours, "peer": peer}, repeats, clock).values()
-    return {"row": name, "ours": a, "peer": b * times, "note": note}
+    return {"row": name, "ours": a, "peer": b, "note": note}
 
 
 def boosted(data, y, loss, rounds, penalty=None, n_threads=1):
@@ -115,100 +114,68 @@ def boosting(size, repeats):
 # --- forests -----------------------------------------------------------------------------------
 
 
-def _of_ydf(X, two, n_trees, outside):
+def _of_ydf(X, two, n_trees):
     import ydf
 
     learner = ydf.RandomForestLearner(
         label="y", num_trees=n_trees, max_depth=-1, min_examples=1, num_candidate_attributes=7,
-        winner_take_all=False, compute_oob_performances=outside, num_threads=1,
+        winner_take_all=False, compute_oob_performances=False, num_threads=1,
         discretize_numerical_columns=True,
     )  # fmt: skip
     columns = {f"x{j}": column for j, column in enumerate(X.T)}
     return learner.train(columns | {"y": two.astype(int)}, verbose=0)
 
 
-def _of_sklearnex(X, two, n_trees, outside):
+def _of_sklearnex(X, two, n_trees):
     from sklearnex.ensemble import RandomForestClassifier as Forest
 
-    return Forest(n_trees, max_features=7, oob_score=outside, n_jobs=1, random_state=0).fit(X, two)
+    return Forest(n_trees, max_features=7, n_jobs=1, random_state=0).fit(X, two)
 
 
-def _of_sklearn(X, two, n_trees, outside):
+def _of_sklearn(X, two, n_trees):
     return RandomForestClassifier(n_trees, max_features=7, random_state=0).fit(X, two)
 
 
-def _of_lightgbm(X, two, n_trees, outside):
-    options = {
-        "boosting": "rf", "objective": "binary", "bagging_freq": 1, "bagging_fraction": 0.632,
-        "feature_fraction_bynode": 7 / 50, "num_leaves": 4_096, "min_data_in_leaf": 1,
-        "min_sum_hessian_in_leaf": 0, "histogram_pool_size": 512, "verbose": -1, "num_threads": 1,
-    }  # fmt: skip
-    return lgb.train(options, lgb.Dataset(X, two * 1.0), n_trees)
-
-
-def _of_xgboost(X, two, n_trees, outside):
-    import xgboost as xgb
-
-    options = {
-        "objective": "binary:logistic", "num_parallel_tree": n_trees, "subsample": 0.632,
-        "colsample_bynode": 7 / 50, "learning_rate": 1, "max_depth": 0, "min_child_weight": 0,
-        "reg_lambda": 0, "grow_policy": "lossguide", "nthread": 1,
-    }  # fmt: skip
-    return xgb.train(options, xgb.DMatrix(X, two * 1.0, nthread=1), 1)
-
-
-FORESTS = {
-    "sklearn": _of_sklearn, "ydf": _of_ydf, "sklearnex": _of_sklearnex, "lightgbm": _of_lightgbm,
-    "xgboost": _of_xgboost,
-}  # fmt: skip
+FORESTS = {"sklearn": _of_sklearn, "ydf": _of_ydf, "sklearnex": _of_sklearnex}
 """Forests of other libraries, by the module to import."""
 
 
 def forests(size, repeats):
-    """Fully grown forests (LightGBM: 4,096 leaves), seven columns tried at a node, one thread."""
+    """Fully grown forests, seven columns tried at a node, one thread."""
     X, score = numbers(size["forest rows"], 50)
     two, n_trees = score > 0, size["trees"]
     five = np.searchsorted(np.quantile(score, [0.2, 0.4, 0.6, 0.8]), score)
 
-    def ours(target, outside=False, max_bins=MAX_BINS):
-        grown = bagged_forest(
+    def ours(target, max_bins=MAX_BINS):
+        bagged_forest(
             binned(X, max_bins), target, np.ones(len(X), dtype=np.int64), n_trees=n_trees,
             growth=Growth(UNBOUNDED, 1, 7, 0.0), seed=1, rank=np.arange(50),
         )  # fmt: skip
-        if outside:
-            out_of_bag(grown)
 
     note = f"{n_trees} trees, binning included"
     for name in filter(is_there, FORESTS):
-        for outside in [False, True][: 1 + (size is FULL and name in ("ydf", "sklearnex"))]:
-            yield row(
-                f"forest, {'out of bag, ' if outside else ''}{name}",
-                lambda: ours(mean_target(two * 1.0), outside),
-                lambda: FORESTS[name](X, two, n_trees, outside), repeats, note,
-            )  # fmt: skip
+        yield row(
+            f"forest, {name}", lambda: ours(mean_target(two * 1.0)),
+            lambda: FORESTS[name](X, two, n_trees), repeats, note,
+        )  # fmt: skip
     for name, max_bins, target, label in (
         ("5 classes", MAX_BINS, class_target(five, 5), five),
         ("exact splits", None, mean_target(two * 1.0), two),
     ):
         yield row(
             f"forest, {name}, sklearn", lambda: ours(target, max_bins=max_bins),
-            lambda: _of_sklearn(X, label, n_trees, False), repeats, note,
+            lambda: _of_sklearn(X, label, n_trees), repeats, note,
         )  # fmt: skip
 
 
 def prediction(size, repeats):
-    """New numbers by the boosted trees of each library; of treelite, by those of LightGBM."""
+    """New numbers by the boosted trees of each library."""
     X, y = numbers(size["rows"], 50)
     new, edges = X[::-1].copy(), [bin_edges(c) for c in X.T]
     model = boosted(binned(X), y, SquaredLoss(), size["rounds"])
     theirs = PEER | {"objective": "l2", "num_threads": 1}
     other = lgb.train(theirs, lgb.Dataset(X, y), size["rounds"])
     peers = {"LightGBM": lambda: other.predict(new, num_threads=1)}
-    if is_there("treelite"):
-        import treelite
-
-        read = treelite.frontend.from_lightgbm(other)
-        peers["treelite"] = lambda: treelite.gtil.predict(read, new, nthread=1)
     if is_there("xgboost"):
         import xgboost as xgb
 

@@ -1,10 +1,10 @@
 """Does a result hold? Intervals, p-values, error rates and performance, against simulated truth.
 
     python benchmarks/holds.py [--quick] [--jobs 2] [--simulations 200] [--methods lasso ...]
-                               [--parts line folds nested noise counts refits resamples gaps
+                               [--parts line nested noise outside counts refits resamples gaps
                                enough]
 
-200 simulations for each method, a row that is not run again.
+200 simulations for each method (of what takes long fewer: `MOST`), a row that is not run again.
 
 line       200 rows of 12 independent normal columns, y = x1 + 0.7 x2 + 0.4 x3 + noise of deviation
            1. Since columns are independent, a coefficient is the same in every model, so that the
@@ -13,11 +13,6 @@ line       200 rows of 12 independent normal columns, y = x1 + 0.7 x2 + 0.4 x3 +
              inference    those of ``inference(repeats=1)``, on the other half of the rows
              performance  R2 by ``performance(folds=5)`` less that of the fitted model on 20,000 new
                           rows (bias), and how often 1.96 standard errors reach it
-folds      the data of line, for one method that takes 0.1 s: what the bias is made of.
-             bias, 4/5    R2 on the new rows of a model fitted to four fifths of the rows less that
-                          of the fitted model
-             bias R2      as in line, of five folds and of ten; bias AUC is that of five folds for
-                          the sign of y
 nested     how often the 95 % interval of ``performance()`` holds the expected score (its mean over
            the simulations): R2 of line, AUC, log loss and rare AUC (10 % events, at least 10) of
            logistic responses, and C of exponential times (30 % censored), with the same
@@ -27,6 +22,11 @@ noise      the same columns, and y is noise of itself. Three terms are selected.
              inference    the same for ``inference(repeats=1)``
              any of five  share of simulations in which a term has p < 0.05 after aggregation over
                           ``inference(repeats=5)``, which bounds the familywise error
+outside    200 rows of 500 columns and the sign of y, all noise: the AUC of new rows is one half.
+             inside       AUC of the selection with k by the one-standard-error rule from three
+                          folds, repeated in each of five folds, as ``performance()`` does
+             outside      AUC of a model of ten columns that were selected on all rows, in five
+                          folds: what it is above one half is the price of looking at all rows
 counts     400 rows (200 on each side of ``inference()``) of the columns of noise, and counts of
            mean 3 that no column tells: Poisson, or negative binomial of shape 8, 1 and 0.3 (Pearson
            dispersion 1.4, 4 and 11). Share of p < 0.05 in ``inference(repeats=1)``.
@@ -49,8 +49,7 @@ resamples  the data of line with 40 columns; only methods that take less than 0.
 gaps       300 rows of ten normal columns of correlation .5 between neighbours,
            y = x1 + x3 + (x5 > 0) + noise. About a third of x1, x4, x5 and x8 is missing at random,
            by two complete columns. The default selection of complete data, and with ``missing=``
-           level, drop and impute; and of five stochastic imputations of the same normal model, all
-           selected on and all predicted from, with the mean of their predictions (pooled).
+           level, drop and impute.
              exact        how often the set is that of the true columns
              any of noise how often something is selected where y is permuted
              R2           on 4,000 new rows with the same gaps, and the bias of the printed score
@@ -74,8 +73,6 @@ from harness import FORMS, Run, mean_and_error, shown, signed, told
 from scipy.stats import beta as beta_distribution
 
 import treeselect
-from treeselect.designs.families import area_under_curve
-from treeselect.designs.imputer import Imputer, learn_imputer
 from treeselect.engine.random import stream_seed
 from treeselect.resampling.agreement import stability_index
 
@@ -83,13 +80,16 @@ BETA = np.zeros(40)
 BETA[:3] = 1.0, 0.7, 0.4
 METHODS = tuple(name for name in FORMS if "," not in name)
 ALONE = {
-    "folds": ("lasso",), "nested": ("R2", "AUC", "AUC, rare", "C", "log loss"),
+    "nested": ("R2", "AUC", "AUC, rare", "C", "log loss"),
     "counts": ("lasso",), "resamples": ("lasso", "mrmr", "fcbf"),
     "refits": ("least squares", "clusters", "logistic", "firth", "ordinal", "negative-binomial",
                "gamma", "tweedie", "cox", "splines", "interactions", "conditional"),
-    "gaps": ("complete data", "level", "drop", "impute", "pooled"), "enough": ("lasso", "mrmr"),
+    "gaps": ("complete data", "level", "drop", "impute"), "enough": ("lasso", "mrmr"),
 }  # fmt: skip
 """Methods of parts that are not run for all, or scores."""
+
+MOST = {"outside": 10, "gaps": 60, "enough": 100}
+"""Simulations of parts that take long."""
 
 
 def simulate(seed: int, n_rows: int, n_columns: int, *, signal: bool = True) -> pd.DataFrame:
@@ -105,7 +105,7 @@ def truth_of(term: str) -> float:
     return float(BETA[int(term[1:]) - 1])
 
 
-def fitted(method: str, frame: pd.DataFrame, seed: int, k: int = 3, **options):
+def fitted(method: str, frame: pd.DataFrame, seed: int, k: int | str = 3, **options):
     """Three terms by a method."""
     options = {"method": FORMS[method], "k": k, "seed": seed} | options
     return treeselect.select("y ~ .", frame, n_jobs=1, progress=False, **options)
@@ -133,7 +133,7 @@ def line(method: str, seed: int, n_rows: int) -> dict[str, object]:
     """Intervals and performance where three columns matter."""
     frame, fresh = simulate(seed, n_rows, 12), simulate(10**6 + seed, 100 * n_rows, 12)
     fit = fitted(method, frame, seed)
-    found, truth = fit.performance(folds=5), score(fit, fresh)
+    found, truth = fit.performance(folds=5), score_of(fit, fresh)
     single = fit.inference(repeats=1).tidy()
     return {
         "refit": covered(_coefficients(fit)),
@@ -143,28 +143,10 @@ def line(method: str, seed: int, n_rows: int) -> dict[str, object]:
     }
 
 
-def score(fit, fresh: pd.DataFrame) -> float:
-    """R2 of numbers, AUC of 0 and 1, on new rows."""
+def score_of(fit, fresh: pd.DataFrame) -> float:
+    """R2 on new rows."""
     y, predicted = fresh["y"].to_numpy(float), np.asarray(fit.predict(fresh), dtype=float)
-    if set(y) <= {0.0, 1.0}:
-        return area_under_curve(y, predicted, np.ones_like(y))
     return float(1 - np.mean((y - predicted) ** 2) / np.var(y))
-
-
-def folds(method: str, seed: int, n_rows: int) -> dict[str, object]:
-    """Bias of the performance by score, folds and rows."""
-    frame, fresh = simulate(seed, n_rows, 12), simulate(10**6 + seed, 100 * n_rows, 12)
-    fit = fitted(method, frame, seed)
-    fewer = fitted(method, frame[: 4 * n_rows // 5], seed)
-    truth = score(fit, fresh)
-    signs, new_signs = (part.assign(y=(part["y"] > 0).astype(int)) for part in (frame, fresh))
-    binary = fitted(method, signs, seed)
-    return {
-        "bias, 4/5": score(fewer, fresh) - truth,
-        "bias R2, 5 folds": fit.performance(folds=5).mean - truth,
-        "bias R2, 10 folds": fit.performance(folds=10).mean - truth,
-        "bias AUC, 5 folds": binary.performance(folds=5).mean - score(binary, new_signs),
-    }
 
 
 def nested(kind: str, seed: int, n_rows: int) -> dict[str, object]:
@@ -214,6 +196,16 @@ def noise(method: str, seed: int, n_rows: int) -> dict[str, object]:
         "inference": below(fit.inference(repeats=1).tidy()["p_value"]),
         "any of five": (int((many < 0.05).any()), 1),
     }
+
+
+def outside(method: str, seed: int, n_rows: int) -> dict[str, object]:
+    """AUC on noise, of a selection inside the folds and of one outside them."""
+    frame = simulate(seed, n_rows, 500 if n_rows > 100 else 12, signal=False)
+    frame["y"] = (frame["y"] > 0).astype(int)
+    nested = fitted(method, frame, seed, k="1se", folds=3).performance(folds=5)
+    chosen = list(fitted(method, frame, seed, k=10).selected)
+    model = fitted("mrmr", frame[[*chosen, "y"]], seed, k=len(chosen), keep=chosen)
+    return {"AUC inside": nested.mean, "AUC outside": model.performance(folds=5).mean}
 
 
 def counts(method: str, seed: int, n_rows: int) -> dict[str, object]:
@@ -327,34 +319,19 @@ GAPS = ("x1", "x4", "x5", "x8")
 
 def gaps(rule: str, seed: int, n_rows: int) -> dict[str, object]:
     """The default selection from rows with values missing at random, by what is done about them."""
-    n, n_new, n_imputed, n_folds = (300, 4_000, 5, 5) if n_rows > 100 else (60, 200, 2, 2)
+    n, n_new, n_folds = (300, 4_000, 5) if n_rows > 100 else (60, 200, 2)
     frame, fresh = (_with_gaps(10**6 * i + seed, m, rule) for i, m in enumerate((n, n_new)))
-    options = {"missing": rule} if rule in ("level", "drop", "impute") else {}
+    options = {} if rule == "complete data" else {"missing": rule}
     options |= {"seed": seed, "resamples": 0, "n_jobs": 1, "progress": False}
     order = np.random.default_rng(seed).permutation(n)
     noise = frame.assign(y=frame["y"].to_numpy()[order])
-    frames, others = [frame], [fresh]
-    if rule == "pooled":
-        x = [column for column in frame if column != "y"]
-        imputer = learn_imputer(frame[x].to_numpy().T, [None] * len(x), x, np.ones(n))
-        frames, others = (
-            [own.assign(**dict(zip(x, drawn(imputer, own[x].to_numpy(), i), strict=True)))
-             for i in range(n_imputed)] for own in (frame, fresh)
-        )  # fmt: skip
-    fits = [treeselect.select("y ~ .", own, **options) for own in frames]
-    often = pd.Series([term for fit in fits for term in fit.selected]).value_counts()
-    predicted = np.mean([fit.predict(own) for fit, own in zip(fits, others, strict=True)], axis=0)
-    score = 1 - np.mean((fresh["y"] - predicted) ** 2) / np.var(fresh["y"])
-    of_noise = [
-        treeselect.select("y ~ .", own.assign(y=noise["y"]), **options).selected for own in frames
-    ]
-    count = pd.Series([term for terms in of_noise for term in terms]).value_counts()
-    printed = np.mean([fit.performance(n_folds).mean for fit in fits])
+    fit = treeselect.select("y ~ .", frame, **options)
+    score = score_of(fit, fresh)
     return {
-        "exact": (int(set(often.index[often >= len(fits) / 2]) == {"x1", "x3", "x5"}), 1),
-        "any of noise": (int((count >= len(fits) / 2).any()), 1),
-        "R2": float(score),
-        "bias of performance()": float(printed - score),
+        "exact": (int(set(fit.selected) == {"x1", "x3", "x5"}), 1),
+        "any of noise": (int(bool(treeselect.select("y ~ .", noise, **options).selected)), 1),
+        "R2": score,
+        "bias of performance()": fit.performance(n_folds).mean - score,
     }
 
 
@@ -369,22 +346,6 @@ def _with_gaps(seed: int, n: int, rule: str) -> pd.DataFrame:
     for name in GAPS if rule != "complete data" else ():
         frame[name] = frame[name].where(rng.random(n) >= chance)
     return frame.assign(y=y)
-
-
-def drawn(imputer: Imputer, x: np.ndarray, seed: int) -> tuple[np.ndarray, ...]:
-    """Columns with values drawn from the normal distribution that is expected of each row."""
-    rng = np.random.default_rng(seed)
-    z = np.hstack([m.coded(c) for m, c in zip(imputer.margins, x.T, strict=True)])
-    for i in np.flatnonzero(np.isnan(z).any(axis=1)):
-        gap = np.isnan(z[i])
-        inside, across = imputer.covariance[~gap][:, ~gap], imputer.covariance[~gap][:, gap]
-        slopes = np.linalg.solve(inside, across)
-        mean = imputer.mean[gap] + (z[i, ~gap] - imputer.mean[~gap]) @ slopes
-        rest = imputer.covariance[gap][:, gap] - across.T @ slopes
-        z[i, gap] = rng.multivariate_normal(mean, rest)
-    return tuple(
-        m.filled(c, z[:, [j]]) for j, (m, c) in enumerate(zip(imputer.margins, x.T, strict=True))
-    )
 
 
 def enough(method: str, seed: int, n_rows: int) -> dict[str, object]:
@@ -422,7 +383,7 @@ def _reached(method: str, *, whole: bool) -> tuple[float, ...]:
 
 PARTS = {
     part.__name__: part
-    for part in (line, folds, nested, noise, counts, refits, resamples, gaps, enough)
+    for part in (line, nested, noise, outside, counts, refits, resamples, gaps, enough)
 }
 
 
@@ -463,7 +424,8 @@ def summary(part: str, method: str, found: list[dict[str, object]]) -> dict[str,
             hits, n = np.sum(values, axis=0)
             row[name] = _share(int(hits), int(n))
         else:
-            told_as, digits = (signed, 3) if "bias" in name else (shown, 2)
+            told_as = signed if "bias" in name else shown
+            digits = 3 if "bias" in name or "AUC" in name else 2
             row[name] = told_as(*mean_and_error(values), digits)
     return row
 
@@ -479,12 +441,12 @@ INTRO = {
     "line": "where three of 12 columns matter: coverage of 95 % intervals of coefficients after"
     " selection, on the same rows (refit) and on others (inference); how often 1.96 standard errors"
     " of `performance()` reach the fitted model's R2 on 20,000 new rows, and the bias",
-    "folds": "where three of 12 columns matter, 200 rows: what the bias of `performance()` is made"
-    " of",
     "nested": "where three of 12 columns matter and the lasso selects three: how often the 95 %"
     " interval of `performance()` holds the expected score, and its median width",
     "noise": "where nothing matters: share of p-values below 0.05, and of simulations with any"
     " aggregated p-value below 0.05",
+    "outside": "where none of 500 columns matters, 200 rows of two classes: AUC of the selection"
+    " inside five folds, and of a model of ten columns that were selected outside them",
     "counts": "counts that no column tells, 400 rows: share of p-values below 0.05 in"
     " `inference()`, by the dispersion of the counts",
     "refits": "linear models of all terms, without a selection: coverage of 95 % intervals, and"
@@ -510,7 +472,7 @@ def main() -> None:
         own = list(ALONE[part]) if part in ("nested", "refits", "gaps") else own
         for method in ALONE.get(part, ("stepwise",))[-1:] if run.quick else own:
             if f"{part}, {method}" not in known:
-                seeds = range(run.simulations)
+                seeds = range(min(run.simulations, MOST.get(part, run.simulations)))
                 calls = [(part, method, seed, run.pick(60, 200)) for seed in seeds]
                 run.keep("holds", summary(part, method, run.map(one, calls)))
     rows = run.kept("holds", text=True)

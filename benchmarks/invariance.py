@@ -10,8 +10,8 @@ scores, resamples, predictions, and (but `UNSAID`) the printed summary. It must 
 last bit or, where sums are taken in another order, but for rounding (`CLOSE`).
 
 ``results/invariance.csv`` has a row per case, and those that stand are not run again. The table has
-a row per property and a column per family: questions that were asked in two ways, and, if there are
-any, answers that differ. ``--methods`` and ``--properties`` restrict what is drawn, with --case.
+a row per property: questions that were asked in two ways, and answers that differ. ``--methods``
+and ``--properties`` restrict what is drawn, with --case.
 """
 
 from __future__ import annotations
@@ -494,30 +494,25 @@ def main() -> None:
 
 
 def table_of(kept: pd.DataFrame, properties: Sequence[str]) -> pd.DataFrame:
-    """Questions by property and family, with the answers that differ."""
-    found = pd.DataFrame(
-        {"property": name, "family": row["family"], "differs": name in row["differs"].split()}
-        for _, row in kept.iterrows()
+    """How many cases were asked in each other way, and how many answers differ."""
+    not_asked, differ = (kept[name].str.split() for name in ("not asked", "differs"))
+    lines = [
+        (name, sum(name not in names for names in not_asked), sum(name in n for n in differ))
         for name in properties
-        if name not in row["not asked"].split()
-    )
-    found = pd.concat([found, found.assign(family="all")])
-    found = pd.concat([found, found.assign(property="all")])
-    cells = found.groupby(["property", "family"], sort=False)["differs"].agg(
-        lambda d: f"{len(d)}" + (f" ({d.sum()} differ)" if d.any() else "")
-    )
-    text = cells.unstack(fill_value="").reindex([*properties, "all"])
-    return text[[name for name in (*FAMILIES, "all") if name in text]].fillna("").reset_index()
+    ]
+    found = pd.DataFrame(lines, columns=["property", "questions", "differ"])
+    found.loc[len(found)] = ["all", found["questions"].sum(), found["differ"].sum()]
+    return found
 
 
 AT_ONCE = 20
 """Cases after which rows are written: a run that is stopped goes on where it was."""
 
-INTRODUCTION = """
-Answers of treeselect that must be the same when a question is asked in another way, by family of
-the response: questions of 17 methods with random arguments, each asked in two ways; in brackets the
-answers that differ.
-"""
+INTRODUCTION = (
+    "Answers of treeselect that must be the same when a question is asked in another way: questions"
+    " of 17 methods and six families of the response with random arguments, each asked in two ways,"
+    " and how many answers differ."
+)
 
 
 if __name__ == "__main__":

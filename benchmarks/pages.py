@@ -5,7 +5,7 @@
 Writes the report of each set into a folder, opens it in headless Chromium, and tells at 400, 500,
 768 and 1280 pixels the labels that leave their figure, cross one another or hang over the page, and
 the words of a card that are split; then the status is 1. ``--quick`` writes one of simulated data,
-and opens nothing.
+and opens nothing. Pages with long names are those of ``tests/figures/test_drawings.py``.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 from harness import Run, stored
 
 import treeselect
@@ -46,7 +44,6 @@ def fitted(formula, frame, *, judged=False, **options):
 
 
 TITANIC = "survived ~ pclass + sex + age + sibsp + parch + fare + embarked"
-BURN = {"method": "controlburn"}
 
 
 def german():
@@ -62,54 +59,20 @@ def abalone():
     return fitted(f"rings ~ sex + {terms}", frame, judged=True)
 
 
-def multiclass():
-    frame = stored("waveform21").sample(1000, random_state=1)
-    frame["target"] = "wave " + frame["target"].astype(str)
-    return fitted("target ~ .", frame, judged=True, k=4)
-
-
 def comparison():
     methods = ["exchange", "controlburn", "rrf", "grrf", "gbfs", "lasso"]
     frame = stored("titanic_raw")
     return treeselect.compare(TITANIC, frame, methods=methods, seed=1, progress=False), {}
 
 
-def hostile():
-    """Names of columns and levels that are long, wide, or look like markup."""
-    rng = np.random.default_rng(1)
-    levels = np.array(
-        ["no checking account, but all credits at this bank paid", "没有支票账户", "<b>x</b>", "a"]
-    )
-    numbers = rng.standard_normal((200, 3))
-    frame = pd.DataFrame({
-        "a column whose name is as long as a question in a survey": numbers[:, 0],
-        "白血球数 10^9/lのとても長い名前の列": numbers[:, 1] ** 2,
-        "<script>alert(1)</script>": rng.choice(levels, 200), "quotes ' & \"more\"": numbers[:, 2],
-    })  # fmt: skip
-    frame["y"] = frame.iloc[:, 0] + (frame.iloc[:, 2] == "a") + rng.standard_normal(200)
-    return fitted("y ~ .", frame, k=3, resamples=10)
-
-
 SETS = {
-    "titanic": lambda: fitted(TITANIC, stored("titanic_raw"), judged=True, resamples=100, **BURN),
-    "titanic_correlated": lambda: fitted(
-        "survived ~ .", stored("titanic_correlated"), resamples=100, **BURN
+    "titanic": lambda: fitted(
+        TITANIC, stored("titanic_raw"), judged=True, resamples=100, method="controlburn"
     ),
-    **{
-        f"golub, {method}": lambda method=method: fitted(
-            "target ~ .", stored("gene/golub"), method=method, k=5
-        )
-        for method in ("grrf", "controlburn")
-    },
-    "adult": lambda: fitted(
-        "income ~ . - fnlwgt", stored("adult").sample(4000, random_state=1), **BURN
-    ),
-    "german": german, "abalone": abalone, "multiclass": multiclass,
-    "counts": lambda: fitted(
-        "rings ~ . + sex:length", stored("abalone").sample(1000, random_state=1), family="poisson"
-    ),
+    "golub": lambda: fitted("target ~ .", stored("gene/golub"), method="grrf", k=5),
+    "german": german, "abalone": abalone,
     "survival": lambda: fitted("Surv(time, cens) ~ .", datasets.load("gbsg2"), judged=True),
-    "comparison": comparison, "hostile": hostile,
+    "comparison": comparison,
     "friedman": lambda: fitted(
         "y ~ .", datasets.simulate_friedman(200, seed=1).data, k=2, resamples=2
     ),

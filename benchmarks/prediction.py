@@ -1,7 +1,7 @@
 """The model that predicts: is it calibrated, and do its intervals cover?
 
     python benchmarks/prediction.py [--quick] [--jobs 1] [--seeds 10]
-                                    [--parts calibration intervals monotone]
+                                    [--parts calibration intervals]
 
 calibration  4,600 rows; x is a normal number, b is 0 or 1, and seven columns are normal noise. The
              model of the truth has x and b, that of all has the nine columns. On 40,000 new rows:
@@ -26,14 +26,6 @@ intervals    90% intervals of new rows by the final forest of all terms, made in
                skewed    y = x1 + exponential noise
                clusters  100 clusters of 4 rows, a random effect of deviation 1; new rows are of
                          other clusters, with `fold_groups` and without it
-monotone     constraints beside the unconstrained models and LightGBM with as many trees as
-             treeselect's boosting, the same shrinkage (0.1), 31 leaves and
-             `monotone_constraints_method="basic"`. 60% of the rows are fitted, the root mean
-             squared error (RMSE) is that of the others; violations are the steps along a grid of 50
-             values of each constrained column, for 100 held-out rows, at which the prediction moves
-             the wrong way.
-               simulated 600 rows, y = x1 - x2 + sin(3 x3) + noise of deviation 2
-               abalone   1,500 rows, rings by size and weights, rising in shell weight and diameter
 """
 
 from __future__ import annotations
@@ -41,7 +33,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import statsmodels.api as sm
-from harness import Run, cell, means, shown_mean, stored
+from harness import Run, shown_mean, stored
 from sklearn.metrics import roc_auc_score
 
 import treeselect
@@ -69,7 +61,6 @@ GLMS = {
     "binomial": sm.families.Binomial(), "poisson": sm.families.Poisson(),
     "gaussian": sm.families.Gaussian(),
 }  # fmt: skip
-MODELS = {"truth": "forest of the truth", "all": "forest of all", "GLM": "GLM of the truth"}
 ROWS, NEW_ROWS = 4_600, 40_000
 
 
@@ -105,45 +96,40 @@ def calibrated(case, y, mean, known):
 
 
 def calibration_of(case, seed, n_rows, n_new):
-    """For each model score, slope and total."""
+    """By model score, slope and total."""
     rng = np.random.default_rng(seed)
     data, new = offset_data(case, rng, n_rows), offset_data(case, rng, n_new)
     y, known = new["y"].to_numpy(), new["known"].to_numpy()
     family, has_offset = CASES[case]
-    found = []
-    for terms in (["x", "b"], ["x", "b", *(f"z{j}" for j in range(7))]):
-        offset = "known" if has_offset else None
+    found, offset = {}, "known" if has_offset else None
+    noise = [f"z{j}" for j in range(7)]
+    for model, terms in (
+        ("forest of the truth", ["x", "b"]),
+        ("forest of all", ["x", "b", *noise]),
+    ):
         formula = f"y ~ {' + '.join(terms)}"
         fit = model_of(formula, data, terms, seed, family=family, offset=offset)
-        found += calibrated(case, y, fit.predict(new).to_numpy(), known)
+        found[model] = calibrated(case, y, fit.predict(new).to_numpy(), known)
     own, other = (sm.add_constant(part[["x", "b"]]) for part in (data, new))
     glm = sm.GLM(data["y"], own, GLMS[family], offset=data["known"]).fit()
-    found += calibrated(case, y, glm.predict(other, offset=new["known"]).to_numpy(), known)
-    return found
+    mean = glm.predict(other, offset=new["known"]).to_numpy()
+    return found | {"GLM of the truth": calibrated(case, y, mean, known)}
 
 
 def calibration(run):
     """Scores, slopes and totals."""
-    names = [f"{model} {measure}" for model in MODELS for measure in ("score", "slope", "total")]
     n_rows, n_new = run.pick((200, 500), (ROWS, NEW_ROWS))
-    for case in CASES:
+    lines = []
+    for case, (family, _) in CASES.items():
         calls = [(case, seed, n_rows, n_new) for seed in range(run.seeds)]
         results = run.map(calibration_of, calls)
-        line = {"case": case, "seeds": len(results), **means(names, results)}
-        run.keep("calibration", line, by="case")
-    lines = [
-        {
-            "case": row["case"],
-            "model": text,
-            "seeds": row["seeds"],
-            "score": f"{'AUC' if CASES[row['case']][0] == 'binomial' else 'D2'}"
-            f" {cell(row, f'{model} score', 4)}",
-            "slope": cell(row, f"{model} slope", 3),
-            "total off, %": cell(row, f"{model} total"),
-        }
-        for row in run.kept("calibration").to_dict("records")
-        for model, text in MODELS.items()
-    ]
+        for model in results[0]:
+            score, slope, total = zip(*(found[model] for found in results), strict=True)
+            lines.append({
+                "case": case, "model": model, "seeds": run.seeds,
+                "score": f"{'AUC' if family == 'binomial' else 'D2'} {shown_mean(score, 4)}",
+                "slope": shown_mean(slope, 3), "total off, %": shown_mean(total),
+            })  # fmt: skip
     run.table(
         "calibration",
         lines,
@@ -240,87 +226,7 @@ def intervals(run):
     )
 
 
-# --- monotone ----------------------------------------------------------------------------------
-
-DIRECTIONS = {"simulated": {"x1": 1, "x2": -1}, "abalone": {"shell_weight": 1, "diameter": 1}}
-
-
-def monotone_data(name, seed, n):
-    """Rows to fit and others; the response is `y`."""
-    rng = np.random.default_rng(seed)
-    if name == "simulated":
-        data = pd.DataFrame(rng.normal(size=(n, 6)), columns=[f"x{j}" for j in range(1, 7)])
-        data["y"] = data["x1"] - data["x2"] + np.sin(3 * data["x3"]) + 2 * rng.normal(size=n)
-    else:
-        data = stored("abalone")
-        data.columns = [column.lower().replace(" ", "_") for column in data.columns]
-        data = data.rename(columns={"rings": "y"}).select_dtypes("number")
-        data = data.iloc[rng.permutation(len(data))[: int(2.5 * n)]]
-    cut = int(0.6 * len(data))
-    return data.iloc[:cut], data.iloc[cut:].reset_index(drop=True)
-
-
-def violations(predict, rows, directions):
-    """Share of the steps along the grids at which a prediction moves the wrong way."""
-    found = []
-    for name, sign in directions.items():
-        grid = np.linspace(rows[name].min(), rows[name].max(), 50)
-        some = rows.head(100)
-        moved = some.loc[np.repeat(some.index, 50)].assign(**{name: np.tile(grid, len(some))})
-        steps = np.diff(np.asarray(predict(moved)).reshape(len(some), 50), axis=1) * sign
-        found.append((steps < -1e-12).mean())
-    return 100 * float(np.mean(found))
-
-
-def constrained(name, seed, n):
-    """Model, constraint, RMSE and violations of each model on one split."""
-    import lightgbm
-
-    train, new = monotone_data(name, seed, n)
-    terms, directions = [column for column in train if column != "y"], DIRECTIONS[name]
-    rows = []
-    for answer, monotone in (("no", None), ("yes", directions)):
-        forest = model_of("y ~ .", train, terms, seed, monotone=monotone)
-        with one_thread():
-            boosting = forest.refit("boosting")
-            peer = lightgbm.LGBMRegressor(
-                n_estimators=boosting.model.fitted.trees.n_trees, learning_rate=0.1, n_jobs=1,
-                monotone_constraints=[(monotone or {}).get(term, 0) for term in terms],
-                monotone_constraints_method="basic", verbose=-1,
-            ).fit(train[terms], train["y"])  # fmt: skip
-        models = {
-            "forest": forest.predict,
-            "boosting": boosting.predict,
-            "LightGBM": lambda rows, peer=peer: peer.predict(rows[terms]),
-        }
-        for label, predict in models.items():
-            error = np.sqrt(np.mean((new["y"] - np.asarray(predict(new))) ** 2))
-            rows.append((name, label, answer, error, violations(predict, new, directions)))
-    return rows
-
-
-def monotone(run):
-    """Errors and violations, with and without constraints."""
-    import lightgbm
-
-    n, names = run.pick((60, ["simulated"]), (600, list(DIRECTIONS)))
-    keys = ["set", "model", "constrained"]
-    found = run.flat(constrained, [(name, seed, n) for name in names for seed in range(run.seeds)])
-    found = pd.DataFrame(found, columns=[*keys, "RMSE", "wrong"])
-    run.table(
-        "monotone",
-        [
-            dict(zip(keys, key, strict=True))
-            | {"RMSE": shown_mean(own["RMSE"], 3), "violations, %": shown_mean(own["wrong"])}
-            for key, own in found.groupby(keys, sort=False)
-        ],
-        "treeselect, final models with and without monotone constraints beside LightGBM"
-        f" {lightgbm.__version__}: held-out error and violated steps; means over {run.seeds} splits"
-        " (s.e.).",
-    )
-
-
-PARTS = {"calibration": calibration, "intervals": intervals, "monotone": monotone}
+PARTS = {"calibration": calibration, "intervals": intervals}
 
 
 def main():

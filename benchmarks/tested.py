@@ -14,9 +14,9 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections import defaultdict
 from pathlib import Path
 
+import pandas as pd
 from harness import Run
 
 HOUSE = Path(__file__).resolve().parents[1]
@@ -61,29 +61,18 @@ def coverage_of(tests, jobs):
     return {name: [found[count] for count in COUNTS] for name, found in here.items()}, said
 
 
-def share(part, whole):
-    """A percentage, which is 100 only if nothing is missing."""
-    return f"{int(1000 * part / whole) / 10:.1f}" if whole else ""
-
-
 def table_of(found):
-    """A row per folder, and one of all."""
-    rooms = defaultdict(list)
-    for name, counts in found.items():
-        for room in (Path(name).parent.as_posix(), "all"):
-            rooms[room].append(counts)
-    return [
-        {
-            "folder": room,
-            "modules": len(rooms[room]),
-            "statements": f"{of[0]:,}",
-            "% run": share(of[1], of[0]),
-            "branches": f"{of[2]:,}",
-            "% taken": share(of[3], of[2]),
-        }
-        for room in sorted(rooms, key=lambda room: (room == "all", room))
-        if (of := [sum(column) for column in zip(*rooms[room], strict=True)])[0]
-    ]
+    """A row per folder, and one of all; a percentage is 100 only if nothing is missing."""
+    counts = pd.DataFrame.from_dict(found, orient="index", columns=COUNTS).assign(modules=1)
+    rooms = counts.groupby([Path(name).parent.as_posix() for name in found]).sum()
+    for room, of in [*rooms.iterrows(), ("all", rooms.sum())]:
+        lines, run, branches, taken, modules = of
+        if lines:
+            yield {
+                "folder": room, "modules": modules, "statements": f"{lines:,}",
+                "% run": f"{1000 * run // lines / 10:.1f}", "branches": f"{branches:,}",
+                "% taken": f"{1000 * taken // branches / 10:.1f}" if branches else "",
+            }  # fmt: skip
 
 
 def main():

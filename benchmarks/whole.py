@@ -2,11 +2,10 @@
 
     python benchmarks/whole.py [--quick] [--cases adult ...] [--axes rows ...] [--runs 3]
 
-Each call runs in a process of its own, in which the same call on a few rows has loaded the kernels
-(except ``first`` and ``cold``, which are timed from the start of Python). CPU seconds are those of
-the process and its workers. Memory is the largest proportional set size of all of them above what
-they held when the frame was in memory. Ours and the peer's run take turns, ``--runs`` times; the
-least of each counts, and a call of more than a minute runs once.
+Each call runs in a process of its own, in which the same call on a few rows has loaded the kernels.
+CPU seconds are those of the process and its workers. Memory is the largest proportional set size
+of all of them above what they held when the frame was in memory. Ours and the peer's run take
+turns, ``--runs`` times; the least of each counts, and a call of more than a minute runs once.
 
 Then one quantity grows at a time, in the default call with k = 5:
 
@@ -35,7 +34,6 @@ import importlib.util
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable
 from functools import partial
@@ -180,13 +178,6 @@ CASES = {
     ),
     "horse colic, inference": of_fit(colic, lambda fit, _: fit.inference(repeats=20)),
 }
-STARTS = ("first", "cold")
-"""Python until the first answer on the Titanic data, k = 3: kernels compiled before, and not."""
-
-FIRST = (
-    "import treeselect; data = treeselect.datasets.load('titanic_correlated');"
-    " treeselect.select('survived ~ .', data, k=3, seed=1)"
-)
 
 
 class Axis(NamedTuple):
@@ -298,15 +289,6 @@ def taken(name: str, who: str) -> dict[str, float]:
     return watched(lambda: call(given), before)[1]
 
 
-def one_start(name: str) -> dict[str, float]:
-    """What a new process takes until its first answer."""
-    with tempfile.TemporaryDirectory() as folder:
-        cache = {"TREESELECT_CACHE_DIR": folder} if name == "cold" else {}
-        command = [sys.executable, "-c", FIRST]
-        _, found = watched(lambda: subprocess.run(command, check=True, env=os.environ | cache))
-    return found | {"MB": np.nan}
-
-
 def measured(run: Run, name: str, peers: Any = (), clock: str = "CPU s") -> list[dict]:
     """By program, the run of a case with the least seconds."""
     found: dict[str, list[dict]] = {who: [] for who in (OURS, *filter(is_there, peers))}
@@ -314,7 +296,7 @@ def measured(run: Run, name: str, peers: Any = (), clock: str = "CPU s") -> list
         for who, done in found.items():
             if not done or done[0]["wall s"] < ONCE:
                 work = taken if run.quick else partial(in_process, taken)
-                done.append(one_start(name) if name in STARTS else work(name, who))
+                done.append(work(name, who))
     return [
         {"case": name, "who": who, **min(done, key=lambda one: one[clock])}
         for who, done in found.items()
@@ -325,25 +307,15 @@ def measured(run: Run, name: str, peers: Any = (), clock: str = "CPU s") -> list
 
 
 def table_of(summary: pd.DataFrame) -> list[dict]:
-    """A line for each case: ours, and the peer."""
-    lines = []
-    for name, part in summary.groupby("case", sort=False):
-        by = {row["who"] == OURS: row for row in part.to_dict("records")}
-        texts = {
-            is_ours: [
-                shown(by[is_ours][what], None, digits) if is_ours in by else ""
-                for what, digits in (("CPU s", 1), ("wall s", 1), ("MB", 0))
-            ]
-            for is_ours in (True, False)
+    """A line for each call and program."""
+    return [
+        {
+            "call": row["case"], "program": row["who"], "CPU s": shown(row["CPU s"], None, 1),
+            "wall s": shown(row["wall s"], None, 1), "MB more": shown(row["MB"], None, 0),
+            "load": shown(row["load"], None, 1),
         }
-        head = ("CPU s", "wall s", "MB more")
-        lines.append({
-            "call": name, **dict(zip(head, texts[True], strict=True)),
-            "peer": by.get(False, {"who": ""})["who"],
-            **{f"peer {w}": t for w, t in zip(head, texts[False], strict=True)},
-            "load": shown(part["load"].mean(), None, 1),
-        })  # fmt: skip
-    return lines
+        for row in summary.to_dict("records")
+    ]  # fmt: skip
 
 
 def exponent(values: np.ndarray, seconds: np.ndarray) -> tuple[float, float]:
@@ -391,14 +363,12 @@ def drawn(summary: pd.DataFrame) -> Figure:
 
 def main() -> None:
     """Run the cases and the points, and write the tables."""
-    names = [*STARTS, *CASES]
     run = Run(
-        __doc__, cases=names, axes=AXES, runs=3,
+        __doc__, cases=CASES, axes=AXES, runs=3,
         quick={"cases": ("quick",), "axes": ("resamples",), "runs": 1},
     )  # fmt: skip
     for name in run.cases:
-        peers = () if name in STARTS else case_of(name).peers
-        run.keep("whole", measured(run, name, peers), by="case")
+        run.keep("whole", measured(run, name, case_of(name).peers), by="case")
     for name in run.axes:
         axis = AXES[name]
         for value in run.pick((2, 3), axis.values):
@@ -409,7 +379,7 @@ def main() -> None:
     machine = f" Load: how many processes the machine, of {os.cpu_count()} processors, wanted to"
     run.table(
         "whole",
-        table_of(sorted_rows(run.kept("whole"), case=[*names, *QUICK])),
+        table_of(sorted_rows(run.kept("whole"), case=CASES | QUICK)),
         "treeselect, whole calls and those of others: CPU and wall seconds and memory above the"
         f" frame, the least of several runs in turn.{machine} run.",
     )

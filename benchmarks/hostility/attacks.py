@@ -1,7 +1,7 @@
 """Formulas that try to run code, or to take all memory or time, by every way that leads to one.
 
 Not the outcome is judged but what is done: see ``watching``. Channels are ``select()``, the
-command line, and model files in which the formula was edited, without and with the data inside.
+command line, and model files in which the formula was edited.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from treeselect.cli import main as cli
 
 Plan = dict[str, Any]
 
-CHANNELS = ("select", "select", "select", "cli", "load", "load_data")
+CHANNELS = ("select", "select", "cli", "load")
 NAMES = ["y", "x", "g", "a b", "v"]
 CANARY = "treeselect_canary"
 
@@ -76,7 +76,6 @@ HOLES = (
     "y ~ I(g == '`' + str({p}))", "y ~ I(`a'b` + {p} + `c'd`)", "y ~ Q({t})", "y ~ (x + g)^({p})",
     "y ~ x**({p})", "y ~ x + `a b` : I(g == {t})", "y ~ x:I(g == {t})",
     "y ~ log(I(exp((g == {t}) + 1)))", "y ~ x + I(g == {t}) - x",
-    "y ~ cs(x, df=4, constraints={t})", "y ~ cc(x, df=4, constraints={t})",
     "y ~ hashed(g, 3, contrasts=contr.treatment({t}))", "y ~ hashed(g, 3, contr.treatment({p}))",
     "y ~ C(g, contr.treatment(base={t}))", "y ~ I(`a b` + {p})", "y ~ I(g == '`a b`' + str({p}))",
     "y ~ I(x == f'{{p}}')",
@@ -185,18 +184,14 @@ EDITED = "I(x > 0.123)"
 
 
 @functools.cache
-def _documents() -> dict[str, Any]:
-    """Contents of two model files whose formula will be edited."""
+def _document() -> Any:
+    """The content of a model file whose formula will be edited."""
     fit = treeselect.select(f"y ~ {EDITED}", frame(), method="fcbf", **QUICK)
     with tempfile.TemporaryDirectory() as folder:
-        paths = {
-            channel: fit.save(Path(folder) / channel, include_data=channel == "load_data")
-            for channel in ("load", "load_data")
-        }
-        return {channel: read_content(path.read_bytes()) for channel, path in paths.items()}
+        return read_content(fit.save(Path(folder) / "m", include_data=True).read_bytes())
 
 
-def edited_file(formula: str, channel: str, path: Path) -> Path:
+def edited_file(formula: str, path: Path) -> Path:
     """A model file whose formula, and the term of it, are others."""
     right = formula.split("~", 1)[1].strip() if "~" in formula else formula
 
@@ -207,14 +202,14 @@ def edited_file(formula: str, channel: str, path: Path) -> Path:
             return [walk(v) for v in value]
         return {walk(k): walk(v) for k, v in value.items()} if isinstance(value, dict) else value
 
-    path.write_bytes(write_content(walk(_documents()[channel])))
+    path.write_bytes(write_content(walk(_document())))
     return path
 
 
 def run(plan: Plan, folder: Path) -> Outcome:
     """Hand the formula over, and tell what was done besides."""
     builtins.__dict__.pop(CANARY, None)
-    _documents(), frame(), _table(folder)
+    _document(), frame(), _table(folder)
     with watching() as heard, streams() as (out, error):
         found = judge(_use, plan, folder, out, error)
     events = list(dict.fromkeys(heard))
@@ -247,7 +242,7 @@ def _use(plan: Plan, folder: Path, out: Any, error: Any) -> str:
         arguments = ["select", formula, str(_table(folder)), "-m", "fcbf", "-k", "1"]
         return by_command([*arguments, "--seed", "1"], out, error)
     try:
-        path = edited_file(formula, channel, folder / "edited.treeselect")
+        path = edited_file(formula, folder / "edited.treeselect")
     except UnicodeEncodeError:
         return VOID
     fit = treeselect.load(path)

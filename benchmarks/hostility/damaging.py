@@ -1,4 +1,4 @@
-"""Changes of a model file: of its bytes, of what is compressed, of its values and its arrays."""
+"""Changes of the values and arrays of a model file (bytes: ``tests/modelfile/test_damaged.py``)."""
 
 from __future__ import annotations
 
@@ -19,24 +19,9 @@ def damage(original: bytes, changes: list[dict[str, Any]]) -> bytes:
     """The file with all changes, but those that an earlier one made impossible."""
     for change in changes:
         rng = random.Random(change["seed"])
-        way = {"bytes": _bytes, "packed": _packed, "value": _value, "array": _value}[change["kind"]]
         with contextlib.suppress(Exception):
-            original = way(original, change, rng)
+            original = _value(original, change, rng)
     return original
-
-
-def _bytes(data: bytes, change: dict[str, Any], rng: random.Random) -> bytes:
-    at = int(change["at"] * len(data))
-    how = change["how"]
-    if how == "flip":
-        found = bytearray(data)
-        found[at] ^= 1 << rng.randrange(8)
-        return bytes(found)
-    return {
-        "cut": data[:at], "insert": data[:at] + rng.randbytes(rng.randint(1, 20)) + data[at:],
-        "zero": data[:at] + bytes(50) + data[at + 50 :],
-        "head": data[at:], "empty": b"", "double": data + data, "text": b"y ~ x\n",
-    }[how]  # fmt: skip
 
 
 def read_content(data: bytes) -> Any:
@@ -47,20 +32,6 @@ def read_content(data: bytes) -> Any:
 def write_content(content: Any) -> bytes:
     """A file with such a map."""
     return gzip.compress(coding._encode(content))
-
-
-def _packed(data: bytes, change: dict[str, Any], rng: random.Random) -> bytes:
-    """Changes of what is compressed, which no checksum sees, and of how it is."""
-    content, how = gzip.decompress(data), change["how"]
-    if how == "twice":
-        return data + gzip.compress(content)
-    if how == "stored":
-        return gzip.compress(content, 0)
-    new = {
-        "bomb": bytes(80_000_000), "deep": b"\x91" * 100_000, "many": b"\x90" * 100_000,
-        "pickle": b"\x80\x04cos\nsystem\n.",
-    }.get(how)  # fmt: skip
-    return gzip.compress(_bytes(content, change, rng) if new is None else new)
 
 
 def places(value: Any, holder: Any, key: Any, name: str) -> Iterator[tuple[str, Any, Any]]:

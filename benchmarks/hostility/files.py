@@ -1,4 +1,4 @@
-"""Model files with damaged bytes, values or arrays, which are loaded and used."""
+"""Model files with damaged values or arrays, which are loaded and used."""
 
 from __future__ import annotations
 
@@ -71,15 +71,9 @@ _ARRAYS = (
 )  # fmt: skip
 
 
-_PACKED = (
-    "flip", "flip", "flip", "cut", "insert", "zero", "head", "twice", "stored", "bomb", "deep",
-    "many", "pickle",
-)  # fmt: skip
-
-
 def draw(rng: random.Random) -> Plan:
     """A fit, what is changed in its file, and what is done with what is loaded."""
-    kind = rng.choice([*["value"] * 3, *["array"] * 3, "bytes", "packed"])
+    kind = rng.choice(["value", "array"])
     changes = [_change(rng, kind) for _ in range(rng.choice([1, 1, 1, 2, 3]))]
     uses = rng.sample(_USES, rng.choice([2, 4, 6]))
     return {"fit": rng.choice(FITS), "changes": changes, "then": uses}
@@ -93,14 +87,8 @@ def _change(rng: random.Random, kind: str) -> dict[str, Any]:
             ["value", "value", "value", "sign", "drop", "swap", "copy", "nest"]
         )
         change["value"] = rng.choice(_LEAVES)
-    elif kind == "array":
-        change["how"] = rng.choice(_ARRAYS)
-    elif kind == "bytes":
-        change["how"] = rng.choice(
-            ["flip", "flip", "flip", "cut", "insert", "zero", "head", "empty", "double", "text"]
-        )
     else:
-        change["how"] = rng.choice(_PACKED)
+        change["how"] = rng.choice(_ARRAYS)
     return change
 
 

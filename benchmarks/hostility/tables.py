@@ -9,10 +9,6 @@ import random
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.feather
-import pyarrow.parquet
-
 import treeselect
 from hostility.attacks import QUICK, by_command, frame
 from hostility.columns import draw_names
@@ -35,10 +31,8 @@ _DAMAGE = (
     "semicolons", "tabs",
     "quote", "blank lines", "no header", "header only", "empty", "twice", "bytes", "long line",
 )  # fmt: skip
-_KINDS = (
-    ".csv", ".csv", ".csv", ".csv.gz", ".parquet", ".feather", ".txt", ".CSV", ".xlsx", ".json", "",
-)  # fmt: skip
-_CHANNELS = ("select", "select", "cli", "cli predict", "predict", "cli compare")
+_KINDS = (".csv", ".csv.gz", ".parquet", ".txt", ".CSV", ".xlsx", ".json", "")
+_CHANNELS = ("select", "cli", "cli predict", "predict")
 
 
 def draw(rng: random.Random) -> Plan:
@@ -73,8 +67,6 @@ def _column(rng: random.Random, n_rows: int, tame: bool) -> list[str]:
 def _bytes(plan: Plan) -> bytes:
     """The file."""
     rng = random.Random(plan["seed"])
-    if plan["kind"] in (".parquet", ".feather"):
-        return _damaged(_binary(plan), plan, rng)
     buffer = io.StringIO()
     delimiter = {"semicolons": ";", "tabs": "\t"}.get(plan["damage"], ",")
     end = "\r" if plan["damage"] == "cr" else "\n"
@@ -91,18 +83,6 @@ def _bytes(plan: Plan) -> bytes:
         data = gzip.compress(data, mtime=0)
         return data if plan["at"] < 0.8 else data[:-9]
     return data
-
-
-def _binary(plan: Plan) -> bytes:
-    names = [name.encode("utf-8", "replace").decode() for name in plan["names"]]
-    cells = [[c.encode("utf-8", "replace").decode() for c in column] for column in plan["columns"]]
-    cells[0] = [float(c) if c in ("0", "1") else 2.0 for c in cells[0]]  # type: ignore[misc]
-    table, buffer = pa.table(cells, names=names), io.BytesIO()
-    if plan["kind"] == ".parquet":
-        pyarrow.parquet.write_table(table, buffer)
-    else:
-        pyarrow.feather.write_feather(table, buffer)
-    return buffer.getvalue()
 
 
 def _damaged(data: bytes, plan: Plan, rng: random.Random) -> bytes:
@@ -149,13 +129,8 @@ def _use(plan: Plan, path: Path, folder: Path, out: Any, error: Any) -> str:
             fit.predict(path)
             return ANSWERED
         arguments = ["predict", str(fit.save(folder / "model")), str(path)]
-    elif channel == "cli":
-        arguments = ["select", plan["formula"], str(path), "-m", "fcbf", "-k", "1", "--seed", "1"]
     else:
-        arguments = [
-            "compare", plan["formula"], str(path), "-m", "fcbf,cfs", "-k", "1", "--folds", "2",
-            "--seed", "1",
-        ]  # fmt: skip
+        arguments = ["select", plan["formula"], str(path), "-m", "fcbf", "-k", "1", "--seed", "1"]
     if plan["told"]:
         arguments += ["--encoding", plan["told"]]
     return by_command(arguments, out, error)

@@ -92,28 +92,14 @@ def warm_up() -> None:
     quick: dict[str, Any] = {"seed": 1, "k": 1, "n_jobs": 1, "progress": False}
     with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder, streams():
         warnings.simplefilter("ignore")
-        for response in ("y", "dose", "kind", "count"):
+        for response in ("y", "dose", "kind"):
             for method in treeselect.methods()["method"]:
                 few = {name: int(value) for name, value in FEW[method].items()}
-                if response == "count":
-                    few["family"] = "poisson"
                 with contextlib.suppress(treeselect.errors.TreeselectError):
-                    treeselect.select(
-                        f"{response} ~ x + z + site + poly(x, 2)", files.data(), method=method,
-                        **few, **quick,
-                    )  # fmt: skip
-        fit = treeselect.select(
-            "y ~ x + I(z > 0) + site", files.data(), method="fcbf", folds=2, **{**quick, "k": "1se"}
-        )
-        for use in (
-            lambda: fit.report(Path(folder) / "r.html"), lambda: fit.resample(2),
-            lambda: fit.refit("boosting"), lambda: fit.refit("glm"),
-            lambda: fit.inference(), lambda: fit.performance(2),
-            lambda: fit.model.conditional_importance(2, repeats=1), lambda: fit.model.shape("x"),
-            lambda: fit.model.interactions(), lambda: fit.model.nodes(),
-        ):  # fmt: skip
-            with contextlib.suppress(treeselect.errors.TreeselectError):
-                use()
+                    formula = f"{response} ~ x + z + site + poly(x, 2)"
+                    treeselect.select(formula, files.data(), method=method, **few, **quick)
+        fit = treeselect.select("y ~ x + I(z > 0) + site", files.data(), method="fcbf", **quick)
+        fit.report(Path(folder) / "r.html", performance=fit.performance(2), linear=fit.refit("glm"))
         for channel in attacks.CHANNELS:
             attacks.run({"formula": "y ~ x + I(x > 1)", "channel": channel}, Path(folder))
         for writer in faults.WRITERS:

@@ -5,7 +5,7 @@
 Nothing is fitted: the figures are those that the other programs of this folder wrote to their
 results, the printed ones of ../shared/data/seed_tables.json and the authors' result files, and the
 original software's of its own runs (reference/*.csv, other splits). A line for each printed figure
-that the data allow, then what has no figure to compare, with the reason.
+that the data allow; what has no figure to compare is told in ``docs/evidence/papers.md``.
 
 A figure of treeselect agrees with another where the difference of the two lies within 1.96 of its
 standard errors and half a unit of the last printed digit. A printed mean without a standard error
@@ -36,10 +36,10 @@ class Figure(NamedTuple):
     item: str
     quantity: str
     printed: float
-    printed_error: float | None
-    original: tuple[float, float] | None
     ours: tuple[float, float]
     digits: int
+    printed_error: float | None = None
+    original: tuple[float, float] | None = None
     between: tuple[float, float] | None = None
 
 
@@ -70,42 +70,16 @@ REASONS = (
 )  # fmt: skip
 """Why figures differ: a pattern of paper, item and quantity, and a sentence; the first counts."""
 
-ABSENT = (
-    ("GRRF", "Tables 2 to 6", "adenocarcinoma, nci", "the sets are not at hand (nci only in another"
-     " preparation: 64 rows of 6830 genes in place of 61 of 5244)"),
-    ("GRRF", "Table 1", "LASSO, varSelRF", "not run by treeselect on these data; the original"
-     " software gives 4.15 (0.08) groups and 5.05 (0.29) bad columns, 5.00 and 4.90 (0.10)"),
-    ("GRRF", "Tables 4 to 6", "varSelRF, LASSO", "not run by treeselect on these splits"),
-    ("GRRF", "Figures 2 and 3", "curves", "no figure is printed: grrf_genes_grid"),
-    ("RegularizedTrees", "Tables I to III", "ada, gina, hiva", "the sets are not at hand"),
-    ("RegularizedTrees", "Tables I to III", "hypo", "the set at hand (3163 rows of 25 columns) is"
-     " not the paper's"),
-    ("RegularizedTrees", "Tables II and III", "CFS, FCBF, C4.5", "not run: treeselect has no C4.5,"
-     " and its CFS and FCBF return a size that is given"),
-    ("RegularizedTrees", "Figure 4", "seconds", "of other machines: only SVM-RFE's accuracy is"
-     " measured"),
-    ("GBFS", "Figure 1", "L1-LR", "54.05 % are worse than a coin on data that are not printed;"
-     " treeselect refits trees on what its lasso selects, see gbfs_synthetic"),
-    ("GBFS", "Figure 2", "GBFS, RF-FS, L1-LR, HSIC-Lasso, Group-Lasso", "the nine bags of genes are"
-     " printed nowhere; with nine bags by clustering see gbfs_bags"),
-    ("GBFS", "Figures 3 to 5", "curves", "no figure is printed"),
-    ("GBFS", "Figures 3 and 4", "isolet, mnist3vs8, kddcup99 in full", "not at hand (isolet as 1560"
-     " of its rows, kddcup99 as a tenth)"),
-    ("GBFS", "Figure 6", "SMK-CAN-187", "the set is not at hand"),
-    ("ControlBurn", "Figures 7, 8 and 12", "curves", "no figure is printed; controlburn_chess has"
-     " those of Figure 8"),
-    ("ControlBurn", "Figure 11", "correlations", "no figure is printed"),
-    ("ControlBurn", "Figure 9", "clean1, clean2", "a column of names gives the class away: the"
-     " paper's AUC is 1.0"),
-    ("ControlBurn", "Figure 10", "audit", "its second file is not at hand: the first alone"),
-)  # fmt: skip
-"""What has no figure to compare, and why."""
-
 
 def measured(text):
     """Mean and standard error of a cell like ``0.750 (0.009)``."""
     numbers = re.findall(r"-?\d+\.?\d*(?:e-?\d+)?", str(text))
     return float(numbers[0]), float(numbers[1]) if len(numbers) > 1 else np.nan
+
+
+def share_of(hits, n):
+    """A share and its standard error."""
+    return hits / n, float(np.sqrt(hits * (n - hits) / n**3))
 
 
 def table_in(name):
@@ -129,8 +103,8 @@ def grrf_table1():
             value = there[row["method"]][name]
             yield Figure(
                 "GRRF", "Table 1", f"{row['method']}, {short}, {row['choice']}", value["average"],
-                value["std_err"], measured(row[f"{short}, R"]),
-                measured(row[f"{short}, treeselect"]), 2,
+                measured(row[f"{short}, treeselect"]), 2, value["std_err"],
+                measured(row[f"{short}, R"]),
             )  # fmt: skip
 
 
@@ -152,8 +126,8 @@ def grrf_genes():
         ):
             if np.isfinite(value) and not (method == "All" and measure == "size"):
                 yield Figure(
-                    "GRRF", item, f"{row['set']}, {method}, {text}", float(value), None, other,
-                    (float(row[measure]), float(row[f"{measure} s.e."])), digits,
+                    "GRRF", item, f"{row['set']}, {method}, {text}", float(value),
+                    (float(row[measure]), float(row[f"{measure} s.e."])), digits, original=other,
                 )  # fmt: skip
 
 
@@ -175,8 +149,8 @@ def regularized_trees():
                 between = tuple(measured(sizes.loc[key, n])[0] for n in (10, 1000))
             yield Figure(
                 "RegularizedTrees", item, f"{key[0]}, {key[1]}, {text}",
-                float(row[f"{measure}, paper"]), None, None,
-                measured(row[f"{measure}, treeselect"]), digits, between,
+                float(row[f"{measure}, paper"]), measured(row[f"{measure}, treeselect"]), digits,
+                between=between,
             )  # fmt: skip
 
 
@@ -184,13 +158,12 @@ def gbfs():
     """The error of GBFS on its synthetic data."""
     found = pd.read_csv(RESULTS / "gbfs_synthetic.csv", dtype=str)
     found = found[(found["method"] == "gbfs") & (found["design"] == "paper")]
-    row = found[(found["k"] == "2") & (found["noise columns"] == "0")].iloc[0]
+    row = found[found["noise columns"] == "0"].iloc[0]
     exact, of = (int(x) for x in row["exactly x, y"].split(" of "))
     error = seed_tables("GBFS")["figure1_synthetic"]["test_error_percent"]["GBFS"]
-    yield Figure("GBFS", "Figure 1", "test error, percent", float(error), None, None,
-                 tuple(100 * v for v in measured(row["test error"])), 2)  # fmt: skip
-    yield Figure("GBFS", "Figure 1", "share with x and y alone", 1.0, None, None,
-                 (exact / of, float(np.sqrt(exact * (of - exact) / of**3))), 2)  # fmt: skip
+    ours = tuple(100 * v for v in measured(row["test error"]))
+    yield Figure("GBFS", "Figure 1", "test error, percent", float(error), ours, 2)
+    yield Figure("GBFS", "Figure 1", "share with x and y alone", 1.0, share_of(exact, of), 2)
 
 
 def controlburn():
@@ -204,8 +177,7 @@ def controlburn():
         strict=True,
     ):  # fmt: skip
         spread = error * np.sqrt(20)  # of one run, which the paper's is
-        yield Figure("ControlBurn", "Figure 6", f"abalone, {text}", value, 0.0, None,
-                     (mean, spread), 0)  # fmt: skip
+        yield Figure("ControlBurn", "Figure 6", f"abalone, {text}", value, (mean, spread), 0, 0.0)
     yield from _pmlb()
     for row in table_in("controlburn_datasets").to_dict("records"):
         if not row["paper's results"]:
@@ -215,7 +187,7 @@ def controlburn():
         yield Figure(
             "ControlBurn", "Figure 10",
             f"{row['set']}, {method}, mean {'accuracy' if gene else 'AUC'}",
-            float(row["paper's results"]), None, None,
+            float(row["paper's results"]),
             measured(row["accuracy" if gene else "mean AUC, k = 1..10"]), 3,
         )  # fmt: skip
 
@@ -223,10 +195,9 @@ def controlburn():
 def _columns():
     """Shares of seeds, or of folds, that select what the paper reports."""
     row = table_in("controlburn_titanic").set_index("method").loc["controlburn, paper"]
-    right, n = int(row["as in the paper"]), int(row["seeds"])
-    share = (right / n, float(np.sqrt(right * (n - right) / n**3)))
-    yield Figure("ControlBurn", "Figure 2", "Titanic, share of seeds with the paper's columns",
-                 1.0, None, None, share, 2)  # fmt: skip
+    share = share_of(int(row["as in the paper"]), int(row["seeds"]))
+    text = "Titanic, share of seeds with the paper's columns"
+    yield Figure("ControlBurn", "Figure 2", text, 1.0, share, 2)
     found = pd.read_csv(RESULTS / "controlburn_datasets_terms.csv")
     found = found[found["set"] == "adult, levels"].set_index("method")["three terms, all rows"]
     there = seed_tables("ControlBurn")["text"]["adult_k3"]
@@ -235,8 +206,8 @@ def _columns():
             {re.sub("[^a-z]", "", column.lower()) for column in columns}
             for columns in (found[method].split(", "), there[name])
         )
-        yield Figure("ControlBurn", "section 5.3.1", f"adult, of its three columns, {name}", 3.0,
-                     0.0, None, (float(len(own & wanted)), 0.0), 0)  # fmt: skip
+        text, ours = f"adult, of its three columns, {name}", (float(len(own & wanted)), 0.0)
+        yield Figure("ControlBurn", "section 5.3.1", text, 3.0, ours, 0, 0.0)
 
 
 def _pmlb():
@@ -246,25 +217,24 @@ def _pmlb():
     found = pd.read_csv(RESULTS / "controlburn_pmlb.csv")
     found = found[found["form"] == "paper"].set_index("set")
     mean, error = mean_and_error(there["mean_difference"])
-    yield Figure("ControlBurn", "Figure 9", "mean difference over the sets", round(mean, 4), error,
-                 None, mean_and_error(found["difference"]), 4)  # fmt: skip
+    ours = mean_and_error(found["difference"])
+    text = "mean difference over the sets"
+    yield Figure("ControlBurn", "Figure 9", text, round(mean, 4), ours, 4, error)
     names = {"heart": "heart_statlog"}
     for name, value in there.groupby("dataset")["mean_difference"].mean().items():
         name = names.get(name, name)
         if name in found.index:
             row = found.loc[name]
-            ours = (row["difference"], row["s.e."])
-            yield Figure("ControlBurn", "Figure 9", f"{name}, difference of AUC",
-                         round(float(value), 4), None, None, ours, 4)  # fmt: skip
+            ours, text = (row["difference"], row["s.e."]), f"{name}, difference of AUC"
+            yield Figure("ControlBurn", "Figure 9", text, round(float(value), 4), ours, 4)
 
 
 def heinze():
     """The bootstrap frequencies of the body fat study, one run of which is printed."""
     for row in table_in("heinze_bodyfat").to_dict("records"):
-        value = row["paper"]
-        yield Figure("Heinze", "section 4.1", row["figure"], float(value), 0.0, None,
-                     measured(row["treeselect (s.d. of a run)"]),
-                     len(value.partition(".")[2]))  # fmt: skip
+        value, ours = row["paper"], measured(row["treeselect (s.d. of a run)"])
+        digits = len(value.partition(".")[2])
+        yield Figure("Heinze", "section 4.1", row["figure"], float(value), ours, digits, 0.0)
 
 
 def differ(ours, other, rounding):
@@ -317,21 +287,13 @@ def line_of(figure):
     }
 
 
-def absent_lines():
-    """Lines of what has no figure to compare."""
-    for paper, item, quantity, why in ABSENT:
-        yield {"paper": paper, "table or figure": item, "figure": quantity,
-               "with the paper": "not compared", "why": why}  # fmt: skip
-
-
 SOURCES = (grrf_table1, grrf_genes, regularized_trees, gbfs, controlburn, heinze)
 
 
 def counted(table):
     """How many figures of each paper agree, in words."""
-    done = table[table["with the paper"] != "not compared"]
     parts = []
-    for paper, part in done.groupby("paper", sort=False):
+    for paper, part in table.groupby("paper", sort=False):
         other = part[part["with the original"] != ""]
         text = f"{paper} {(part['with the paper'] == 'agrees').sum()} of {len(part)}"
         if len(other):
@@ -340,7 +302,7 @@ def counted(table):
                 f" of {len(other)})"
             )
         parts.append(text)
-    lost = done["why"].str.startswith("unexplained").sum()
+    lost = table["why"].str.startswith("unexplained").sum()
     return f"{'; '.join(parts)}. {lost} differences are unexplained."
 
 
@@ -349,7 +311,7 @@ def main():
     run = Run(__doc__)
     sources = (regularized_trees, heinze) if run.quick else SOURCES
     lines = [line_of(figure) for source in sources for figure in source()]
-    table = pd.DataFrame([*lines, *absent_lines()]).fillna("")
+    table = pd.DataFrame(lines)
     run.keep("agreement", table, by=None)
     run.table(
         "agreement",
