@@ -1,12 +1,11 @@
-"""Variable rankings by other software, one function per method.
+"""Variable rankings by other software that chooses no number of columns by itself.
 
     order = peers.RANKS["lightgbm gain"](frame, response, kind, seed)
 
 Each function takes a frame, the name of its response, the kind of response ("binomial",
-"multinomial" or "gaussian"), and a seed; it returns names of columns, best first. Methods that
-select a set return fewer names than there are columns, ranked by their own statistic, as their
-docstrings say. A column of text is one unit: its indicator columns are summed, or enter together.
-Gaps are filled by the median, or are a level of their own.
+"multinomial" or "gaussian"), and a seed; it returns names of columns, best first; RRF those that it
+uses. A column of text is one unit: its indicator columns are summed, or enter together. Gaps are
+filled by the median, or are a level of their own. answers.py has programs with their own number.
 
 Python packages that are not among treeselect's own are pinned in ``benchmarks/requirements.txt``;
 those of R are called through ``peers.R``, and looked up in R's usual library and in the folder
@@ -47,11 +46,11 @@ class Coded(NamedTuple):
         join.at(found, self.unit, np.asarray(values, dtype=float))
         return found
 
-    def ranked(self, values, above=-np.inf):
+    def ranked(self, values):
         """Names by their value, largest first; ties in the order of the columns."""
         values = np.asarray(values, dtype=float)
         order = np.argsort(-values, kind="stable")
-        return [self.names[j] for j in order if values[j] > above]
+        return [self.names[j] for j in order if values[j] > -np.inf]
 
     def columns_of(self, units):
         """Coded columns of some units."""
@@ -127,45 +126,6 @@ def forest_importance(frame, response, kind, seed):
     return data.ranked(data.by_unit(forest.feature_importances_))
 
 
-def permutation(frame, response, kind, seed, most=100):
-    """scikit-learn's forest on three quarters of the rows, permutation five times in the last one.
-
-    Of wide frames only the `most` columns of the largest impurity importance are permuted; they
-    are ranked first. A factor is permuted as a whole.
-    """
-    from sklearn.model_selection import train_test_split
-
-    data = coded(frame, response, kind)
-    stratify = None if kind == "gaussian" else data.y
-    try:
-        fit, new = train_test_split(
-            np.arange(len(data.y)), test_size=0.25, random_state=seed, stratify=stratify
-        )
-    except ValueError:  # a class of one row
-        fit, new = train_test_split(np.arange(len(data.y)), test_size=0.25, random_state=seed)
-    forest = _forest(kind, seed).fit(data.X[fit], data.y[fit])
-    X, y = data.X[new], data.y[new]
-    known = np.isin(y, data.y[fit])
-
-    def loss(X):
-        if kind == "gaussian":
-            return np.mean((y - forest.predict(X)) ** 2)
-        chance = forest.predict_proba(X)[known, np.searchsorted(forest.classes_, y[known])]
-        return -np.log(np.maximum(chance, 1e-3)).mean()
-
-    impurity = data.by_unit(forest.feature_importances_)
-    rng, plain = np.random.default_rng(seed), loss(X)
-    value = impurity / max(impurity.sum(), 1e-300) - 1e6
-    for j in np.argsort(-impurity, kind="stable")[:most]:
-        at, total = data.columns_of([j]), 0.0
-        for _ in range(5):
-            mixed = X.copy()
-            mixed[:, at] = X[rng.permutation(len(X))][:, at]
-            total += loss(mixed)
-        value[j] = total / 5 - plain
-    return data.ranked(value)
-
-
 def rfe(frame, response, kind, seed):
     """Recursive elimination by scikit-learn's forest: the last fifth of the columns, ten at most
     one by one, until one is left."""
@@ -183,63 +143,6 @@ def rfe(frame, response, kind, seed):
     return [data.names[j] for j in [*left, *dropped[::-1]]]
 
 
-def _entry_order(data, path):
-    """Columns by the step at which they enter, ties by the size of the coefficient there.
-
-    path : ndarray, shape (n_coded, n_steps), sizes of coefficients
-    """
-    size = np.abs(path)
-    per_unit = np.zeros((len(data.names), size.shape[1]))
-    np.add.at(per_unit, data.unit, size)
-    is_in = per_unit > 1e-10
-    first = np.where(is_in.any(axis=1), is_in.argmax(axis=1), size.shape[1])
-    there = per_unit[np.arange(len(first)), np.minimum(first, size.shape[1] - 1)]
-    share = there / (1.0 + there.max())
-    return data.ranked(np.where(first < size.shape[1], share - first, -np.inf))
-
-
-def group_lasso(frame, response, kind, seed):
-    """skglm: order of entry along the path of the group lasso; several classes one against rest."""
-    from skglm.datafits import LogisticGroup, QuadraticGroup
-    from skglm.penalties import WeightedGroupL2
-    from skglm.solvers import GroupBCD, GroupProxNewton
-    from skglm.utils.data import grp_converter
-
-    data = coded(frame, response, kind, scaled=True)
-    order = np.argsort(data.unit, kind="stable")
-    X = np.asfortranarray(data.X[:, order])
-    unit = data.unit[order]
-    groups = [np.flatnonzero(unit == j).tolist() for j in range(len(data.names))]
-    indices, starts = grp_converter(groups, X.shape[1])
-    weights = np.sqrt(np.diff(starts).astype(float))
-    is_class = kind != "gaussian"
-    targets = [data.y - data.y.mean()]
-    if is_class:
-        which = [1] if kind == "binomial" else np.unique(data.y)
-        targets = [np.where(data.y == c, 1.0, -1.0) for c in which]
-    path = np.zeros((X.shape[1], 25))
-    for y in targets:
-        gradient = X.T @ (y / 2 - np.mean(y) / 2 if is_class else y) / len(y)
-        norms = [np.linalg.norm(gradient[g]) / w for g, w in zip(groups, weights, strict=True)]
-        largest = max(norms)
-        datafit = (LogisticGroup if is_class else QuadraticGroup)(starts, indices)
-        solver = (
-            GroupProxNewton(tol=1e-4, max_iter=15, warm_start=True)
-            if is_class
-            else GroupBCD(tol=1e-4, max_iter=15, warm_start=True, fit_intercept=False)
-        )
-        datafit.initialize(X, y)
-        w = np.zeros(X.shape[1] + is_class)
-        fitted = X @ w[: X.shape[1]]
-        for s, share in enumerate(np.geomspace(0.98, 0.02, path.shape[1])):
-            penalty = WeightedGroupL2(share * largest, weights, starts, indices)
-            with quiet():
-                w = np.asarray(solver.solve(X, y, datafit, penalty, w, fitted)[0]).copy()
-            fitted = X @ w[: X.shape[1]] + (w[-1] if is_class else 0.0)
-            path[:, s] += np.abs(w[: X.shape[1]])
-    return _entry_order(Coded(X, unit, data.names, data.y), path)
-
-
 def mrmr(frame, response, kind, seed, most=50):
     """mrmr_selection: F statistic over correlation; factors by its leave-one-out coding."""
     from mrmr import mrmr_classif, mrmr_regression
@@ -254,22 +157,6 @@ def mrmr(frame, response, kind, seed, most=50):
             show_progress=False,
         )
     )  # fmt: skip
-
-
-def boruta(frame, response, kind, seed):
-    """boruta (Python): confirmed, tentative, then rejected columns, each by their mean importance;
-    50 rounds. A factor has the place of the best of its levels."""
-    from boruta import BorutaPy
-
-    data = coded(frame, response, kind)
-    found = BorutaPy(_forest(kind, seed, 100, max_depth=7), n_estimators=100, max_iter=50,
-                     random_state=seed)  # fmt: skip
-    with quiet():
-        found.fit(data.X, data.y)
-        mean = np.nan_to_num(np.nanmean(found.importance_history_, axis=0))
-    value = mean / max(mean.max(), 1e-300) + 2.0 * found.support_ + 1.0 * found.support_weak_
-    value -= 1e-3 * (found.ranking_ > 2) * found.ranking_ / found.ranking_.max()
-    return data.ranked(data.by_unit(value, np.maximum))
 
 
 def _lightgbm_gain(frame, response, kind, seed, **more):
@@ -333,51 +220,6 @@ def ebm(frame, response, kind, seed):
     return sorted(value, key=lambda name: -value[name])
 
 
-def ipss(frame, response, kind, seed):
-    """ipss with boosted trees: by efp score, the expected number of false ones up to there; columns
-    that its screening drops are not ranked. Several classes as numbers of their order."""
-    from ipss import ipss as run
-
-    data = coded(frame, response, kind)
-    np.random.seed(seed)
-    with quiet():
-        found = run(data.X, data.y.astype(float), selector="gb", n_jobs=1,
-                    force_regression=kind == "multinomial")  # fmt: skip
-    score = found["efp_scores"]
-    value = np.array([score.get(j, np.inf) for j in range(data.X.shape[1])], dtype=float)
-    return data.ranked(data.by_unit(-value, np.maximum), above=-1e300)
-
-
-def abess(frame, response, kind, seed, most=25):
-    """abess: best subsets of 1 to 25 groups; columns by the smallest size at which they are in."""
-    import abess as package
-
-    data = coded(frame, response, kind, scaled=True)
-    which = {
-        "gaussian": package.LinearRegression, "binomial": package.LogisticRegression,
-        "multinomial": package.MultinomialRegression,
-    }[kind]  # fmt: skip
-    n = len(data.names)
-    sizes = [s for s in (1, 2, 3, 4, 5, 7, 10, 15, 20, most) if s <= min(n, len(data.y) // 4)]
-    value = np.full(n, -np.inf)
-    varies = np.flatnonzero(data.X.std(axis=0) > 0)  # it refuses constant columns
-    groups = np.unique(data.unit[varies], return_inverse=True)[1].tolist()
-    X = data.X[:, varies]
-    for size in [s for s in sizes if s <= max(groups) + 1]:
-        model = which(support_size=size, group=groups, thread=1)
-        with quiet():
-            model.fit(X, data.y)
-        found = np.abs(np.asarray(model.coef_, dtype=float))
-        if found.ndim > 1:
-            found = found.sum(axis=1 - found.shape.index(len(varies)))
-        coefficient = np.zeros(data.X.shape[1])
-        coefficient[varies] = found
-        here = data.by_unit(coefficient)
-        is_new = (here > 0) & ~np.isfinite(value)
-        value[is_new] = here[is_new] / (1 + here.max()) - size
-    return data.ranked(value, above=-1e300)
-
-
 def knockoffs(frame, response, kind, seed):
     """hidimstat: model-X knockoffs, Gaussian with shrunken covariance; by the difference of lasso
     coefficients; class codes as numbers. A factor has the largest of its levels."""
@@ -401,9 +243,8 @@ def knockoffs(frame, response, kind, seed):
 _SCRIPT = Path(__file__).parent / "peers.R"
 
 R_PACKAGES = {
-    "l1": "glmnet", "ranger": "ranger", "ranger corrected": "ranger",
-    "randomForest": "randomForest", "RRF": "RRF", "GRRF": "RRF", "VSURF": "VSURF",
-    "varselrf": "varSelRF", "Boruta": "Boruta",
+    "ranger": "ranger", "ranger corrected": "ranger", "randomForest": "randomForest",
+    "RRF": "RRF", "GRRF": "RRF", "varselrf": "varSelRF",
 }  # fmt: skip
 """Methods of the R script and their packages."""
 
@@ -411,19 +252,19 @@ R_PACKAGES = {
 def in_r(name, frame, response, kind, seed):
     """A method of the R script; the time to write and read the CSV file counts.
 
-    glmnet and varSelRF are given indicator columns. Factors of more than 32 levels, which RRF does
+    varSelRF is given indicator columns. Factors of more than 32 levels, which RRF does
     not take (nor randomForest more than 53), are numbered by how frequent their levels are.
     """
     columns = filled(frame.drop(columns=response))
     names = list(columns)
-    if name in ("RRF", "GRRF", "randomForest", "VSURF"):
+    if name in ("RRF", "GRRF", "randomForest"):
         for column in names:
             if not is_number(columns[column]) and columns[column].nunique() > 32:
                 place = {level: i for i, level in enumerate(columns[column].value_counts().index)}
                 columns[column] = columns[column].map(place).astype(float)
     columns = columns.set_axis([f"c{j}" for j in range(len(names))], axis=1)
     unit = np.arange(len(names))
-    if name in ("l1", "varselrf"):  # they take numbers only
+    if name == "varselrf":  # it takes numbers only
         data = coded(frame, response, kind)
         unit = data.unit
         columns = pd.DataFrame(data.X, columns=[f"c{j}" for j in range(data.X.shape[1])])
@@ -460,29 +301,25 @@ def installed():
 # --- all ---------------------------------------------------------------------------------------
 
 _IN_PYTHON = {
-    "forest": (forest_importance, "sklearn"), "permutation": (permutation, "sklearn"),
-    "RFE": (rfe, "sklearn"), "group lasso": (group_lasso, "skglm"),
-    "mrmr_selection": (mrmr, "mrmr"), "boruta": (boruta, "boruta"),
-    "lightgbm gain": (lightgbm_gain, "lightgbm"), "lightgbm cegb": (lightgbm_cegb, "lightgbm"),
-    "EBM": (ebm, "interpret"), "ipss": (ipss, "ipss"), "abess": (abess, "abess"),
+    "forest": (forest_importance, "sklearn"), "RFE": (rfe, "sklearn"),
+    "mrmr_selection": (mrmr, "mrmr"), "lightgbm gain": (lightgbm_gain, "lightgbm"),
+    "lightgbm cegb": (lightgbm_cegb, "lightgbm"), "EBM": (ebm, "interpret"),
     "knockoffs": (knockoffs, "hidimstat"),
 }  # fmt: skip
 
 _SHOWN = {
-    "l1": "L1 (glmnet)", "ranger": "ranger", "ranger corrected": "ranger, corrected",
-    "randomForest": "randomForest", "RRF": "RRF (R)", "GRRF": "GRRF (R)", "VSURF": "VSURF",
-    "varselrf": "varSelRF (R)", "Boruta": "Boruta (R)",
-    "forest": "forest importance", "permutation": "permutation", "RFE": "RFE (forest)",
-    "boruta": "boruta (Python)", "lightgbm gain": "LightGBM gain",
-    "lightgbm cegb": "LightGBM CEGB", "knockoffs": "knockoffs (hidimstat)",
+    "ranger corrected": "ranger, corrected", "RRF": "RRF (R)", "GRRF": "GRRF (R)",
+    "varselrf": "varSelRF (R)", "forest": "forest importance", "RFE": "RFE (forest)",
+    "lightgbm gain": "LightGBM gain", "lightgbm cegb": "LightGBM CEGB",
+    "knockoffs": "knockoffs (hidimstat)",
 }  # fmt: skip
 
 RANKS = {_SHOWN.get(name, name): call for name, (call, _) in _IN_PYTHON.items()}
-RANKS |= {_SHOWN[name]: partial(in_r, name) for name in R_PACKAGES}
+RANKS |= {_SHOWN.get(name, name): partial(in_r, name) for name in R_PACKAGES}
 """The functions, by the names they have in tables."""
 
 _PACKAGE = {_SHOWN.get(name, name): package for name, (_, package) in _IN_PYTHON.items()}
-_R_PACKAGE = {_SHOWN[name]: package for name, package in R_PACKAGES.items()}
+_R_PACKAGE = {_SHOWN.get(name, name): package for name, package in R_PACKAGES.items()}
 
 
 def absent():

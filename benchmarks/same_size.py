@@ -5,7 +5,7 @@
 
 The sixty tables of answers.py, split and judged as there. Where treeselect's default selected k
 columns, each other method of the package selects k (some of them with reduced options: the default
-would take hours), and of other software (peers.py) the first k of its ranking are taken. A method
+would take hours), and of other software the first k of its ranking (peers.py) are taken. A method
 that finds fewer is judged on those it has. It is ended after ``--seconds`` CPU seconds. Run
 answers.py before: it writes what the default selected.
 """
@@ -28,13 +28,7 @@ from treeselect.algorithms.registry import METHODS
 
 KINDS = ("binomial", "multinomial", "gaussian")
 """What the other software takes."""
-ELSEWHERE = {
-    "exchange", "L1 (glmnet)", "VSURF", "abess", "boruta (Python)", "Boruta (R)", "ipss",
-    "permutation", "group lasso",
-}  # fmt: skip
-"""The default, and what answers.py asks for its own number; the last is compiled for each set."""
-OTHERS = [*(name for name in METHODS if name != "exchange"),
-          *(name for name in peers.RANKS if name not in ELSEWHERE)]  # fmt: skip
+OTHERS = (*(name for name in METHODS if name != "exchange"), *peers.RANKS)
 
 
 def columns_by(method, train, new, kind, seed, k):
@@ -134,7 +128,7 @@ def write(run):
         "same_size_losses", losses(rows) or [{"set": "none"}],
         "Sets on which other columns of the same number predict better, by more than"
         f" {NOTABLE} and 1.96 standard errors (bootstrap of the new rows): how many of the"
-        " methods that ran do, and the best of them. With three dozen methods a set, some of this"
+        " methods that ran do, and the best of them. With so many methods a set, some of this"
         " is chance.",
     )  # fmt: skip
 

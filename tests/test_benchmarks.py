@@ -98,7 +98,7 @@ def run(monkeypatch, capsys):
         ("prediction.py", 2 + 12 + 2 + 2), ("qvalues.py", 2 + 4 + 1),
         ("same_size.py", 2 + 3 + 2 + 1),
         ("survival.py", 2 + 2), ("tested.py", 2 + 30), ("truth.py", 2 + 4),
-        ("truth.py --peers 'forest importance'", 2 + 2), ("truth.py --rank", 2 + 41 + 2 + 3),
+        ("truth.py --peers 'forest importance'", 2 + 2), ("truth.py --rank", 2 + 33 + 2 + 3),
         pytest.param("whole.py", 2 + 2 + 2 + 1, marks=on_linux),
     ],
 )  # fmt: skip
