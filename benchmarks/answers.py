@@ -242,6 +242,7 @@ def overall_truth(rows):
     rows = rows[rows["k"].notna()]
     told = rows[rows["case"] != "noise"]
     by_case = told.groupby(["method", "case"])[["exact", "recall", "false", "seconds"]].mean()
+    steady = told.groupby(["method", "case"])["columns"].agg(again).groupby("method").mean()
     lines = []
     for method in ANSWERS:
         if method not in by_case.index:
@@ -254,7 +255,7 @@ def overall_truth(rows):
             "fewest seeds": told[told["method"] == method].groupby("case").size().min(),
             "exact": shown(own["exact"].mean()), "default's there": shown(there["exact"].mean()),
             "recall": shown(own["recall"].mean()), "false": shown(own["false"].mean()),
-            "nothing of noise": shown(noise["exact"].mean()),
+            "again": shown(steady[method]), "nothing of noise": shown(noise["exact"].mean()),
             "CPU s": shown(own["seconds"].mean(), None, 1),
         })  # fmt: skip
     return lines
@@ -276,6 +277,13 @@ def truth_by_case(rows):
     return lines
 
 
+def again(columns):
+    """Share of the selected columns that are selected of another sample, too."""
+    sets = [set(json.loads(text)) for text in columns]
+    shares = [len(a & b) / len(a) for a, b in itertools.permutations(sets, 2) if a]
+    return np.mean(shares) if shares else np.nan
+
+
 def claims(truths):
     """What treeselect says of its answer, and what is found."""
     lines = []
@@ -285,9 +293,6 @@ def claims(truths):
         rows = own[own["case"] == case]
         if not len(rows):
             continue
-        sets = [set(json.loads(text)) for text in rows["columns"]]
-        pairs = itertools.permutations(sets, 2)
-        again = [len(one & other) / len(one) for one, other in pairs if one]
         covers = (rows["said"] - rows["found"]).abs() <= 1.96 * rows["said s.e."]
         lines.append({
             "simulation": case, "seeds": len(rows), "score, printed": shown_mean(rows["said"], 3),
@@ -295,7 +300,7 @@ def claims(truths):
             "score on new rows": shown_mean(rows["found"], 3),
             "within 1.96 s.e.": f"{covers.sum()} of {len(rows)}",
             "frequency, printed": shown(rows["frequency"].mean()),
-            "again in another sample": shown(np.mean(again)) if again else "",
+            "again in another sample": shown(again(rows["columns"])),
         })  # fmt: skip
     return lines
 
@@ -408,7 +413,8 @@ def write(run):
             "answers_truth", overall_truth(truths),
             "The whole answer on simulated truth, the number of columns chosen by each program:"
             " means over simulations. Exact: one column of each true group and no other; recall:"
-            " share of the groups; false: other columns. Nothing of noise: share of the sets of"
+            " share of the groups; false: other columns; again: share of the selected columns that"
+            " are selected of another sample, too. Nothing of noise: share of the sets of"
             " noise of which nothing was selected.",
         )  # fmt: skip
         run.table(
