@@ -1,8 +1,7 @@
 """Does a result hold? Intervals, p-values, error rates and performance, against simulated truth.
 
     python benchmarks/holds.py [--quick] [--jobs 2] [--simulations 200] [--methods lasso ...]
-                               [--parts line folds nested noise counts refits resamples gaps
-                               enough]
+                               [--parts line folds nested noise counts refits resamples gaps]
 
 200 simulations for each method, a row that is not run again.
 
@@ -54,12 +53,6 @@ gaps       300 rows of ten normal columns of correlation .5 between neighbours,
              exact        how often the set is that of the true columns
              any of noise how often something is selected where y is permuted
              R2           on 4,000 new rows with the same gaps, and the bias of the printed score
-enough     ``learning_curve((.25, .5, 1), folds=2, repeats=10).rows_needed()`` from 200 rows of the
-           columns of line with noise of deviation 2, against the number of rows at which 300 new
-           samples reach the stability index (interpolated between sizes on the log scale).
-             median       of the estimates, infinite ones included, and the truth
-             interval     how often the 95 % interval holds the truth
-
 ``conditional.py`` has p-values of ``conditional_importance()`` where columns are copies. Brackets
 are 95 % intervals by Clopper and Pearson, or standard errors of means.
 """
@@ -77,7 +70,6 @@ import treeselect
 from treeselect.designs.families import area_under_curve
 from treeselect.designs.imputer import Imputer, learn_imputer
 from treeselect.engine.random import stream_seed
-from treeselect.resampling.agreement import stability_index
 
 BETA = np.zeros(40)
 BETA[:3] = 1.0, 0.7, 0.4
@@ -87,7 +79,7 @@ ALONE = {
     "counts": ("lasso",), "resamples": ("lasso", "mrmr", "fcbf"),
     "refits": ("least squares", "clusters", "logistic", "firth", "ordinal", "negative-binomial",
                "gamma", "tweedie", "cox", "splines", "interactions", "conditional"),
-    "gaps": ("complete data", "level", "drop", "impute", "pooled"), "enough": ("lasso", "mrmr"),
+    "gaps": ("complete data", "level", "drop", "impute", "pooled"),
 }  # fmt: skip
 """Methods of parts that are not run for all, or scores."""
 
@@ -387,42 +379,8 @@ def drawn(imputer: Imputer, x: np.ndarray, seed: int) -> tuple[np.ndarray, ...]:
     )
 
 
-def enough(method: str, seed: int, n_rows: int) -> dict[str, object]:
-    """Rows that would make a selection stable, against those that do."""
-    fit = fitted(method, _noisier(seed, n_rows), seed)
-    curve = fit.search.learning_curve((0.25, 0.5, 1), folds=2, repeats=10, seed=seed)
-    found = curve.rows_needed(INDICES, seed=seed)
-    low = np.minimum(found.low, found.limit)  # "more than the limit" has no lower number
-    each = zip(INDICES, found.rows, low, found.high, strict=True)
-    return {str(index): (rows, least, most) for index, rows, least, most in each}
-
-
-INDICES = (0.6, 0.75)
-
-
-def _noisier(seed: int, n: int) -> pd.DataFrame:
-    frame = simulate(seed, n, 12)
-    rng = np.random.default_rng(stream_seed(seed, "enough"))
-    return frame.assign(y=frame["y"] + np.sqrt(3.0) * rng.standard_normal(n))
-
-
-def _reached(method: str, *, whole: bool) -> tuple[float, ...]:
-    """Numbers of rows at which new samples have these stability indices."""
-    sizes, n_samples = ((50, 100, 200, 400, 800, 1600, 3200), 300) if whole else ((50, 100), 5)
-    index = []
-    for n in sizes:
-        sets = np.zeros((n_samples, 12), dtype=bool)
-        for i in range(n_samples):
-            for term in fitted(method, _noisier(10**7 + i, n), i).selected:
-                sets[i, int(term[1:]) - 1] = True
-        index.append(stability_index(sets)[0])
-    reached = np.maximum.accumulate(index)
-    return tuple(np.exp(np.interp(INDICES, reached, np.log(sizes), right=np.inf)))
-
-
 PARTS = {
-    part.__name__: part
-    for part in (line, folds, nested, noise, counts, refits, resamples, gaps, enough)
+    part.__name__: part for part in (line, folds, nested, noise, counts, refits, resamples, gaps)
 }
 
 
@@ -447,15 +405,9 @@ def summary(part: str, method: str, found: list[dict[str, object]]) -> dict[str,
     """Sums of counts as a share with its interval, means with their errors."""
     row: dict[str, object] = {"run": f"{part}, {method}", "part": part, "method": method}
     row |= {"options": told(method) if method in FORMS else "", "simulations": len(found)}
-    truth = _reached(method, whole=len(found) > 1) if part == "enough" else ()
-    for i, name in enumerate(found[0]):
+    for name in found[0]:
         values = [one[name] for one in found]
-        if part == "enough":
-            rows, low, high = np.array(values).T
-            hits = int(((low <= truth[i]) & (truth[i] <= high)).sum())
-            row[f"median, {name}"] = f"{np.median(rows):,.0f} (truth {truth[i]:,.0f})"
-            row[f"interval, {name}"] = _share(hits, len(values))
-        elif isinstance(values[0], tuple) and len(values[0]) == 3:
+        if isinstance(values[0], tuple) and len(values[0]) == 3:
             mean, low, high = np.array([value for value in values if np.isfinite(value).all()]).T
             inside = (low <= mean.mean()) & (mean.mean() <= high)
             row[name] = f"{inside.mean():.3f}, width {np.median(high - low):.2f}"
@@ -496,8 +448,6 @@ INTRO = {
     "gaps": "the default selection from 300 rows of which a third of four of ten columns is missing"
     " at random: how often the true set is selected, and anything where nothing matters; R2 on new"
     " rows with the same gaps, and the bias of `performance(5)`",
-    "enough": "rows needed for a stability index of .6 and .75, told from 200 rows: median of the"
-    " estimates, and coverage of 95 % bootstrap intervals",
 }
 
 
