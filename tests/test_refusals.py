@@ -237,9 +237,6 @@ DOORS = {
     ("pfer", lambda at, **given: at.stability.pfer(**given)): {
         "threshold": set(), "assumption": set(),
     },
-    ("threshold", lambda at, **given: at.stability.threshold(**given)): {
-        "pfer": {"huge", "beyond digits"}, "assumption": set(),
-    },
     ("differences", lambda at, **given: at.comparison.differences(**given)): {
         "reference": NO, "k": {"None", "zero"},
     },

@@ -113,7 +113,7 @@ class SelectionResult(Summarised):
     def stability(self) -> Stability:
         """Selections on resamples: ``.tidy()``, ``.index``, ``.index_ci``,
         ``.correlated_index``, ``.models()``, ``.pairs()``, ``.co_selection()``, ``.substitutes``,
-        ``.pfer()``, ``.threshold()``.
+        ``.pfer()``.
 
         Raises
         ------

@@ -152,54 +152,6 @@ def test_a_bound_is_compared_with_what_passed():
     assert "among 0 terms with selection frequency 0.95 or more" in str(none)
 
 
-@pytest.mark.parametrize("assumption", ["none", "r-concave"])
-@pytest.mark.parametrize("kept", [0, 1])
-def test_the_way_out_of_a_bound_that_no_threshold_holds_works(assumption, kept):
-    with pytest.raises(StabilityError, match="No threshold gives") as caught:
-        made(guesses(20, 7, 20), kept=kept).threshold(0.09, assumption)
-    k = int(
-        re.search(r"`fit.resample\(20, scheme=\"complementary\", k=(\d+)\)`", str(caught.value))[1]
-    )
-    assert 0 < k < 7
-    found = made(guesses(20, k, 20), kept=kept)
-    assert found.pfer(found.threshold(0.09, assumption), assumption).bound <= 0.09
-    more = made(guesses(20, k + 1, 20), kept=kept)
-    with pytest.raises(StabilityError, match="No threshold gives"):
-        more.threshold(0.09, assumption)
-
-
-def test_the_way_out_where_even_one_unit_is_too_many():
-    with pytest.raises(StabilityError, match="Even one on each resample needs") as caught:
-        made(guesses(7, 3, 10)).threshold(0.01)
-    pfer = float(re.search(r"`pfer=([\d.]+)`", str(caught.value))[1])
-    assert made(guesses(7, 1, 10)).threshold(pfer) == 1.0
-
-
-def bound_or_inf(stability, threshold, assumption):
-    """The bound; infinite where the threshold is too low for one."""
-    try:
-        return stability.pfer(threshold, assumption).bound
-    except OptionError:
-        return math.inf
-
-
-@pytest.mark.parametrize("assumption", ["none", "r-concave"])
-@pytest.mark.parametrize("pfer", [0.3, 1.0])
-def test_threshold_is_the_lowest_that_holds_the_bound(assumption, pfer):
-    stability = made(guesses(20, 2, 40))
-    threshold = stability.threshold(pfer, assumption)
-    assert stability.pfer(threshold, assumption).bound <= pfer
-    lower = threshold - 1 / 40
-    if lower > 0.5:
-        assert bound_or_inf(stability, lower, assumption) > pfer
-
-
-def test_threshold_of_r():
-    """stabs finds 0.62 for q = 7 of p = 200, 50 pairs, and a bound of 0.2."""
-    stability = made(guesses(200, 7, 100))
-    assert stability.threshold(0.2, "r-concave") == pytest.approx(0.62)
-
-
 # --- refusals ------------------------------------------------------------------------------------
 
 
@@ -211,12 +163,13 @@ PAIRED, CONCAVE = "complementary", "r-concave"
     [
         ((5, 2, 10), "bootstrap", lambda s: s.pfer(), StabilityError,
          'bootstrap resamples.\n  Use `fit.resample(100, scheme="c'),
-        ((5, 2, 10), "subsample", lambda s: s.pfer(0.8, CONCAVE), StabilityError, "pairs only"),
-        ((5, 2, 11), PAIRED, lambda s: s.threshold(1, CONCAVE), StabilityError, "complete pairs"),
+        ((5, 2, 10), "subsample", lambda s: s.pfer(0.8, CONCAVE), StabilityError,
+         "complete complementary pairs.\n  Found: 10 subsamples. Use"),
+        ((5, 2, 11), PAIRED, lambda s: s.pfer(1.0, CONCAVE), StabilityError, "complementary pairs"),
         ((9, 5, 10), PAIRED, lambda s: s.pfer(0.8, CONCAVE), OptionError, "at most 4 selected"),
         ((9, 4, 10), PAIRED, lambda s: s.pfer(0.7, CONCAVE), OptionError,
          "`threshold` must be at least 0.8 for this bound"),
-        ((2, 1, 2), PAIRED, lambda s: s.threshold(3, CONCAVE), OptionError, "than 2 resamples"),
+        ((2, 1, 2), PAIRED, lambda s: s.pfer(1.0, CONCAVE), OptionError, "than 2 resamples"),
     ],
 )  # fmt: skip
 def test_what_has_no_bound(sets, scheme, ask, error, said):

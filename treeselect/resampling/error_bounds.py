@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import bisect
 import functools
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -90,7 +88,10 @@ class ErrorBound:
 
 def error_bound(stability: Resampled, threshold: float, assumption: Assumption) -> ErrorBound:
     """The bound for one threshold: see ``Stability.pfer``."""
-    bound_with = _bound_of(stability, assumption)
+    checks.check_choice("assumption", assumption, get_args(Assumption))
+    why_not = no_bound(stability, assumption)
+    if why_not is not None:
+        raise StabilityError(why_not)
     found = checks.finite(threshold)
     if found is None or not 0.5 < found <= 1:
         raise OptionError(
@@ -100,9 +101,10 @@ def error_bound(stability: Resampled, threshold: float, assumption: Assumption) 
     q, p = _sizes(stability)
     n = stability.n_resamples
     count = stability.selected.sum(axis=0)
-    passed = np.flatnonzero(stability.assessed & (count >= _least_count(threshold, n)))
+    passed = np.flatnonzero(stability.assessed & (count >= _least_count(found, n)))
+    worst = assumption == "none"
     return ErrorBound(
-        bound=bound_with(q, found),
+        bound=worst_case_bound(q, p, found) if worst else concave_bound(q, p, found, n // 2),
         threshold=found,
         units=tuple(
             stability.units[u]
@@ -116,71 +118,7 @@ def error_bound(stability: Resampled, threshold: float, assumption: Assumption) 
     )
 
 
-def least_threshold(stability: Resampled, pfer: float, assumption: Assumption) -> float:
-    """The lowest threshold whose bound is at most `pfer`: see ``Stability.threshold``."""
-    bound_with = _bound_of(stability, assumption)
-    pfer = checks.check_between("pfer", pfer, 0)
-    n, (q, _) = stability.n_resamples, _sizes(stability)
-
-    def is_enough(count: int) -> bool:
-        try:
-            return bound_with(q, count / n) <= pfer
-        except OptionError:  # the threshold is too low for the bound
-            return False
-
-    least = bound_with(q, 1.0)
-    if least > pfer:
-        raise StabilityError(
-            f"No threshold gives a bound of at most {pfer:g}: at threshold 1 it is"
-            f" {least:.3g}, with {q} selected on each resample.\n"
-            f"  {_way_out(stability, bound_with, q, pfer)}"
-        )
-    # Frequencies are multiples of 1 / n, so only such thresholds differ.
-    counts = range(n // 2 + 1, n)
-    return (counts.start + bisect.bisect_left(counts, True, key=is_enough)) / n
-
-
-def _way_out(
-    stability: Resampled, bound_with: Callable[[int, float], float], q: int, pfer: float
-) -> str:
-    """The largest q for which some threshold attains the bound; if none does, the least bound."""
-    fewer = bisect.bisect_right(range(1, q), pfer, key=lambda n: bound_with(n, 1.0))
-    if fewer == 0:
-        # Rounded up: what is printed is allowed.
-        least = math.ceil(bound_with(1, 1.0) * 1000) / 1000
-        return f"Even one on each resample needs `pfer={least:g}` or more."
-    k = fewer + int(stability.kept.sum())
-    return (
-        f'Use `fit.resample({stability.n_resamples}, scheme="{stability.scheme}", k={k})`, or a'
-        " larger `pfer`."
-    )
-
-
-def _bound_of(stability: Resampled, assumption: Assumption) -> Callable[[int, float], float]:
-    """The bound as a function of q and the threshold, after checking that one holds."""
-    checks.check_choice("assumption", assumption, get_args(Assumption))
-    why_not = no_bound(stability)
-    if why_not is not None:
-        raise StabilityError(why_not)
-    _, p = _sizes(stability)
-    if assumption == "none":
-        return lambda q, threshold: worst_case_bound(q, p, threshold)
-    if stability.scheme != "complementary":
-        raise StabilityError(
-            f'The bound with `assumption="{assumption}"` holds for complementary pairs only.\n'
-            f"  Found: scheme {stability.scheme!r}. Use"
-            ' `fit.resample(100, scheme="complementary")`, or `assumption="none"`.'
-        )
-    if stability.n_resamples % 2:
-        raise StabilityError(
-            f'The bound with `assumption="{assumption}"` needs complete pairs.\n'
-            f"  Found: {stability.n_resamples} resamples. Use an even number."
-        )
-    n_pairs = stability.n_resamples // 2
-    return lambda q, threshold: concave_bound(q, p, threshold, n_pairs)
-
-
-def no_bound(stability: Resampled) -> str | None:
+def no_bound(stability: Resampled, assumption: Assumption = "none") -> str | None:
     """Why no bound holds for these resamples, and what to do; None if one holds."""
     if stability.scheme == "bootstrap":
         return (
@@ -198,6 +136,12 @@ def no_bound(stability: Resampled) -> str | None:
         return (
             f"No error bound is needed if every selected {stability.one} is forced in.\n"
             f"  Found: k = {stability.k}, all forced in. Use `fit.resample(..., k=...)`."
+        )
+    if assumption != "none" and not _has_whole_pairs(stability):
+        return (
+            f'The bound with `assumption="{assumption}"` needs complete complementary pairs.\n'
+            f'  Found: {stability.words}. Use `fit.resample(100, scheme="complementary")`, or'
+            ' `assumption="none"`.'
         )
     return None
 

@@ -94,31 +94,6 @@ class Stability(printing.Summarised, Resampled):
         """
         return error_bounds.error_bound(self, threshold, assumption)
 
-    def threshold(self, pfer: float = 1.0, assumption: error_bounds.Assumption = "none") -> float:
-        """The lowest frequency threshold at which the bound of :meth:`pfer` is at most `pfer`.
-
-        Parameters
-        ----------
-        pfer : float
-            Bound on the expected number of false selections, above 0.
-        assumption : {"none", "r-concave"}
-            As in :meth:`pfer`.
-
-        Returns
-        -------
-        float
-            Above 0.5, at most 1: a frequency that this number of resamples can attain.
-
-        Raises
-        ------
-        OptionError
-            If an argument is not allowed.
-        StabilityError
-            As for :meth:`pfer`; and if no threshold is high enough, so that fewer units must be
-            selected on each resample.
-        """
-        return error_bounds.least_threshold(self, pfer, assumption)
-
     def path(self) -> Any:
         """Selection frequencies along the path: by the number of units requested.
 
