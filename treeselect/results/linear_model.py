@@ -42,7 +42,7 @@ _STATISTICS = {
 
 
 @dataclass(frozen=True, slots=True)
-class GlmFit(Summarised, coefficients.Tabled, Predicting, InPapers):
+class GlmFit(Summarised, Predicting, InPapers):
     """A linear model of the selected terms.
 
     Attributes
@@ -60,13 +60,6 @@ class GlmFit(Summarised, coefficients.Tabled, Predicting, InPapers):
         Of the model, for formulaic, patsy and statsmodels; splines are ``cr(age, knots=...)``.
     statistics : dict of str to float
         Of the whole model: see :func:`treeselect.models.linear.statistics.fit_statistics`.
-
-    Notes
-    -----
-    The package maketables puts it beside models from pyfixest, statsmodels and others:
-    ``maketables.ETable([fit.refit("glm"), other])``, for Word, LaTeX, Typst and HTML. These tables
-    have no significance stars, because the p-values are not valid after a selection on the same
-    rows.
 
     Examples
     --------
@@ -454,16 +447,6 @@ class GlmFit(Summarised, coefficients.Tabled, Predicting, InPapers):
                 " model.\n  Save the selection with `include_data=True`, load it and refit."
             )
         return self.fitted
-
-    def _column(self) -> coefficients.ModelColumn:
-        return coefficients.ModelColumn(
-            table=coefficients.coefficient_frame(self.table, has_tests=False),
-            response=self.response,
-            statistics={"N": self.n_used, **self.statistics, "selection": coefficients.SAME_ROWS},
-            below=("N", "r2", "deviance", "aic", "selection"),
-            errors="cluster-robust" if "Std. errors" in dict(self.content.facts) else "iid",
-            labels=self.labels,
-        )
 
     def __repr__(self) -> str:
         return f"<GlmFit of {self.n_used:,} rows, {self.n_dropped:,} dropped>"
