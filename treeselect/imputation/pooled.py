@@ -70,7 +70,6 @@ class PooledFit(OfContent, Predicting):
     table: pd.DataFrame
     library: str = "pandas"
     ratio: str = ""
-    response: str = ""
     predictor: LinearPredictor | None = None  # None if columns mean another thing in each frame
 
     def tidy(self, *, exponentiate: bool = False) -> Any:
@@ -149,7 +148,6 @@ def pool_glm(found: Imputed) -> PooledFit:
         table=table,
         library=found.library,
         ratio=fits[0].ratio,
-        response=found.records[0].design.response.name,
         predictor=None if learned else _predictor(found, data, fits),
     )
 
