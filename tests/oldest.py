@@ -23,8 +23,8 @@ def required(project: dict) -> list[str]:
 def oldest(requirement: str) -> str:
     """``"numpy>=2.0,<3"`` to ``"numpy==2.0"``.
 
-    >>> oldest("great-tables[all]>=1.1")
-    'great-tables==1.1'
+    >>> oldest("python-docx[all]>=1.1")
+    'python-docx==1.1'
     """
     found = re.match(r"([A-Za-z0-9._-]+)(?:\[[^]]*\])?\s*>=\s*([0-9][0-9.]*)", requirement)
     if found is None:

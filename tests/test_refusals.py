@@ -235,10 +235,7 @@ DOORS = {
         "folds": NO, "terms": NO, "repeats": {"None", "true"}, "given": set(),
     },
     ("pfer", lambda at, **given: at.stability.pfer(**given)): {
-        "threshold": set(), "assumption": set(),
-    },
-    ("threshold", lambda at, **given: at.stability.threshold(**given)): {
-        "pfer": {"huge", "beyond digits"}, "assumption": set(),
+        "threshold": set(),
     },
     ("differences", lambda at, **given: at.comparison.differences(**given)): {
         "reference": NO, "k": {"None", "zero"},

@@ -112,8 +112,8 @@ class SelectionResult(Summarised):
     @property
     def stability(self) -> Stability:
         """Selections on resamples: ``.tidy()``, ``.index``, ``.index_ci``,
-        ``.correlated_index``, ``.models()``, ``.pairs()``, ``.co_selection()``, ``.substitutes``,
-        ``.pfer()``, ``.threshold()``.
+        ``.correlated_index``, ``.models()``, ``.pairs()``, ``.substitutes``,
+        ``.pfer()``.
 
         Raises
         ------

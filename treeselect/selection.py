@@ -11,15 +11,13 @@ from treeselect.arguments.checks import USUAL_METHOD, USUAL_SIZE, check_flag, fi
 from treeselect.designs.problem import FinalModel
 from treeselect.designs.scoring import Scoring
 from treeselect.errors import FormulaError, ModelFileError, quoted, reason, said_by
-from treeselect.modelfile.coding import FORMAT, LINEAR_FORMAT, read_record
+from treeselect.modelfile.coding import read_record
 from treeselect.modelfile.restored import restored
 from treeselect.modelfile.saved import SavedFit
 from treeselect.resampling.fit import Fit
 from treeselect.resampling.folds import Splitter
 from treeselect.result import SelectionResult
 from treeselect.results.fitting import fit_selection
-from treeselect.results.linear_file import SavedLinear, linear_parts
-from treeselect.results.linear_model import GlmFit
 from treeselect.running.machine import warn
 
 if TYPE_CHECKING:
@@ -338,8 +336,8 @@ def select(
 # --- from a model file to a result ----------------------------------------------------------------
 
 
-def load(path: str | os.PathLike[str], *, trusted: bool = False) -> Any:
-    """Load a model that was saved with :meth:`SelectionResult.save` or ``GlmFit.save``.
+def load(path: str | os.PathLike[str], *, trusted: bool = False) -> SelectionResult:
+    """Load a model that was saved with :meth:`SelectionResult.save`.
 
     Parameters
     ----------
@@ -350,10 +348,9 @@ def load(path: str | os.PathLike[str], *, trusted: bool = False) -> Any:
 
     Returns
     -------
-    SelectionResult or GlmFit
+    SelectionResult
         What was saved; its predictions are identical. If the file does not hold the data, methods
-        of a selection that need them work after :meth:`SelectionResult.with_data`; a linear model
-        predicts and has its tables, but no tests of its terms.
+        that need them work after :meth:`SelectionResult.with_data`.
 
     Raises
     ------
@@ -377,23 +374,15 @@ def load(path: str | os.PathLike[str], *, trusted: bool = False) -> Any:
     """
     trusted = check_flag("trusted", trusted)
     found = _read(file_path(path, error=ModelFileError), trusted=trusted)
-    if isinstance(found, GlmFit):
-        return found
     lost = found.chosen_method.missing
     if lost is not None:
         warn(lost)
     return SelectionResult(found)
 
 
-_KINDS: dict[str, type[Any]] = {FORMAT: SavedFit, LINEAR_FORMAT: SavedLinear}
-
-
-def _read(path: Path, *, trusted: bool) -> Fit | GlmFit:
+def _read(path: Path, *, trusted: bool) -> Fit:
     try:
-        found: Any = read_record(path, _KINDS)
-        if isinstance(found, SavedLinear):
-            return GlmFit(**linear_parts(found, trusted=trusted))
-        return restored(found, trusted=trusted)
+        return restored(read_record(path, SavedFit), trusted=trusted)
     except ModelFileError:
         raise
     except FormulaError as error:

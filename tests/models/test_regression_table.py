@@ -249,7 +249,7 @@ def test_terms_whose_columns_are_all_dropped_leave_no_rows(family, library):
     assert list(table.tidy().columns) == ["model", "term", "column", "label", *COUNTED]
     assert len(table.tidy()) == 0
     assert "dropped because" in " ".join(str(table).split())
-    for form in ("as_latex", "as_markdown", "_repr_html_", "as_gt", "as_docx"):
+    for form in ("as_latex", "as_markdown", "_repr_html_", "as_docx"):
         getattr(table.summary(), form)()
 
 

@@ -1,4 +1,4 @@
-"""Tables for papers: LaTeX that compiles, Markdown, great_tables; hostile names in all of them."""
+"""Tables for papers: LaTeX that compiles, Markdown, Word; hostile names in all of them."""
 
 import dataclasses
 import shutil
@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from treeselect.errors import MissingPackageError, OptionError
+from treeselect.errors import OptionError
 from treeselect.printing import SmallTable, Summary, SummaryContent
 
 HOSTILE = r"50% & $x_1^2 \#{}~<b>|*_`--''[T.é]"
@@ -72,16 +72,6 @@ def test_latex_compiles_within_the_width_of_the_text(summary, tmp_path, engine):
     assert "Overfull \\hbox" not in said
 
 
-def test_great_tables(summary):
-    pytest.importorskip("great_tables")
-    page = summary.as_gt().as_raw_html()
-    assert "<b>" not in page.replace("<br", "")
-    assert "50% &amp; $x_1^2" in page
-    assert "2 of 6 terms" in page
-    facts = Summary(SummaryContent("None", (("Seed", "1"),), (), (), ())).as_gt().as_raw_html()
-    assert "Seed" in facts
-
-
 def test_word(summary):
     pytest.importorskip("docx")
     word = summary.as_docx()
@@ -98,12 +88,6 @@ def test_word_takes_titles_of_any_length(summary):
     word = Summary(dataclasses.replace(summary.content, title=title)).as_docx()
     assert word.paragraphs[0].text == "long " * 100 + "\\x1b"
     assert word.core_properties.title == ("long " * 51)
-
-
-def test_without_great_tables_the_error_says_what_to_install(summary, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "great_tables", None)
-    with pytest.raises(MissingPackageError, match=r"treeselect\[tables\]"):
-        summary.as_gt()
 
 
 @pytest.mark.parametrize(

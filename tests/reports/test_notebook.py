@@ -7,7 +7,6 @@ import pytest
 from quick import WITH_GAPS, changed
 
 import treeselect
-from treeselect.errors import OptionError
 from treeselect.printing.markup import style_sheet
 
 pytestmark = WITH_GAPS
@@ -144,5 +143,3 @@ def test_nothing_that_prints_dumps_an_array(fit):
     for thing in found:
         assert len(repr(thing)) < LONGEST, type(thing)
         assert "array([" not in repr(thing), type(thing)
-    with pytest.raises(OptionError):
-        fit.inference(repeats=2, seed=1)._column()

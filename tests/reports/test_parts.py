@@ -4,18 +4,16 @@ import csv
 import io
 import re
 from urllib.parse import unquote
-from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
 import pytest
-from markupsafe import Markup
 
 import treeselect
 from treeselect.errors import MissingPackageError, OptionError
 from treeselect.printing import enumeration
 from treeselect.reports.parts import Card, Facts, Mark, Report, Section, Table, bars
-from treeselect.reports.render import csv_link, csv_text, file_name, markdown_page, with_svg_link
+from treeselect.reports.render import csv_link, csv_text, file_name, markdown_page
 
 
 def test_numbers_signs_and_words_are_set_flush():
@@ -82,41 +80,6 @@ def test_spreadsheets_and_links_hold_the_whole_table_under_plain_names():
 def test_no_cell_begins_like_a_formula(first):
     text = csv_text(Table((f"{first}a",), ((f"{first}1+1",), (f"{first}",))))
     assert all(line.startswith("'") for line in text.splitlines())
-
-
-STYLE = """
-:root { --ink: #111; --accent: #1f5f8b; }
-@media (prefers-color-scheme: dark) { :root { --ink: #eee; } svg .dot { fill: red; } }
-p { margin: 0; }
-svg text { fill: var(--ink); } /* a } comment */
-svg .dot, svg .bar { fill: var(--accent); }
-svg .band { fill: none; }
-"""
-
-
-def test_drawings_that_are_saved_stand_alone():
-    drawn = Markup(
-        '<div class="figure">\n<svg class="wide" viewBox="0 0 720 300" role="img">\n'
-        '<title id="x-title">&lt;b&gt; &amp; &#34;x&#34; é #1</title>\n<desc>Said.</desc>'
-        '<g><title>Tip</title><circle class="dot" r="3"/></g>\n</svg>\n'
-        '<svg class="narrow" viewBox="0 0 9 9"></svg></div>'
-    )
-    page = with_svg_link(drawn, "Score <against> size", STYLE)
-    assert page.startswith(drawn)
-    link = page.removeprefix(drawn)
-    assert 'download="score-against-size.svg"' in link
-    assert "Score &lt;against&gt; size" in link
-    href = re.search('href="([^"]*)"', link)[1]
-    assert not set(href) & set(" <>&#\n")
-    root = ElementTree.fromstring(unquote(href.partition(",")[2]))
-    assert root.attrib == {"viewBox": "0 0 720 300", "width": "720", "height": "300"}
-    style, title, group = root
-    assert title.text == '<b> & "x" é #1'
-    assert [own.attrib for own in group] == [{"class": "dot", "r": "3"}]
-    assert ":root{--ink:#111;--accent:#1f5f8b}svg text{fill: var(--ink)}" in style.text
-    assert style.text.endswith("svg .dot{fill: var(--accent)}")
-    assert not any(own in style.text for own in ("#eee", "red", "margin", "band", ".bar"))
-    assert with_svg_link(Markup("<p>Nothing.</p>"), "x", STYLE) == "<p>Nothing.</p>"
 
 
 @pytest.fixture(scope="module")

@@ -70,17 +70,17 @@ def test_the_map_of_associations_has_the_numbers_of_neighbours(unstable):
 
 def test_the_map_of_pairs_has_the_numbers_of_pairs(unstable):
     section = report_of(unstable).pairs
-    together = unstable.stability.co_selection()
+    selected = pd.DataFrame(unstable.stability.selected, columns=unstable.stability.units)
     names = list(section.figure.x)
     assert names == ["signal", "copy", "noise"]  # site was always selected
     cells = [tile.text for tiles in section.figure.tiles for tile in tiles]
     for i, one in enumerate(names):
         for j, other in enumerate(names):
-            cell, share = cells[3 * i + j], together.loc[one, other]
+            cell, share = cells[3 * i + j], (selected[one] & selected[other]).mean()
             if i >= j:
                 assert cell == f"{100 * share:.0f}"
             else:
-                by_chance = together.loc[one, one] * together.loc[other, other]
+                by_chance = selected[one].mean() * selected[other].mean()
                 value = float(cell.replace("−", "-"))
                 assert value == pytest.approx(100 * (share - by_chance), abs=0.5001)
     table = unstable.stability.pairs()

@@ -311,11 +311,7 @@ def test_pairs_leave_out_what_never_changes():
         stability.pairs(level=1)
 
 
-def test_co_selection_has_named_rows_and_constant_units_no_pairs():
-    table = stability_of(ROWS, fitted=[0, 1, 1]).co_selection()
-    assert list(table) == list(table.index) == ["sex", "age", "height"]
-    assert table.loc["age", "height"] == table.loc["height", "age"] == pytest.approx(0.2)
-    assert np.diag(table).tolist() == [1.0, 0.6, 0.5]
+def test_constant_units_have_no_pairs():
     table = stability_of([[1, 0, 1]] * 3, fitted=[1, 0, 1]).pairs()
     assert len(table) == 0
     assert table["p_value"].dtype == "float64"
@@ -341,7 +337,6 @@ def test_tables_of_a_fit_come_in_the_library_of_the_data(mixed):
     models, pairs = fit.models(), fit.pairs()
     assert isinstance(models, polars.DataFrame)
     assert isinstance(pairs, polars.DataFrame)
-    assert isinstance(fit.co_selection(), pd.DataFrame)
     twin = treeselect.select(formula, mixed[mixed.columns[::-1]], **asked, n_jobs=2).stability
     assert [tuple(t) for t in models["terms"].to_list()] == twin.models()["terms"].to_list()
     assert pairs["p_value"].to_list() == twin.pairs()["p_value"].to_list()

@@ -64,7 +64,6 @@ def path_figure(
         key="scores",
         title=f"{score} against number of {noun}s",
         text="; ".join(said),
-        saved=f"{score} against size",
         x=axes.count_axis([*steps.x, chosen], f"number of {noun}s (k)"),
         y=axis.named(score),
         series=[steps],
@@ -347,7 +346,6 @@ def survival_figure(
     return Plane(
         key="survival",
         title="Survival of the risk groups",
-        saved="Survival of the risk groups",
         text="; ".join(one.text for one in curves),
         x=axes.Axis(0.0, last, lambda room: named, time, kind="times"),
         y=axes.share_axis().named("event-free"),

@@ -25,7 +25,7 @@ MOST_MARKS = 20
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
     """What all figures have: a key on the page, a title and the figure in words, how many rows or
-    lines were left out, a name for a file of it, and a head. The form is "panel" or "square" for
+    lines were left out, and a head. The form is "panel" or "square" for
     one small drawing; by default there are two, for wide and for narrow screens."""
 
     key: str = ""
@@ -33,7 +33,6 @@ class Figure:
     text: str = ""
     more: int = 0
     form: str = ""
-    saved: str = ""
     head: str = ""
 
 

@@ -17,12 +17,8 @@ from treeselect.errors import DataError, listing
 from treeselect.frames.tables import in_library
 from treeselect.imputation.record import Imputed, in_frame
 from treeselect.models.linear.coefficients import (
-    SAME_ROWS,
-    ModelColumn,
     Pooled,
-    Tabled,
     coefficient_form,
-    coefficient_frame,
     dropped_words,
     exponentiated,
     few_events_notes,
@@ -51,7 +47,7 @@ from treeselect.running.machine import warn
 
 
 @dataclass(frozen=True, slots=True)
-class PooledFit(OfContent, Tabled, Predicting):
+class PooledFit(OfContent, Predicting):
     """A linear model of the selected terms, pooled over imputed frames by Rubin's rules.
 
     Attributes
@@ -74,7 +70,6 @@ class PooledFit(OfContent, Tabled, Predicting):
     table: pd.DataFrame
     library: str = "pandas"
     ratio: str = ""
-    response: str = ""
     predictor: LinearPredictor | None = None  # None if columns mean another thing in each frame
 
     def tidy(self, *, exponentiate: bool = False) -> Any:
@@ -103,17 +98,6 @@ class PooledFit(OfContent, Tabled, Predicting):
         check_flag("exponentiate", exponentiate)
         table = exponentiated(self.table, self.ratio) if exponentiate else self.table
         return in_library(table, self.library)
-
-    def _column(self) -> ModelColumn:
-        return ModelColumn(
-            table=coefficient_frame(self.table, has_tests=False),
-            response=self.response,
-            statistics={
-                "N": self.n_used, "imputations": len(self.results), "selection": SAME_ROWS,
-            },
-            below=("N", "imputations", "selection"),
-            errors="Rubin",
-        )  # fmt: skip
 
     def __repr__(self) -> str:
         n = len(self.results)
@@ -164,7 +148,6 @@ def pool_glm(found: Imputed) -> PooledFit:
         table=table,
         library=found.library,
         ratio=fits[0].ratio,
-        response=found.records[0].design.response.name,
         predictor=None if learned else _predictor(found, data, fits),
     )
 

@@ -1,7 +1,7 @@
 """Numbers and summaries in print.
 
 Input: numbers, names and the content of a summary. Output: texts, and the summary as plain text,
-LaTeX, Markdown, HTML or a great_tables object. Other rooms import from this file alone.
+LaTeX, Markdown, HTML or Word. Other rooms import from this file alone.
 """
 
 from treeselect.printing.numbers import (

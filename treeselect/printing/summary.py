@@ -10,19 +10,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from treeselect.arguments.checks import check_digits, check_flag
-from treeselect.errors import OptionError, needed, quoted
+from treeselect.errors import OptionError, quoted
 from treeselect.printing.markup import as_html, as_latex, as_markdown, as_word
 from treeselect.printing.numbers import chosen_digits
-from treeselect.printing.text import SmallTable, SummaryContent, aligned, as_text
+from treeselect.printing.text import SummaryContent, as_text
 
 if TYPE_CHECKING:
     from docx.document import Document
-    from great_tables import GT
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Summary:
-    """A summary that prints as text and converts to LaTeX, Markdown, HTML, Word and great_tables.
+    """A summary that prints as text and converts to LaTeX, Markdown, HTML and Word.
 
     Attributes
     ----------
@@ -87,38 +86,6 @@ class Summary:
         """
         return as_markdown(self.content)
 
-    def as_gt(self) -> GT:
-        """A great_tables object, which can be styled and written as HTML, LaTeX or an image.
-
-        It contains the main table (of terms, coefficients, methods or groups), with facts and notes
-        as source notes, but not the further tables of effects and exchanges.
-
-        Raises
-        ------
-        MissingPackageError
-            If great_tables, an optional extra, is not installed.
-        """
-        import pandas as pd
-
-        make = needed("great_tables", "tables", "`as_gt()`").GT
-        c = self.content.shown()
-        main = SmallTable(c.columns, c.rows) if c.rows else SmallTable(("Of", "Found"), c.facts)
-        said = [*(f"{name}: {value}" for name, value in c.facts if c.rows), *c.notes]
-        names = [f"column_{j}" for j in range(len(main.columns))]
-        # In ``{{ }}`` great_tables reads units of measurement.
-        heads = {n: head.replace("{{", "{ {") for n, head in zip(names, main.columns, strict=True)}
-        found: GT = make(pd.DataFrame(main.rows, columns=names, dtype=object)).tab_header(
-            title=c.title
-        )
-        found = found.cols_label({**heads}).cols_align("left")
-        columns = zip(names, zip(*main.rows, strict=True), strict=False)
-        right = [name for name, cells in columns if aligned(cells) is not None]
-        if right:
-            found = found.cols_align("right", columns=right)
-        for note in said:
-            found = found.tab_source_note(note)
-        return found
-
     def as_docx(self) -> Document:
         """A document of python-docx: ``.as_docx().save("table.docx")`` writes it for Word.
 
@@ -173,7 +140,7 @@ class Summarised:
         -------
         Summary
             Prints as text; ``as_text()``, ``as_latex()``, ``as_markdown()``, ``as_docx()`` for
-            Word, ``as_gt()``, and HTML in notebooks.
+            Word, and HTML in notebooks.
 
         Raises
         ------

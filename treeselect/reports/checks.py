@@ -94,7 +94,7 @@ def _risks(held: held_out.HeldOut, decisions: DecisionCurve) -> Section:
         "True positives less weighted false positives, with 95% intervals, if rows are treated from"
         " a threshold of their predicted probability on."
     )
-    figure = replace(decision_figure(decisions), form="square", saved="")
+    figure = replace(decision_figure(decisions), form="square")
     return _section(
         held,
         [

@@ -207,7 +207,6 @@ def score_lines_figure(material: parts.ContestMaterial) -> Plane:
         figure,
         key="score-lines",
         title=f"{found.score_name} against number of {noun_in(found)}",
-        saved=f"{found.score_name} against size",
     )
 
 

@@ -174,7 +174,6 @@ def associations(material: FitMaterial) -> Section | None:
             Tiles(x=units, y=units, tiles=tiles, bold=inside, text=f"{said}.{more}"),
             key="association-map",
             title="Associations in the data",
-            saved="Associations in the data",
         ),
         table=table.titled("Associations in the data, strongest first", "Associations as a table"),
     )

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError, pass_environment
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 from jinja2.bccache import Bucket, BytecodeCache
 from markupsafe import Markup
 
@@ -29,7 +29,7 @@ from treeselect.quiet import own_filters
 from treeselect.reports.parts import Report, Section, Table, kind_of
 from treeselect.shown import guarded, shown
 
-# --- downloads embedded in a page as data links ------------------------------------------------
+# --- tables embedded in a page as data links ------------------------------------------------
 
 _NUMBER = re.compile(r"[+-]?\d[\d,]*(\.\d+)?(e[+-]?\d+)?")
 
@@ -70,66 +70,6 @@ def file_name(text: str) -> str:
     ascii_only = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     words = re.findall(r"[a-z0-9]+", ascii_only.lower())
     return "-".join(words)[:40].strip("-") or "table"
-
-
-def with_svg_link(figure: Markup, name: str, style: str) -> Markup:
-    """A figure, and below it a link that saves its first drawing as a separate file, with the rules
-    that it needs of the page's style sheet, in light colours."""
-    link = Markup(
-        '<p class="more"><a class="save" download="{}.svg" href="{}" aria-label="{}">'
-        "Save as SVG</a></p>"
-    )
-    found = _SVG.search(figure)
-    if found is None:  # there is nothing to draw
-        return figure
-    href = f"data:image/svg+xml,{quote(_standalone(found[0], style), safe=_PLAIN)}"
-    return figure + link.format(file_name(name), Markup(href), f"Save as SVG: {name}")
-
-
-_SVG = re.compile(r"<svg .*?</svg>", re.DOTALL)
-
-_SPOKEN = re.compile(r"<desc.*?</desc>|<title>.*?</title>", re.DOTALL)
-"""Descriptions for readers of the page, which a file does not need."""
-
-_AT_RULE = re.compile(r"@[^{]+\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}|/\*.*?\*/", re.DOTALL)
-
-_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
-
-_FACE = "svg { font-family: system-ui, sans-serif; background: #fff }"
-
-
-def _standalone(svg: str, style: str) -> str:
-    """A drawing with its namespace, size and style, as short as possible."""
-    head, _, inside = _SPOKEN.sub("", svg).partition(">")
-    known = dict(re.findall(r'([\w-]+)="([^"]*)"', head))
-    _, _, width, height = known["viewBox"].split()
-    svg = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{known["viewBox"]}" width="{width}"'
-        f' height="{height}"><style>{_FACE}{_style_of(inside, style)}</style>{inside}'
-    )
-    short = re.sub(r">\s+<", "><", re.sub(r"\s+", " ", svg))
-    return re.sub(r'="([^"]*)"', r"='\1'", short)
-
-
-def _style_of(svg: str, style: str) -> str:
-    """The rules of a style sheet that a drawing needs, and the colours that these use."""
-    classes = {name for own in re.findall(r'class="([^"]*)"', svg) for name in own.split()}
-    rules: list[str] = []
-    colours: dict[str, str] = {}
-    for selectors, body in _RULE.findall(_AT_RULE.sub("", style)):
-        if selectors.strip() == ":root":
-            colours |= dict(re.findall(r"(--[\w-]+): *([^;]+)", body))
-        needed = [
-            own
-            for own in map(str.strip, selectors.split(","))
-            if re.match(r"svg (text|\.)|\.hue-", own)  # a rule for figures
-            and set(re.findall(r"\.([\w-]+)", own)) <= classes
-        ]
-        if needed:
-            rules.append(f"{','.join(needed)}{{{' '.join(body.split()).rstrip(';')}}}")
-    text = "".join(rules)
-    used = [name for name in colours if f"var({name})" in text]
-    return f":root{{{';'.join(f'{name}:{colours[name]}' for name in used)}}}{text}"
 
 
 # --- from plain data to one HTML file ----------------------------------------------------------
@@ -236,15 +176,12 @@ def code(text: str) -> Markup:
     )
 
 
-@pass_environment
-def _drawing(environment: Environment, figure: Figure) -> Markup:
-    """A figure, the number of rows that it leaves out, and a link that saves it."""
+def _drawing(figure: Figure) -> Markup:
+    """A figure, and the number of rows that it leaves out."""
     page = drawn(figure)
     if figure.more and not figure.form:
         page += Markup('<p class="more">and {:,} more</p>').format(figure.more)
-    if not figure.saved:
-        return page
-    return with_svg_link(page, figure.saved, environment.get_template("report.css").render())
+    return page
 
 
 def css_text(text: str) -> str:

@@ -124,7 +124,6 @@ def stability_path(material: parts.FitMaterial) -> parts.Section | None:
             line_figure(lines, fit.k, what="frequency", noun=noun(fit, 1)),
             key="stability-path",
             title=f"Selection frequency against number of {nouns}",
-            saved="Selection frequency against size",
         )
     columns = (f"{nouns.capitalize()} (k)", *lines.names)
     table = parts.table_around(columns, lines.cells(2), lines.sizes, fit.k)
@@ -258,7 +257,6 @@ def pairs(material: parts.FitMaterial) -> parts.Section | None:
             ),
             key="pair-map",
             title=f"{noun(fit).capitalize()} selected together",
-            saved="Selected together",
         )
         pairs = pairs[pairs["term"].isin(found.units) & pairs["other"].isin(found.units)]
     caption = "Share of resamples that selected both, smallest p-value first"

@@ -195,7 +195,6 @@ def decision_figure(curve: DecisionCurve) -> Plane:
     return Plane(
         key="decision-curve",
         title="Decision curve",
-        saved="Decision curve",
         text=said,
         x=number_axis(ends).named(f"threshold of P({curve.event})"),
         y=number_axis(nice_ticks(_DEEPEST, top)).named("net benefit"),

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import bisect
-import functools
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import numpy as np
 
@@ -20,8 +16,6 @@ _ROUNDING = 1e-9
 """Tolerance: 60 of 100 reach a threshold of 0.6, whatever 0.6 * 100 is in floating point."""
 
 # --- bounds on the expected number of noise units that pass a threshold on selection frequency ---
-
-Assumption = Literal["none", "r-concave"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +34,6 @@ class ErrorBound:
         Largest number of units selected on a resample, without those forced in.
     p : int
         Number of candidate units, without those forced in.
-    assumption : {"none", "r-concave"}
-        About the distribution of the frequencies of units without signal.
     n_resamples : int
     one : str
         One of `units` in print: "term", or "unit" where there are groups.
@@ -61,16 +53,8 @@ class ErrorBound:
     units: tuple[str, ...]
     q: int
     p: int
-    assumption: Assumption
     n_resamples: int
     one: str = "term"
-
-    @property
-    def paper(self) -> str:
-        """The source of the bound."""
-        if self.assumption == "none":
-            return "Meinshausen and Buehlmann 2010"
-        return f"Shah and Samworth 2013, {self.assumption}"
 
     @property
     def informative(self) -> bool:
@@ -83,14 +67,16 @@ class ErrorBound:
         return (
             f"At most {self.bound:.3g} false selections expected among {units} with selection"
             f" frequency {self.threshold:g} or more (q = {self.q} of p = {self.p} {self.one}s on"
-            f" each of {self.n_resamples} resamples; {self.paper})"
+            f" each of {self.n_resamples} resamples; Meinshausen and Buehlmann 2010)"
             f"{'' if self.informative else '; the bound is uninformative'}"
         )
 
 
-def error_bound(stability: Resampled, threshold: float, assumption: Assumption) -> ErrorBound:
+def error_bound(stability: Resampled, threshold: float) -> ErrorBound:
     """The bound for one threshold: see ``Stability.pfer``."""
-    bound_with = _bound_of(stability, assumption)
+    why_not = no_bound(stability)
+    if why_not is not None:
+        raise StabilityError(why_not)
     found = checks.finite(threshold)
     if found is None or not 0.5 < found <= 1:
         raise OptionError(
@@ -100,9 +86,9 @@ def error_bound(stability: Resampled, threshold: float, assumption: Assumption) 
     q, p = _sizes(stability)
     n = stability.n_resamples
     count = stability.selected.sum(axis=0)
-    passed = np.flatnonzero(stability.assessed & (count >= _least_count(threshold, n)))
+    passed = np.flatnonzero(stability.assessed & (count >= _least_count(found, n)))
     return ErrorBound(
-        bound=bound_with(q, found),
+        bound=worst_case_bound(q, p, found),
         threshold=found,
         units=tuple(
             stability.units[u]
@@ -110,74 +96,9 @@ def error_bound(stability: Resampled, threshold: float, assumption: Assumption) 
         ),
         q=q,
         p=p,
-        assumption=assumption,
         n_resamples=n,
         one=stability.one,
     )
-
-
-def least_threshold(stability: Resampled, pfer: float, assumption: Assumption) -> float:
-    """The lowest threshold whose bound is at most `pfer`: see ``Stability.threshold``."""
-    bound_with = _bound_of(stability, assumption)
-    pfer = checks.check_between("pfer", pfer, 0)
-    n, (q, _) = stability.n_resamples, _sizes(stability)
-
-    def is_enough(count: int) -> bool:
-        try:
-            return bound_with(q, count / n) <= pfer
-        except OptionError:  # the threshold is too low for the bound
-            return False
-
-    least = bound_with(q, 1.0)
-    if least > pfer:
-        raise StabilityError(
-            f"No threshold gives a bound of at most {pfer:g}: at threshold 1 it is"
-            f" {least:.3g}, with {q} selected on each resample.\n"
-            f"  {_way_out(stability, bound_with, q, pfer)}"
-        )
-    # Frequencies are multiples of 1 / n, so only such thresholds differ.
-    counts = range(n // 2 + 1, n)
-    return (counts.start + bisect.bisect_left(counts, True, key=is_enough)) / n
-
-
-def _way_out(
-    stability: Resampled, bound_with: Callable[[int, float], float], q: int, pfer: float
-) -> str:
-    """The largest q for which some threshold attains the bound; if none does, the least bound."""
-    fewer = bisect.bisect_right(range(1, q), pfer, key=lambda n: bound_with(n, 1.0))
-    if fewer == 0:
-        # Rounded up: what is printed is allowed.
-        least = math.ceil(bound_with(1, 1.0) * 1000) / 1000
-        return f"Even one on each resample needs `pfer={least:g}` or more."
-    k = fewer + int(stability.kept.sum())
-    return (
-        f'Use `fit.resample({stability.n_resamples}, scheme="{stability.scheme}", k={k})`, or a'
-        " larger `pfer`."
-    )
-
-
-def _bound_of(stability: Resampled, assumption: Assumption) -> Callable[[int, float], float]:
-    """The bound as a function of q and the threshold, after checking that one holds."""
-    checks.check_choice("assumption", assumption, get_args(Assumption))
-    why_not = no_bound(stability)
-    if why_not is not None:
-        raise StabilityError(why_not)
-    _, p = _sizes(stability)
-    if assumption == "none":
-        return lambda q, threshold: worst_case_bound(q, p, threshold)
-    if stability.scheme != "complementary":
-        raise StabilityError(
-            f'The bound with `assumption="{assumption}"` holds for complementary pairs only.\n'
-            f"  Found: scheme {stability.scheme!r}. Use"
-            ' `fit.resample(100, scheme="complementary")`, or `assumption="none"`.'
-        )
-    if stability.n_resamples % 2:
-        raise StabilityError(
-            f'The bound with `assumption="{assumption}"` needs complete pairs.\n'
-            f"  Found: {stability.n_resamples} resamples. Use an even number."
-        )
-    n_pairs = stability.n_resamples // 2
-    return lambda q, threshold: concave_bound(q, p, threshold, n_pairs)
 
 
 def no_bound(stability: Resampled) -> str | None:
@@ -216,92 +137,9 @@ def worst_case_bound(q: int, p: int, threshold: float) -> float:
     return q**2 / ((2 * threshold - 1) * p)
 
 
-def concave_bound(q: int, p: int, threshold: float, n_pairs: int) -> float:
-    """Bound if the distributions of each noise unit's selections are r-concave: equation 8 of Shah
-    and Samworth (2013), with D as :func:`largest_tail`. An OptionError if the threshold is too low,
-    or q exceeds p / 2."""
-    theta, b = q / p, n_pairs
-    if q > p / 2:
-        raise OptionError(
-            f"This bound needs at most {p // 2} selected of {p} on each resample.\n"
-            f'  Found: {q}. Use `fit.resample(..., k=...)`, or `assumption="none"`.'
-        )
-    count = _least_count(threshold, 2 * b)
-    # `count` of 2B resamples at least means count - B of B pairs with both halves at least.
-    tail = min(largest_tail(theta**2, count - b, b, -0.5), largest_tail(theta, count, 2 * b, -0.25))
-    if tail == 1.0:
-        least, n = min(b + _twice(theta**2, b), _twice(theta, 2 * b)) + 1, 2 * b
-        raise OptionError(
-            f"This bound needs more than {n} resamples: it is uninformative at every threshold.\n"
-            '  Use `fit.resample(100, scheme="complementary")`, or `assumption="none"`.'
-            if least > n
-            else f"`threshold` must be at least {least / n:g} for this bound, with these numbers of"
-            f" selections and resamples.\n  Found: {threshold:g}."
-        )
-    # With few pairs the shape bound may be weaker than Markov's inequality, which needs no shape.
-    return min(p * tail, worst_case_bound(q, p, threshold))
-
-
 def _least_count(threshold: float, n: int) -> int:
     """Smallest number of n resamples that reaches the threshold."""
     return math.ceil(threshold * n - _ROUNDING)
-
-
-def _twice(mean: float, n: int) -> int:
-    """Twice a mean, as a count of n, rounded up."""
-    return math.ceil(2 * mean * n - _ROUNDING)
-
-
-def largest_tail(mean: float, least: int, n: int, r: float) -> float:
-    """Largest P(X >= least) of an r-concave X on {0, ..., n}, r < 0, with mean at most `mean` n:
-    that of probabilities proportional to (a + i)^(1/r) (Shah and Samworth 2013, appendices A.2 and
-    A.4)."""
-    if least <= _twice(mean, n):
-        return 1.0
-    ends = _full_supports(mean, n, r)
-    tails = [0.0]
-    for m in range(max(least - 1, min(ends)), n):
-        tails.append(_largest_of_support(m, ends[m], ends[m + 1], mean * n, least, r))
-    return max(tails)
-
-
-@functools.lru_cache(maxsize=64)
-def _full_supports(mean: float, n: int, r: float) -> dict[int, float]:
-    """The `a` with which f(i) ~ (a + i)^(1/r) on {0, ..., m} has the mean, by m."""
-    from scipy.optimize import brentq
-
-    def excess(log_a: float, m: int) -> float:
-        f = _powers(math.exp(log_a), m, r)
-        return float(np.arange(m + 1) @ f / f.sum()) - mean * n
-
-    low, high = math.log(1e-12), math.log(1e9)
-    return {
-        m: math.exp(brentq(excess, low, high, args=(m,), xtol=1e-12))
-        for m in range(1, n + 1)
-        if excess(high, m) > 0
-    }
-
-
-def _powers(a: float, m: int, r: float) -> FloatArray:
-    """(a + i)^(1/r), divided by a^(1/r), for i = 0, ..., m."""
-    return np.asarray((1 + np.arange(m + 1) / a) ** (1 / r))
-
-
-def _largest_of_support(
-    m: int, a_none: float, a_full: float, total: float, least: int, r: float
-) -> float:
-    """Largest tail among the distributions on {0, ..., m + 1} with the mean `total`."""
-    from scipy.optimize import minimize_scalar
-
-    room = m + 1 - np.arange(m + 1)
-
-    def below(log_a: float) -> float:
-        f = _powers(math.exp(log_a), m, r)
-        return float((m + 1 - total) * f[:least].sum() / (room @ f))
-
-    low, high = math.log(a_full), math.log(a_none)
-    inside = minimize_scalar(below, bounds=(low, high), method="bounded", options={"xatol": 1e-7})
-    return 1 - min(float(inside.fun), below(low), below(high))
 
 
 # --- integrated path stability selection (IPSS) --------------------------------------------------

@@ -21,9 +21,8 @@ from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, listing, quoted
 from treeselect.models.linear import coefficients as coefs
-from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.regression_table import InPapers, OfTable
-from treeselect.models.linear.statistics import dispersion_fact, fit_statistics
+from treeselect.models.linear.statistics import dispersion_fact
 from treeselect.models.linear.tests import fit_terms, fitted_terms
 from treeselect.printing import MOST_ROWS, Summarised, SummaryContent, p_text
 from treeselect.resampling.choosing import Choice, Procedure, choose
@@ -43,7 +42,7 @@ from treeselect.running.pieces import Course, Kind, run_pieces
 
 
 @dataclass(frozen=True)
-class Inference(Summarised, coefs.Tabled, Stoppable, InPapers):
+class Inference(Summarised, Stoppable, InPapers):
     """P-values of terms that were selected on other rows (sample splitting).
 
     Attributes
@@ -53,11 +52,6 @@ class Inference(Summarised, coefs.Tabled, Stoppable, InPapers):
         the number of selected terms, at most 1.
     asked, library
         As of :class:`treeselect.resampling.records.Stoppable`.
-
-    Notes
-    -----
-    The result of a single split is a model for the package maketables, which sets several models
-    side by side: ``maketables.ETable([fit.inference(seed=1), other])``.
 
     Examples
     --------
@@ -193,40 +187,17 @@ class Inference(Summarised, coefs.Tabled, Stoppable, InPapers):
             )
         return self.splits[0]
 
-    def _with_model(self) -> tuple[SplitFit, LinearFit, ModelData, LinearCoding]:
+    def _of_table(self) -> OfTable:
         needs = "A table of models needs coefficients, and several splits have no common ones."
         split = self._only(needs)
-        if split.fit is None or self.tested is None:
+        if self.tested is None:
             raise OptionError(
                 f"A table of models needs a model, and none could be fitted.\n  {split.failure}"
             )
-        return split, split.fit, *self.tested
-
-    @property
-    def statistics(self) -> dict[str, float]:
-        """Statistics of the model of a single split, such as R2 and AIC."""
-        _, fit, data, _ = self._with_model()
-        family, are_copies = data.response.family.name, data.row_weights.are_copies
-        return fit_statistics(fit, family, are_copies=are_copies)
-
-    def _of_table(self) -> OfTable:
-        split, _, data, coding = self._with_model()
+        data, coding = self.tested
         full, _, fit = fit_terms(data, split.selected, coding)
         found = fitted_terms(data, full, fit, "inference()", coding)
         return found, data, split.selected, _VALID
-
-    def _column(self) -> coefs.ModelColumn:
-        split, fit, data, _ = self._with_model()
-        table = coefs.coefficient_table(fit)
-        return coefs.ModelColumn(
-            table=coefs.coefficient_frame(table, has_tests=True),
-            response=data.response.name,
-            statistics={"N": split.n_fitted, **self.statistics, "selection": coefs.OTHER_ROWS},
-            below=("N", "r2", "deviance", "aic", "selection"),
-            errors="cluster-robust" if self.groups_name else "iid",
-            groups=self.groups_name if isinstance(self.groups_name, str) else "",
-            labels=coefs.changed_labels(table, coefs.in_print(data, table)),
-        )
 
     def __repr__(self) -> str:
         partial = ", partial" if self.partial else ""

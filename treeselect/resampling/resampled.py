@@ -14,7 +14,6 @@ from treeselect.brief import brief
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.resampling.agreement import (
     Clusters,
-    co_selection,
     correlated_index,
     distinct_sets,
     pairs_of,
@@ -305,27 +304,6 @@ class Resampled(Stoppable):
         )
         frame = frame.sort_values("p_value", kind="stable", ignore_index=True)
         return self._frame(frame)
-
-    def co_selection(self) -> pd.DataFrame:
-        """Share of the resamples that selected both of two units.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A row and a column for each unit, in decreasing order of frequency, with the
-            frequencies on the diagonal. Always a pandas frame, as its rows have names.
-
-        Examples
-        --------
-        >>> import treeselect
-        >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=1, seed=1)
-        >>> fit.resample(20).stability.co_selection().shape
-        (9, 9)
-        """
-        order = self._by_frequency()
-        names = [self.units[g] for g in order]
-        return pd.DataFrame(co_selection(self.selected[:, order]), names, names)
 
     def _by_frequency(self) -> Any:
         """Numbers of the units, the most frequent first, then by name."""

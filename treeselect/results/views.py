@@ -774,8 +774,7 @@ class SearchView:
         Returns
         -------
         LearningCurve
-            ``.tidy()``, one row per share; ``.words``, what the last increase in rows gained;
-            ``.rows_needed()``, how many rows would make the selection stable.
+            ``.tidy()``, one row per share; ``.words``, what the last increase in rows gained.
 
         Raises
         ------

@@ -115,7 +115,7 @@ class InPapers:
         -------
         RegressionTable
             ``.summary()``, with as many ``digits`` as you like and with or without ``notes``, which
-            has ``as_docx()``, ``as_markdown()``, ``as_latex()`` and ``as_gt()``; ``.tidy()``.
+            has ``as_docx()``, ``as_markdown()`` and ``as_latex()``; ``.tidy()``.
 
         Raises
         ------
