@@ -235,7 +235,7 @@ DOORS = {
         "folds": NO, "terms": NO, "repeats": {"None", "true"}, "given": set(),
     },
     ("pfer", lambda at, **given: at.stability.pfer(**given)): {
-        "threshold": set(),
+        "threshold": set(), "assumption": set(),
     },
     ("differences", lambda at, **given: at.comparison.differences(**given)): {
         "reference": NO, "k": {"None", "zero"},

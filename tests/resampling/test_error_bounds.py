@@ -20,7 +20,9 @@ from treeselect.algorithms.task import ranked_step
 from treeselect.errors import OptionError, StabilityError
 from treeselect.resampling.assessing import sets_by_size
 from treeselect.resampling.error_bounds import (
+    concave_bound,
     efp_scores,
+    largest_tail,
     q_values_of,
     size_bound,
     sizes_within,
@@ -28,6 +30,12 @@ from treeselect.resampling.error_bounds import (
 )
 from treeselect.resampling.resampled import StabilityPath
 from treeselect.results.curves import frequency_lines
+
+# Printed by the R package stabs 0.6-4 for q = 1, ..., 10 of p = 100, cutoff 0.6 and 50 pairs.
+CONCAVE_IN_R = [
+    0.006971364, 0.03342845, 0.08691176, 0.1637231, 0.2605329,
+    0.3820466, 0.5295188, 0.7042719, 0.9077127, 1.141338,
+]  # fmt: skip
 
 
 def made(selected, scheme="complementary", kept=0):
@@ -50,14 +58,64 @@ def test_worst_case_is_theorem_1(q, p, threshold, bound):
     assert worst_case_bound(q, p, threshold) == pytest.approx(bound)
 
 
+def test_concave_is_that_of_r():
+    # R searches with a tolerance of 1e-4 in `a`, which is small for q = 1, and so finds less.
+    for q in range(1, 11):
+        found = concave_bound(q, 100, 0.6, 50)
+        assert found == pytest.approx(CONCAVE_IN_R[q - 1], rel=4e-3)
+        assert found >= CONCAVE_IN_R[q - 1] * (1 - 1e-6)
+
+
+def test_where_a_bound_begins():
+    assert concave_bound(3, 40, 0.70001, 10) == concave_bound(3, 40, 0.75, 10)
+    assert largest_tail(0.25, 5, 10, -0.5) == 1.0
+    assert largest_tail(0.25, 6, 10, -0.5) < 1.0
+
+
+@pytest.mark.parametrize(("q", "p", "n_pairs"), [(1, 9, 10), (4, 40, 25), (10, 1000, 50)])
+def test_bounds_fall_with_the_threshold_and_with_the_assumption(q, p, n_pairs):
+    thresholds = np.arange(n_pairs + 3, 2 * n_pairs + 1) / (2 * n_pairs)
+    worst = [worst_case_bound(q, p, t) for t in thresholds]
+    concave = [concave_bound(q, p, t, n_pairs) for t in thresholds]
+    for bounds in (worst, concave):
+        assert (np.diff(bounds) < 0).all()
+    assert (np.array(concave) < worst).all()
+
+
+def is_concave(f, r):
+    """Probabilities to the power r are convex on their support, which is an interval."""
+    support = np.flatnonzero(f > 0)
+    g = f[support] ** r
+    return len(support) == support[-1] - support[0] + 1 and (np.diff(g, 2) > -1e-9 * g[2:]).all()
+
+
+@pytest.mark.parametrize(("mean", "least", "r"), [(0.1, 3, -0.5), (0.2, 6, -0.5), (0.15, 4, -0.25)])
+def test_no_concave_distribution_has_a_larger_tail(mean, least, r):
+    """4000 draws of convex f^r: the largest comes near to the bound, and none above it."""
+    n, rng = 8, np.random.default_rng(0)
+    place, largest = np.arange(n + 1), 0.0
+    for _ in range(4000):
+        slopes = np.cumsum(rng.exponential(size=n) * (rng.random(n) < 0.3) * 10)
+        g = np.concatenate([[0.0], np.cumsum(rng.exponential() + slopes)]) + rng.exponential()
+        last = rng.integers(least, n + 1)
+        f = np.where(place <= last, g ** (1 / r), 0.0)
+        f /= f.sum()
+        assert is_concave(f, r)
+        if place @ f <= mean * n:
+            largest = max(largest, f[least:].sum())
+    bound = largest_tail(mean, least, n, r)
+    assert 0.6 * bound < largest <= bound + 1e-9
+
+
 # --- what is false among what passed -------------------------------------------------------------
 
 
-def test_guesses_pass_no_more_often_than_the_bound():
+@pytest.mark.parametrize("assumption", ["none", "r-concave"])
+def test_guesses_pass_no_more_often_than_the_bound(assumption):
     """Units chosen at random are exchangeable noise: the mean number that passes over 200 draws."""
     passed, bound = [], math.nan
     for seed in range(200):
-        found = made(guesses(10, 3, 10, seed)).pfer(0.7)
+        found = made(guesses(10, 3, 10, seed)).pfer(0.7, assumption)
         passed.append(len(found.units))
         bound = found.bound
     assert 0 < np.mean(passed) <= bound
@@ -97,10 +155,32 @@ def test_a_bound_is_compared_with_what_passed():
 # --- refusals ------------------------------------------------------------------------------------
 
 
-def test_bootstrap_resamples_have_no_bound():
-    said = 'bootstrap resamples.\n  Use `fit.resample(100, scheme="c'
-    with pytest.raises(StabilityError, match=re.escape(said)):
-        made(guesses(5, 2, 10), "bootstrap").pfer()
+PAIRED, CONCAVE = "complementary", "r-concave"
+
+
+@pytest.mark.parametrize(
+    ("sets", "scheme", "ask", "error", "said"),
+    [
+        ((5, 2, 10), "bootstrap", lambda s: s.pfer(), StabilityError,
+         'bootstrap resamples.\n  Use `fit.resample(100, scheme="c'),
+        ((5, 2, 10), "subsample", lambda s: s.pfer(0.8, CONCAVE), StabilityError,
+         "complete complementary pairs.\n  Found: 10 subsamples. Use"),
+        ((5, 2, 11), PAIRED, lambda s: s.pfer(1.0, CONCAVE), StabilityError, "complementary pairs"),
+        ((9, 5, 10), PAIRED, lambda s: s.pfer(0.8, CONCAVE), OptionError, "at most 4 selected"),
+        ((9, 4, 10), PAIRED, lambda s: s.pfer(0.7, CONCAVE), OptionError,
+         "`threshold` must be at least 0.8 for this bound"),
+        ((2, 1, 2), PAIRED, lambda s: s.pfer(1.0, CONCAVE), OptionError, "than 2 resamples"),
+    ],
+)  # fmt: skip
+def test_what_has_no_bound(sets, scheme, ask, error, said):
+    with pytest.raises(error, match=re.escape(said)):
+        ask(made(guesses(*sets), scheme))
+
+
+def test_where_a_threshold_is_too_low_a_higher_one_has_a_bound():
+    crowded = made(guesses(9, 4, 10))
+    assert crowded.pfer(0.8, "r-concave").bound < crowded.pfer(0.8).bound
+    assert concave_bound(1, 4, 0.75, 2) == worst_case_bound(1, 4, 0.75)
 
 
 def test_a_tuning_value_has_no_bound_in_files_either(mixed, tmp_path):

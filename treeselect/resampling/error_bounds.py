@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -16,6 +18,8 @@ _ROUNDING = 1e-9
 """Tolerance: 60 of 100 reach a threshold of 0.6, whatever 0.6 * 100 is in floating point."""
 
 # --- bounds on the expected number of noise units that pass a threshold on selection frequency ---
+
+Assumption = Literal["none", "r-concave"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,8 @@ class ErrorBound:
         Largest number of units selected on a resample, without those forced in.
     p : int
         Number of candidate units, without those forced in.
+    assumption : {"none", "r-concave"}
+        About the distribution of the frequencies of units without signal.
     n_resamples : int
     one : str
         One of `units` in print: "term", or "unit" where there are groups.
@@ -53,8 +59,16 @@ class ErrorBound:
     units: tuple[str, ...]
     q: int
     p: int
+    assumption: Assumption
     n_resamples: int
     one: str = "term"
+
+    @property
+    def paper(self) -> str:
+        """The source of the bound."""
+        if self.assumption == "none":
+            return "Meinshausen and Buehlmann 2010"
+        return f"Shah and Samworth 2013, {self.assumption}"
 
     @property
     def informative(self) -> bool:
@@ -67,14 +81,15 @@ class ErrorBound:
         return (
             f"At most {self.bound:.3g} false selections expected among {units} with selection"
             f" frequency {self.threshold:g} or more (q = {self.q} of p = {self.p} {self.one}s on"
-            f" each of {self.n_resamples} resamples; Meinshausen and Buehlmann 2010)"
+            f" each of {self.n_resamples} resamples; {self.paper})"
             f"{'' if self.informative else '; the bound is uninformative'}"
         )
 
 
-def error_bound(stability: Resampled, threshold: float) -> ErrorBound:
+def error_bound(stability: Resampled, threshold: float, assumption: Assumption) -> ErrorBound:
     """The bound for one threshold: see ``Stability.pfer``."""
-    why_not = no_bound(stability)
+    checks.check_choice("assumption", assumption, get_args(Assumption))
+    why_not = no_bound(stability, assumption)
     if why_not is not None:
         raise StabilityError(why_not)
     found = checks.finite(threshold)
@@ -87,8 +102,9 @@ def error_bound(stability: Resampled, threshold: float) -> ErrorBound:
     n = stability.n_resamples
     count = stability.selected.sum(axis=0)
     passed = np.flatnonzero(stability.assessed & (count >= _least_count(found, n)))
+    worst = assumption == "none"
     return ErrorBound(
-        bound=worst_case_bound(q, p, found),
+        bound=worst_case_bound(q, p, found) if worst else concave_bound(q, p, found, n // 2),
         threshold=found,
         units=tuple(
             stability.units[u]
@@ -96,12 +112,13 @@ def error_bound(stability: Resampled, threshold: float) -> ErrorBound:
         ),
         q=q,
         p=p,
+        assumption=assumption,
         n_resamples=n,
         one=stability.one,
     )
 
 
-def no_bound(stability: Resampled) -> str | None:
+def no_bound(stability: Resampled, assumption: Assumption = "none") -> str | None:
     """Why no bound holds for these resamples, and what to do; None if one holds."""
     if stability.scheme == "bootstrap":
         return (
@@ -120,6 +137,12 @@ def no_bound(stability: Resampled) -> str | None:
             f"No error bound is needed if every selected {stability.one} is forced in.\n"
             f"  Found: k = {stability.k}, all forced in. Use `fit.resample(..., k=...)`."
         )
+    if assumption != "none" and not _has_whole_pairs(stability):
+        return (
+            f'The bound with `assumption="{assumption}"` needs complete complementary pairs.\n'
+            f'  Found: {stability.words}. Use `fit.resample(100, scheme="complementary")`, or'
+            ' `assumption="none"`.'
+        )
     return None
 
 
@@ -137,9 +160,92 @@ def worst_case_bound(q: int, p: int, threshold: float) -> float:
     return q**2 / ((2 * threshold - 1) * p)
 
 
+def concave_bound(q: int, p: int, threshold: float, n_pairs: int) -> float:
+    """Bound if the distributions of each noise unit's selections are r-concave: equation 8 of Shah
+    and Samworth (2013), with D as :func:`largest_tail`. An OptionError if the threshold is too low,
+    or q exceeds p / 2."""
+    theta, b = q / p, n_pairs
+    if q > p / 2:
+        raise OptionError(
+            f"This bound needs at most {p // 2} selected of {p} on each resample.\n"
+            f'  Found: {q}. Use `fit.resample(..., k=...)`, or `assumption="none"`.'
+        )
+    count = _least_count(threshold, 2 * b)
+    # `count` of 2B resamples at least means count - B of B pairs with both halves at least.
+    tail = min(largest_tail(theta**2, count - b, b, -0.5), largest_tail(theta, count, 2 * b, -0.25))
+    if tail == 1.0:
+        least, n = min(b + _twice(theta**2, b), _twice(theta, 2 * b)) + 1, 2 * b
+        raise OptionError(
+            f"This bound needs more than {n} resamples: it is uninformative at every threshold.\n"
+            '  Use `fit.resample(100, scheme="complementary")`, or `assumption="none"`.'
+            if least > n
+            else f"`threshold` must be at least {least / n:g} for this bound, with these numbers of"
+            f" selections and resamples.\n  Found: {threshold:g}."
+        )
+    # With few pairs the shape bound may be weaker than Markov's inequality, which needs no shape.
+    return min(p * tail, worst_case_bound(q, p, threshold))
+
+
 def _least_count(threshold: float, n: int) -> int:
     """Smallest number of n resamples that reaches the threshold."""
     return math.ceil(threshold * n - _ROUNDING)
+
+
+def _twice(mean: float, n: int) -> int:
+    """Twice a mean, as a count of n, rounded up."""
+    return math.ceil(2 * mean * n - _ROUNDING)
+
+
+def largest_tail(mean: float, least: int, n: int, r: float) -> float:
+    """Largest P(X >= least) of an r-concave X on {0, ..., n}, r < 0, with mean at most `mean` n:
+    that of probabilities proportional to (a + i)^(1/r) (Shah and Samworth 2013, appendices A.2 and
+    A.4)."""
+    if least <= _twice(mean, n):
+        return 1.0
+    ends = _full_supports(mean, n, r)
+    tails = [0.0]
+    for m in range(max(least - 1, min(ends)), n):
+        tails.append(_largest_of_support(m, ends[m], ends[m + 1], mean * n, least, r))
+    return max(tails)
+
+
+@functools.lru_cache(maxsize=64)
+def _full_supports(mean: float, n: int, r: float) -> dict[int, float]:
+    """The `a` with which f(i) ~ (a + i)^(1/r) on {0, ..., m} has the mean, by m."""
+    from scipy.optimize import brentq
+
+    def excess(log_a: float, m: int) -> float:
+        f = _powers(math.exp(log_a), m, r)
+        return float(np.arange(m + 1) @ f / f.sum()) - mean * n
+
+    low, high = math.log(1e-12), math.log(1e9)
+    return {
+        m: math.exp(brentq(excess, low, high, args=(m,), xtol=1e-12))
+        for m in range(1, n + 1)
+        if excess(high, m) > 0
+    }
+
+
+def _powers(a: float, m: int, r: float) -> FloatArray:
+    """(a + i)^(1/r), divided by a^(1/r), for i = 0, ..., m."""
+    return np.asarray((1 + np.arange(m + 1) / a) ** (1 / r))
+
+
+def _largest_of_support(
+    m: int, a_none: float, a_full: float, total: float, least: int, r: float
+) -> float:
+    """Largest tail among the distributions on {0, ..., m + 1} with the mean `total`."""
+    from scipy.optimize import minimize_scalar
+
+    room = m + 1 - np.arange(m + 1)
+
+    def below(log_a: float) -> float:
+        f = _powers(math.exp(log_a), m, r)
+        return float((m + 1 - total) * f[:least].sum() / (room @ f))
+
+    low, high = math.log(a_full), math.log(a_none)
+    inside = minimize_scalar(below, bounds=(low, high), method="bounded", options={"xatol": 1e-7})
+    return 1 - min(float(inside.fun), below(low), below(high))
 
 
 # --- integrated path stability selection (IPSS) --------------------------------------------------

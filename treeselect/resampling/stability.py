@@ -38,13 +38,18 @@ class Stability(printing.Summarised, Resampled):
     ['term', 'frequency', 'ci_low', 'ci_high', 'selected']
     """
 
-    def pfer(self, threshold: float = 0.75) -> error_bounds.ErrorBound:
+    def pfer(
+        self, threshold: float = 0.75, assumption: error_bounds.Assumption = "none"
+    ) -> error_bounds.ErrorBound:
         """Bound on the expected number of false selections above a frequency threshold (PFER).
 
         Parameters
         ----------
         threshold : float
             Above 0.5, at most 1. Values between 0.6 and 0.9 are usual.
+        assumption : {"none", "r-concave"}
+            About the distribution of the frequencies of units without signal. ``"r-concave"``
+            gives a tighter bound, and needs ``scheme="complementary"``.
 
         Returns
         -------
@@ -55,18 +60,21 @@ class Stability(printing.Summarised, Resampled):
         Raises
         ------
         OptionError
-            If the threshold is not allowed.
+            If an argument is not allowed, or the threshold is too low for the assumption.
         StabilityError
-            For bootstrap resamples, and if a tuning parameter determined the number of units.
+            For bootstrap resamples, if a tuning parameter determined the number of units, and for
+            a scheme to which the assumption does not apply.
 
         Notes
         -----
         On each subsample of half the rows, q of p units are selected; units that are forced in
-        count in neither. The bound is theorem 1 of [1]_: q^2 / ((2 threshold - 1) p), for the
+        count in neither. ``"none"`` is theorem 1 of [1]_: q^2 / ((2 threshold - 1) p), for the
         average over all subsamples, if units without signal are exchangeable and the method is no
-        worse than random guessing. With complementary pairs, exchangeability is not needed if
-        "false" means "selected on half of the rows with probability at most q / p" [2]_. Unequal
-        costs violate exchangeability too. :meth:`q_values` control errors more sharply.
+        worse than random guessing. ``"r-concave"`` is equation 8 of [2]_, for any number of
+        complementary pairs. In [2]_, and for ``"none"`` with pairs, exchangeability is not
+        needed if "false" means "selected on half of the rows with probability at most q / p".
+        Unequal costs violate exchangeability too. See
+        :mod:`treeselect.resampling.error_bounds`.
 
         References
         ----------
@@ -84,7 +92,7 @@ class Stability(printing.Summarised, Resampled):
         >>> bound.units, bound.q, bound.p, round(bound.bound, 2)
         (('sex',), 1, 9, 0.19)
         """
-        return error_bounds.error_bound(self, threshold)
+        return error_bounds.error_bound(self, threshold, assumption)
 
     def path(self) -> Any:
         """Selection frequencies along the path: by the number of units requested.
