@@ -11,13 +11,15 @@ from treeselect.arguments.checks import USUAL_METHOD, USUAL_SIZE, check_flag, fi
 from treeselect.designs.problem import FinalModel
 from treeselect.designs.scoring import Scoring
 from treeselect.errors import FormulaError, ModelFileError, quoted, reason, said_by
-from treeselect.modelfile.coding import read_record
+from treeselect.modelfile.coding import FORMAT, LINEAR_FORMAT, read_record
 from treeselect.modelfile.restored import restored
 from treeselect.modelfile.saved import SavedFit
 from treeselect.resampling.fit import Fit
 from treeselect.resampling.folds import Splitter
 from treeselect.result import SelectionResult
 from treeselect.results.fitting import fit_selection
+from treeselect.results.linear_file import SavedLinear, linear_parts
+from treeselect.results.linear_model import GlmFit
 from treeselect.running.machine import warn
 
 if TYPE_CHECKING:
@@ -336,8 +338,8 @@ def select(
 # --- from a model file to a result ----------------------------------------------------------------
 
 
-def load(path: str | os.PathLike[str], *, trusted: bool = False) -> SelectionResult:
-    """Load a model that was saved with :meth:`SelectionResult.save`.
+def load(path: str | os.PathLike[str], *, trusted: bool = False) -> Any:
+    """Load a model that was saved with :meth:`SelectionResult.save` or ``GlmFit.save``.
 
     Parameters
     ----------
@@ -348,9 +350,10 @@ def load(path: str | os.PathLike[str], *, trusted: bool = False) -> SelectionRes
 
     Returns
     -------
-    SelectionResult
+    SelectionResult or GlmFit
         What was saved; its predictions are identical. If the file does not hold the data, methods
-        that need them work after :meth:`SelectionResult.with_data`.
+        of a selection that need them work after :meth:`SelectionResult.with_data`; a linear model
+        predicts and has its tables, but no tests of its terms.
 
     Raises
     ------
@@ -374,15 +377,23 @@ def load(path: str | os.PathLike[str], *, trusted: bool = False) -> SelectionRes
     """
     trusted = check_flag("trusted", trusted)
     found = _read(file_path(path, error=ModelFileError), trusted=trusted)
+    if isinstance(found, GlmFit):
+        return found
     lost = found.chosen_method.missing
     if lost is not None:
         warn(lost)
     return SelectionResult(found)
 
 
-def _read(path: Path, *, trusted: bool) -> Fit:
+_KINDS: dict[str, type[Any]] = {FORMAT: SavedFit, LINEAR_FORMAT: SavedLinear}
+
+
+def _read(path: Path, *, trusted: bool) -> Fit | GlmFit:
     try:
-        return restored(read_record(path, SavedFit), trusted=trusted)
+        found: Any = read_record(path, _KINDS)
+        if isinstance(found, SavedLinear):
+            return GlmFit(**linear_parts(found, trusted=trusted))
+        return restored(found, trusted=trusted)
     except ModelFileError:
         raise
     except FormulaError as error:

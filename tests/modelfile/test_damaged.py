@@ -91,6 +91,9 @@ def file_of(data, tmp_path_factory):
         "chosen": lambda: treeselect.select(
             "died ~ signal + site", data, method="fcbf", k="1se", folds=2, seed=1
         ),
+        "linear": lambda: treeselect.select(
+            "died ~ site*colour + poly(dose, 2) + signal", data, method="mrmr", k=5, seed=1
+        ).refit("glm", splines={"signal": 3}, missing="indicator"),
         "classes": lambda: treeselect.select(
             "site ~ signal + colour:C(flag)", data, method="mrmr", k=2, seed=1
         ),
@@ -175,7 +178,7 @@ def test_truncated_files(file_of, share, tmp_path):
     refused(tmp_path / "cut")
 
 
-@pytest.mark.parametrize(("name", "packed"), [("fit", True), ("fit", False)])
+@pytest.mark.parametrize(("name", "packed"), [("fit", True), ("fit", False), ("linear", False)])
 def test_any_damaged_byte_is_an_error_or_harmless(file_of, name, packed, tmp_path):
     """The checksum of gzip sees it; what it does not see must not crash."""
     whole = bytearray(file_of(name).read_bytes())
@@ -495,6 +498,23 @@ EDITS = {
         ("model.trees.nodes.value", lambda a: a * np.nan), ("model.groups", lambda a: ~a),
         ("model.trees.nodes.weight", lambda a: -a),
     ],
+    "linear": [
+        *((place, GONE) for place in ("design", "rule", "chosen", "state", "example", "content")),
+        ("terms", ["evil"]), ("terms", lambda t: t[:1]), ("terms", lambda t: [*t, t[0]]),
+        ("names", lambda n: n[:-1]), ("names", lambda n: [*n[:-1], "evil"]), ("example", {}),
+        ("example.site.levels", None), ("example.site.levels", ["a"]),
+        ("example.site.levels", [f"{i}" for i in range(200)]), ("example.site.values", first(99)),
+        ("example.dose.values", lambda v: v[:-1]), ("state", {}), ("splines", {}),
+        ("splines.signal", swapped), ("splines.signal", lambda k: k[:2]),
+        ("splines.signal", lambda k: k * np.nan), ("indicators", [["evil", 1]]),
+        ("chosen", lambda c: c[:-1]), ("chosen", lambda c: ~c), ("chosen", to(float)),
+        ("rule.estimate", lambda e: e[:-1]), ("rule.covariance", lambda c: c[:-1]),
+        ("rule.centre", lambda c: c[:-1]), ("rule.family", "poisson"), ("rule.family", "evil"),
+        ("rule.df", -1.0), ("baseline", {}), ("table.numbers", lambda n: n[:, :-1]),
+        ("table.term", []), ("shown.column", ["x"]), ("content.rows", [["x"]]),
+        ("content.title", 3), ("design.response.family", "poisson"), ("design.formula.0", "a ~ b"),
+        ("references", {"site": {"column": 3, "label": "x"}}), ("n_used", "evil"),
+    ],
     "classes": [
         ("model.constant", lambda a: a[:2]), ("design.response.classes", ["Bath", "York"]),
         ("design.terms.1.combinations", lambda c: [*c[:-1], [c[-1][0], 2]]),
@@ -558,7 +578,8 @@ def test_what_no_fit_has(file_of, name, place, value, tmp_path):
 
 @pytest.mark.parametrize("name", EDITS)
 def test_what_is_not_changed_is_read(file_of, name):
-    assert treeselect.load(file_of(name)).selected
+    found = treeselect.load(file_of(name))
+    assert found.coef.size if name == "linear" else found.selected
 
 
 @pytest.mark.parametrize(

@@ -418,15 +418,16 @@ def term_matrix(
     frame: pd.DataFrame,
     terms: Sequence[Term],
     recoded: Recoded | None = None,
+    state: Mapping[str, Any] | None = None,
 ) -> tuple[pd.DataFrame, list[int], TermColumns]:
     """The matrix of a linear model of these terms, the term of each of its columns (-1 for the
     intercept, which comes first), and how to make the columns of other rows. It is of full rank as
-    far as formulaic can tell from the formula."""
+    far as formulaic can tell from the formula. With a `state`, transforms learn nothing more."""
     recoded = Recoded() if recoded is None else recoded
     if not terms:
         matrix = pd.DataFrame({"Intercept": np.ones(len(frame))}, index=frame.index)
         return matrix, [-1], TermColumns(text, (), recoded, {}, None)
-    learned: dict[str, Any] = {}
+    learned = deepcopy(dict(state or {}))
     made = _matrix(text, frame, terms, recoded, learned, full_rank=True)
     with _making(terms, frame):
         values = np.asarray(made.matrix, np.float64)

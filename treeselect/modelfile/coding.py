@@ -11,7 +11,7 @@ from __future__ import annotations
 import gzip
 import os
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
@@ -27,7 +27,7 @@ from treeselect.writing import write_file
 
 Record = TypeVar("Record")
 
-FORMAT = "treeselect model"
+FORMAT, LINEAR_FORMAT = "treeselect model", "treeselect linear model"
 VERSION = 4
 
 _LEVEL = 3
@@ -122,7 +122,7 @@ def _checked(annotation: Any, value: Any) -> NDArray[Any]:
 # --- files ---------------------------------------------------------------------------------------
 
 
-def write_record(path: Path, make: Callable[[], object]) -> None:
+def write_record(path: Path, make: Callable[[], object], form: str = FORMAT) -> None:
     """Write the record that is made, atomically: an interrupted run leaves no partial file."""
     try:
         content = msgspec.Raw(_encode(make()))
@@ -133,7 +133,7 @@ def write_record(path: Path, make: Callable[[], object]) -> None:
             "Can't save this model: labels must be text, numbers or truth values.\n"
             f"  {error}. Convert the column to text before the fit."
         ) from None
-    data = _encode(_Header(FORMAT, VERSION, __version__, content))
+    data = _encode(_Header(form, VERSION, __version__, content))
     packed = gzip.compress(data, _LEVEL, mtime=0)
     if len(data) > _most(len(packed)):
         packed = gzip.compress(data, 0, mtime=0)
@@ -148,8 +148,8 @@ def _most(n_bytes: int) -> int:
     return _RATIO * n_bytes + _ALLOWANCE
 
 
-def read_record(path: Path, kind: type[Record]) -> Record:
-    """The record in a file. Raises a ModelFileError if it can't be
+def read_record(path: Path, kinds: Mapping[str, type[Record]]) -> Record:
+    """The record in a file, of the kind that its format has. Raises a ModelFileError if it can't be
     read, would expand too far or has another version, and errors of many kinds if the file is
     damaged."""
     if not os.path.isfile(path):  # unlike Path.is_file, it accepts names of any length
@@ -161,8 +161,8 @@ def read_record(path: Path, kind: type[Record]) -> Record:
         packed = path.read_bytes()
     except OSError as error:
         raise ModelFileError(f"Can't read {quoted(path.name)}.\n  {reason(error)}") from None
-    content = _content(path, _expanded(path, packed))
-    return msgspec.msgpack.decode(content, type=kind, dec_hook=_checked, ext_hook=_array_of)
+    form, content = _content(path, _expanded(path, packed), kinds)
+    return msgspec.msgpack.decode(content, type=kinds[form], dec_hook=_checked, ext_hook=_array_of)
 
 
 def _expanded(path: Path, packed: bytes) -> bytes:
@@ -181,9 +181,9 @@ def _expanded(path: Path, packed: bytes) -> bytes:
     return data
 
 
-def _content(path: Path, data: bytes) -> msgspec.Raw:
+def _content(path: Path, data: bytes, known: Collection[str]) -> tuple[str, msgspec.Raw]:
     header = msgspec.msgpack.decode(data, type=_Header)
-    if header.format != FORMAT:
+    if header.format not in known:
         raise ModelFileError(f"Can't read {quoted(path.name)}: it is not a model file.")
     if header.version != VERSION:
         is_newer = isinstance(header.version, int | float) and header.version > VERSION
@@ -193,4 +193,4 @@ def _content(path: Path, data: bytes) -> msgspec.Raw:
             f" written by treeselect {described(header.treeselect)}. "
             + ("Update treeselect." if is_newer else "Use that version.")
         )
-    return header.content
+    return header.format, header.content

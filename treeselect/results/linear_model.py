@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from treeselect.arguments.checks import check_choice, check_flag, check_share, read_seed
-from treeselect.errors import DataError, OptionError
+from treeselect.arguments.checks import check_choice, check_flag, check_share, file_path, read_seed
+from treeselect.errors import DataError, ModelFileError, OptionError
 from treeselect.figures.marks import Figure, Rows
 from treeselect.figures.plotting import need_matplotlib, plotted
 from treeselect.frames.tables import in_library
+from treeselect.modelfile.coding import LINEAR_FORMAT, write_record
 from treeselect.models.linear import coefficients, tests
 from treeselect.models.linear.regression_table import InPapers, OfTable
 from treeselect.printing import Summarised, Summary, SummaryContent, p_text, written
 from treeselect.results.diagnostics import Diagnostics, diagnose
 from treeselect.results.linear_figures import coefficient_figure, spline_figures, term_figure
+from treeselect.results.linear_file import saved_linear
 from treeselect.results.linear_predictor import SELECTED_HERE, LinearPredictor, Predicting
 
 if TYPE_CHECKING:
@@ -73,17 +77,21 @@ class GlmFit(Summarised, Predicting, InPapers):
     left_out: tuple[str, ...]
     content: SummaryContent  # of the summary, but for the rows, which are those of the table
     table: pd.DataFrame
-    library: str
-    ratio: str
-    formula: str
-    statistics: dict[str, float]
-    labels: dict[str, str]  # labels of the columns that have one
-    fitted: tests.FittedTerms  # the model as the tests of its terms use it
-    predictor: LinearPredictor
-    fingerprint: str | None  # of the data
-    seed: int
-    references: Mapping[str, coefficients.Reference]  # reference levels of factors, by term
-    shown: pd.DataFrame  # the table as it is printed: of splines the difference between quartiles
+    library: str = "pandas"
+    ratio: str = ""
+    response: str = ""
+    formula: str = ""
+    statistics: dict[str, float] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)  # labels of the columns that have one
+    # the model as the tests of its terms use it
+    fitted: tests.FittedTerms | None = field(default=None, repr=False)
+    predictor: LinearPredictor | None = None
+    fingerprint: str | None = None  # of the data
+    seed: int = 0
+    # reference levels of factors, by term
+    references: Mapping[str, coefficients.Reference] = field(default_factory=dict)
+    # the table as it is printed: of splines the difference between quartiles
+    shown: pd.DataFrame | None = field(default=None, repr=False)
 
     @property
     def coef(self) -> pd.Series:
@@ -129,7 +137,7 @@ class GlmFit(Summarised, Predicting, InPapers):
         """
         check_flag("exponentiate", exponentiate)
         check_flag("reference", reference)
-        table = self.shown if exponentiate else self.table
+        table = self._readable() if exponentiate else self.table
         if reference:
             table = coefficients.with_references(table, self.references)
         table = coefficients.exponentiated(table, self.ratio) if exponentiate else table
@@ -158,7 +166,43 @@ class GlmFit(Summarised, Predicting, InPapers):
         return written(self._with_ratios if exponentiate else self._content, digits, notes)
 
     def _of_table(self) -> OfTable:
-        return self.fitted, self.predictor.design, self.fitted.terms, self._caution
+        assert self.predictor is not None
+        found = self._terms()
+        return found, self.predictor.design, found.terms, self._caution
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the model to a file of its own, for :func:`treeselect.load`, without the data.
+
+        Parameters
+        ----------
+        path : path
+            File to write, with any suffix. An existing file is replaced atomically.
+
+        Returns
+        -------
+        pathlib.Path
+            The file: coefficients, their covariance, tables, and how terms are coded (levels, knots
+            and quartiles of numbers). The loaded model predicts and prints; tests of its terms need
+            the data. Nothing in the file is code, as of :meth:`SelectionResult.save`.
+
+        Raises
+        ------
+        ModelFileError
+            If the file can't be written, or the columns can't be made again without the data.
+
+        Examples
+        --------
+        >>> import tempfile, treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=1, seed=1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     glm = treeselect.load(fit.refit("glm").save(f"{folder}/glm.treeselect"))
+        >>> glm.coef.index.to_list()
+        ['Intercept', 'sex']
+        """
+        target = file_path(path, error=ModelFileError)
+        write_record(target, lambda: saved_linear(self), LINEAR_FORMAT)
+        return target
 
     def plot(self, term: str | None = None, *, ax: Axes | None = None) -> Axes:
         """Draw the coefficients, or the effect of a term.
@@ -189,7 +233,8 @@ class GlmFit(Summarised, Predicting, InPapers):
         """
         need_matplotlib()
         if term is not None:
-            figure = term_figure(self.fitted, self.predictor.design, term)
+            assert self.predictor is not None
+            figure = term_figure(self._terms(), self.predictor.design, term)
             return plotted(figure, ax, (6.4, 4.0))
         drawn = figure_of_coefficients(self)
         if drawn is None:
@@ -235,8 +280,9 @@ class GlmFit(Summarised, Predicting, InPapers):
         >>> fit.refit("glm").diagnostics(folds=3).tidy().columns.to_list()[:3]
         ['row', 'fitted', 'residual']
         """
+        assert self.predictor is not None
         seed = self.seed if seed is None else read_seed(seed)
-        return diagnose(self.fitted, self.predictor.design, folds, seed, self.library)
+        return diagnose(self._terms(), self.predictor.design, folds, seed, self.library)
 
     @property
     def _caution(self) -> str:
@@ -261,7 +307,7 @@ class GlmFit(Summarised, Predicting, InPapers):
         >>> fit.refit("glm").anova().tidy()["term"].tolist()
         ['(null model)', 'sex', 'sibsp']
         """
-        return tests.sequential_tests(self.fitted, (self._caution,), self.library)
+        return tests.sequential_tests(self._terms(), (self._caution,), self.library)
 
     def drop1(self) -> tests.TermTests:
         """Tests of each term given all others, as R's ``drop1(fit, test = "LRT")``.
@@ -281,7 +327,7 @@ class GlmFit(Summarised, Predicting, InPapers):
         >>> fit.refit("glm").drop1().tidy()["df"].tolist()[1:]
         [1.0, 1.0]
         """
-        return tests.drop_tests(self.fitted, (self._caution,), self.library)
+        return tests.drop_tests(self._terms(), (self._caution,), self.library)
 
     def confint(self, *, method: str | None = None, level: float = 0.95) -> Any:
         """Confidence intervals of the coefficients, as R's ``confint(fit)``.
@@ -321,7 +367,7 @@ class GlmFit(Summarised, Predicting, InPapers):
         """
         if method is not None:
             check_choice("method", method, ("profile", "wald"))
-        ends = tests.intervals(self.fitted, method, check_share("level", level))
+        ends = tests.intervals(self._terms(), method, check_share("level", level))
         table = self.table[["term", "column", "estimate"]].assign(
             ci_low=ends[:, 0], ci_high=ends[:, 1]
         )
@@ -346,11 +392,11 @@ class GlmFit(Summarised, Predicting, InPapers):
         >>> int(fit.refit("glm").glance()["events"].iloc[0])
         500
         """
-        found = self.fitted.whole
+        found = self._terms().whole
         known: dict[str, float] = {"n": found.n, "n_dropped": self.n_dropped} | {
             name: self.statistics.get(key, np.nan) for name, key in _STATISTICS.items()
         }
-        known |= self.fitted.criteria(found) | {"events": self.fitted.n_events}
+        known |= self._terms().criteria(found) | {"events": self._terms().n_events}
         columns = ["n", "n_dropped", "events", *_STATISTICS]
         return in_library(pd.DataFrame([{name: known[name] for name in columns}]), self.library)
 
@@ -364,19 +410,20 @@ class GlmFit(Summarised, Predicting, InPapers):
             return content, None
 
     def _content(self) -> SummaryContent:
-        with_ratios = self.content.columns[1] != "Estimate"
-        rows = coefficients.table_rows(self._named(), with_ratios=with_ratios)
-        filled = coefficients.rows_with_references(self.shown, self.references, rows)
+        table, named = self._readable(), self._named()
+        rows = coefficients.table_rows(named, with_ratios=self.content.columns[1] != "Estimate")
+        filled = coefficients.rows_with_references(table, self.references, rows)
         return replace(self.content, rows=filled)
 
     def _with_ratios(self) -> SummaryContent:
         """The summary with ratios in place of coefficients."""
         coefficients.exponentiated(self.table, self.ratio)  # an error if they are no ratios
+        table = self._readable()
         shown = [
             (str(row.column), *coefficients.ratio_cells(row), p_text(row.p_value))  # type: ignore[arg-type]
             for row in self._named().itertuples(index=False)
         ]
-        filled = coefficients.rows_with_references(self.shown, self.references, shown)
+        filled = coefficients.rows_with_references(table, self.references, shown)
         filled = tuple(
             (row[0], "1", *row[2:]) if row[0].endswith("(reference)") and not row[1] else row
             for row in filled
@@ -384,10 +431,22 @@ class GlmFit(Summarised, Predicting, InPapers):
         columns = ("Column", self.ratio.capitalize(), "95% interval", "P-value")
         return replace(self.content, columns=columns, rows=filled)
 
+    def _readable(self) -> pd.DataFrame:
+        """The table of coefficients, with differences between quartiles for splines."""
+        return self.table if self.shown is None else self.shown
+
     def _named(self) -> pd.DataFrame:
-        """The table as it is printed, with printed names of columns."""
-        names = [self.labels.get(name, name) for name in self.shown["column"]]
-        return self.shown.assign(column=names)
+        """The same with printed names of columns."""
+        table = self._readable()
+        return table.assign(column=[self.labels.get(name, name) for name in table["column"]])
+
+    def _terms(self) -> tests.FittedTerms:
+        if self.fitted is None:
+            raise DataError(
+                "Can't do this without the data of the fit, which are not in the file of a linear"
+                " model.\n  Save the selection with `include_data=True`, load it and refit."
+            )
+        return self.fitted
 
     def __repr__(self) -> str:
         return f"<GlmFit of {self.n_used:,} rows, {self.n_dropped:,} dropped>"
@@ -395,9 +454,11 @@ class GlmFit(Summarised, Predicting, InPapers):
 
 def figure_of_coefficients(found: GlmFit) -> Rows | None:
     """The coefficients of a model that can be read; None without any."""
-    return coefficient_figure(found.shown, found.ratio, found._named()["column"].to_list())
+    return coefficient_figure(found._readable(), found.ratio, found._named()["column"].to_list())
 
 
 def figures_of_splines(found: GlmFit) -> tuple[Figure, ...]:
     """The effects of numbers that have splines, as small figures."""
+    if found.fitted is None or found.predictor is None:
+        return ()
     return spline_figures(found.fitted, found.predictor.design)

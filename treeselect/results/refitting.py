@@ -246,6 +246,7 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
         table=table,
         library=data.library,
         ratio=fit.ratio,
+        response=data.response.name,
         formula=data.spec.formula.text_of(result.selected, spline_texts(data, splines)),
         statistics=fit_statistics(fit, family, are_copies=data.row_weights.are_copies),
         labels=coefficients.changed_labels(rows, printed),
