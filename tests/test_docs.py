@@ -186,6 +186,7 @@ RESULTS = (
     "treeselect.resampling.decisions.DecisionCurve",
     "treeselect.resampling.error_bounds.ErrorBound", "treeselect.resampling.inference.Inference",
     "treeselect.resampling.learning.LearningCurve",
+    "treeselect.resampling.learning.RowsNeeded",
     "treeselect.resampling.risk_groups.RiskGroups", "treeselect.resampling.sample_size.SampleSize",
     "treeselect.resampling.stability.Stability", "treeselect.resampling.subgroups.Subgroups",
     "treeselect.resampling.validation.Validation", "treeselect.results.checklist.Checklist",

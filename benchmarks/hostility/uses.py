@@ -47,7 +47,7 @@ USES = (
     "search.exchanges()", "search.citation()", "search.citation().methods",
     "search.citation(fit.performance(2))", "search.checklist()", "search.history()",
     "search.learning_curve((0.5, 1.0), 2)", "plot()",
-    "plot('path')",
+    "search.learning_curve((0.3, 0.5, 1.0), 2, repeats=5).rows_needed(VALUE)", "plot('path')",
     "plot('shape', term=TERM)", "search.notes", "search.scores", "search.steps", "model.importance",
     "model.sparse", "model.members()", "model.fitted", "data.design", "family", "search.method",
     "groups", "k", "search.seed", "search.held_out", "search.call", "search.step", "search.rule",

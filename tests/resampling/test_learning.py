@@ -494,3 +494,67 @@ def test_no_number_of_units_takes_the_place_of_outer_folds(mixed, cross_validate
     fit = treeselect.select("died ~ signal", ordered, k=1, seed=1, **QUICK)
     with pytest.raises(OptionError, match=r"1 of 2 classes .*. Give other `folds`.$"):
         fit.performance(ordered["died"].to_numpy())
+
+
+# --- how many rows would make a selection stable -------------------------------------------------
+
+
+def pairs_that_differ(power, scale, n, n_pairs=40, n_units=400, seed=0):
+    """Pairs of sets whose instability is `scale * n ** -power`: half of the units are selected."""
+    rng = np.random.default_rng(seed)
+    sets = np.zeros((len(n), 2 * n_pairs, n_units), dtype=bool)
+    for own, rows in zip(sets, n, strict=True):
+        own[:] = np.repeat(np.arange(n_units) % 2, 1)
+        changed_units = rng.random((n_pairs, n_units)) < 0.5 * scale * rows**-power
+        own[1::2] ^= changed_units
+    n_train = np.repeat(np.array(n)[:, np.newaxis], 2 * n_pairs, axis=1)
+    return LearningCurve(
+        shares=tuple(rows / max(n) for rows in n), n_train=n_train, test_share=1.0,
+        scores=np.zeros((len(n), 2 * n_pairs)), selected=sets,
+        assessed=np.ones(n_units, dtype=bool), repeats=1.0, score_name="R2", scheme="halves",
+        call="select()", seed=1, apart=np.arange(2 * n_pairs).reshape(-1, 2),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("power", "scale"), [(0.5, 4.0), (1.0, 50.0), (0.25, 2.0)])
+def test_the_law_of_instability_is_found_again(power, scale):
+    found = pairs_that_differ(power, scale, (100, 200, 400, 800)).rows_needed((0.5, 0.8))
+    table = found.tidy()
+    for row in table.itertuples():
+        truth = max((scale / (1 - row.index)) ** (1 / power), 100)
+        assert row.low <= truth <= row.high or (truth > found.limit and row.high == np.inf)
+        assert np.isinf(row.rows) == (truth > found.limit) or abs(truth / found.limit - 1) < 0.3
+    assert found.power == pytest.approx(power, abs=0.15)
+    assert found.limit == 3200
+
+
+def test_no_number_is_given_beyond_what_the_curve_supports(snapshot):
+    flat = pairs_that_differ(0.0, 0.6, (50, 100, 200))
+    found = flat.rows_needed([0.3, 0.9])
+    assert np.isinf(found.tidy().loc[1, "low"])
+    assert "not in sight: it needs more than 800 rows, if rows help at all" in found.words
+    assert found.summary().as_text() == snapshot
+    never = pairs_that_differ(0.0, 0.0, (50, 100, 200)).rows_needed()
+    assert (never.tidy()["rows"] == 50).all()  # perfectly stable at the fewest rows seen
+
+
+def test_disjoint_halves_are_what_it_needs():
+    rng = np.random.default_rng(4)
+    data = pd.DataFrame(rng.normal(size=(200, 5)), columns=list("abcde"))
+    data["y"] = data["a"] + 0.4 * data["b"] + rng.normal(size=200)
+    fit = treeselect.select("y ~ .", data, method="mrmr", k=2, seed=1, resamples=0)
+    halves = fit.search.learning_curve((0.25, 0.5, 1), 2, repeats=5)
+    assert halves.apart.tolist() == [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]]
+    found = halves.rows_needed(0.75)
+    table = found.tidy()
+    assert table["low"][0] <= table["rows"][0] <= table["high"][0]
+    pd.testing.assert_frame_equal(table, halves.rows_needed(0.75).tidy())
+    for other in (
+        fit.search.learning_curve((0.25, 0.5, 1), 5),
+        fit.search.learning_curve((0.5, 1), 2, repeats=5),
+    ):
+        with pytest.raises(OptionError, match="share no rows"):
+            other.rows_needed(0.75)
+    for wrong in (0.0, 1.0, "x", [], [0.5, 2.0]):
+        with pytest.raises(OptionError, match="`index` must be"):
+            halves.rows_needed(wrong)

@@ -1,28 +1,35 @@
-"""The learning curve: score and stability by the number of rows."""
+"""The learning curve: score and stability by the number of rows, and how many rows would make the
+selection stable."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from treeselect.arguments.checks import described, numbers_in
+from treeselect.arguments.checks import described, numbers_in, read_seed
 from treeselect.designs.problem import Problem
 from treeselect.designs.scoring import is_lost
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, quoted
+from treeselect.printing import Summarised, SummaryContent, decimal_text, interval_text
 from treeselect.resampling.agreement import stability_index
-from treeselect.resampling.cross_validation import differences, paired_difference, standard_error
+from treeselect.resampling.cross_validation import (
+    differences,
+    paired_difference,
+    standard_error,
+    test_share,
+)
 from treeselect.resampling.fit import Fit
 from treeselect.resampling.folds import Split, Splitter, mean_repeats, part_rows
 from treeselect.resampling.outer_folds import nested_selection, one_fold, outer_folds
-from treeselect.resampling.records import Scored
+from treeselect.resampling.records import InLibrary, Scored
 from treeselect.running.parallel import Workers, run_all
 
 
@@ -52,6 +59,9 @@ class LearningCurve(Scored):
     selected: BoolArray  # (n_shares, n_folds, n_groups)
     assessed: BoolArray  # (n_groups,); units that are neither forced in nor constant
     repeats: float  # how often a row is held out, on average
+    ratio: float = 1.0  # as `test_share`, with rows that have no part in any training
+    # (n_pairs, 2); successive folds whose training sets share no rows
+    apart: IntArray = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64), repr=False)
 
     def tidy(self) -> Any:
         """One row per share of the training rows.
@@ -84,6 +94,54 @@ class LearningCurve(Scored):
             }
         )
         return self._frame(table)
+
+    def rows_needed(
+        self, index: float | Sequence[float] = (0.75, 0.9), *, seed: int | None = None
+    ) -> RowsNeeded:
+        """How many rows would make the selection stable, as far as this curve can tell.
+
+        Parameters
+        ----------
+        index : float or sequence of float
+            Stability indices to reach, above 0 and below 1. Above 0.75 agreement is called
+            excellent, below 0.4 poor [1]_.
+        seed : int, optional
+            Of the bootstrap samples; default: as of the curve.
+
+        Returns
+        -------
+        RowsNeeded
+            ``.summary()``, ``.tidy()``, ``.words``.
+
+        Raises
+        ------
+        OptionError
+            If `index` is not allowed, or the curve has fewer than three shares or than five pairs
+            of training sets that share no rows, as the halves of ``folds=2, repeats=10``: rows that
+            sets share make them more similar than two samples would be.
+
+        Notes
+        -----
+        One less the index between disjoint training sets is taken for a power of their size. The
+        interval is of bootstrap samples of as many pairs as could be drawn without sharing rows
+        with each other: one of halves, four of eighths. It does not cover that the law may be
+        another. No number beyond four times the largest training set is given.
+
+        References
+        ----------
+        .. [1] S. Nogueira, K. Sechidis, G. Brown (2018). On the Stability of Feature Selection
+           Algorithms. JMLR 18(174).
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated").head(400)
+        >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=3, seed=1)
+        >>> curve = fit.search.learning_curve((0.25, 0.5, 1), folds=2, repeats=5)
+        >>> curve.rows_needed(0.75).limit
+        800
+        """
+        return _rows_needed(self, index, self.seed if seed is None else read_seed(seed))
 
     @property
     def words(self) -> str:
@@ -169,8 +227,17 @@ def learn(
         selected=selected.reshape(*shape, -1),
         assessed=outer.here.free,
         repeats=mean_repeats(outer.splits),
+        ratio=test_share(*outer.n_used(outer.splits, every=True)),
+        apart=_apart(outer.splits),
         **outer.scored(result, seed),
     )
+
+
+def _apart(splits: Sequence[Split]) -> IntArray:
+    """Successive splits, two by two, whose training sets share no rows."""
+    pairs = [(i, i + 1) for i in range(0, len(splits) - 1, 2)]
+    found = [(i, j) for i, j in pairs if not np.isin(splits[i].train, splits[j].train).any()]
+    return np.array(found, dtype=np.int64).reshape(-1, 2)
 
 
 def _part(problem: Problem, weights: RowWeights, split: Split, share: float, seed: int) -> Split:
@@ -184,3 +251,189 @@ def _part(problem: Problem, weights: RowWeights, split: Split, share: float, see
             f" {share:g} of {len(split.train):,}."
         )
     return dataclasses.replace(split, train=rows)
+
+
+# --- how many rows would make a selection stable -------------------------------------------------
+
+_DRAWS = 500
+_LEAST_PAIRS = 5
+_LEAST_SHARES = 3
+_POWERS = np.linspace(0.0, 3.0, 151)
+"""Powers of the number of rows that are tried."""
+
+REACH = 4
+"""Times the largest training set up to which the curve is extrapolated."""
+
+
+@dataclass(frozen=True)
+class RowsNeeded(Summarised, InLibrary):
+    """Number of rows at which a selection would reach a stability index.
+
+    Returned by :meth:`treeselect.resampling.learning.LearningCurve.rows_needed`.
+
+    Attributes
+    ----------
+    limit : int
+        Largest number of rows to which the curve is extrapolated.
+    power, power_low, power_high : float
+        Power of the number of rows with which instability falls, with its interval.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated").head(400)
+    >>> fit = treeselect.select("survived ~ .", data, method="mrmr", k=3, seed=1)
+    >>> curve = fit.search.learning_curve((0.25, 0.5, 1), folds=2, repeats=5)
+    >>> list(curve.rows_needed(0.75).tidy().columns)
+    ['index', 'rows', 'low', 'high']
+    """
+
+    index: tuple[float, ...]
+    rows: FloatArray
+    low: FloatArray
+    high: FloatArray
+    limit: int
+    n_train: FloatArray  # (n_shares,)
+    stability: FloatArray  # (n_shares,); the index between training sets that share no rows
+    fitted: FloatArray  # (n_shares,); the fitted curve
+    power: float
+    power_low: float
+    power_high: float
+    n_pairs: int
+    seed: int
+    call: str
+
+    def tidy(self) -> Any:
+        """One row per index that is asked for.
+
+        Returns
+        -------
+        frame, in the library of the data
+            ``index``, ``rows``, ``low`` and ``high`` (95%); not below the smallest training set,
+            and infinite beyond four times the largest, where the curve supports no number.
+        """
+        names = ("index", "rows", "low", "high")
+        table = pd.DataFrame({name: np.asarray(getattr(self, name)) for name in names})
+        return self._frame(table)
+
+    @property
+    def words(self) -> str:
+        """The answer in a sentence for each index."""
+        return " ".join(self._sentence(i) for i in range(len(self.index)))
+
+    def _sentence(self, i: int) -> str:
+        target, most = f"A stability index of {self.index[i]:.2f}", f"{self.limit:,}"
+        if not np.isfinite(self.low[i]):
+            return f"{target} is not in sight: it needs more than {most} rows, if rows help at all."
+        high = f"{self.high[i]:,.0f}" if np.isfinite(self.high[i]) else f"more than {most}"
+        if not np.isfinite(self.rows[i]):
+            return (
+                f"{target} needs more than {most} rows, beyond which the curve says nothing; at"
+                f" least {self.low[i]:,.0f} (95%)."
+            )
+        low, few = f"{self.low[i]:,.0f}", self.n_train[0]
+        if self.rows[i] <= few:
+            return f"{target} is reached by the fewest rows tried, {few:,.0f} (95%: up to {high})."
+        return f"{target} needs {self.rows[i]:,.0f} rows (95% interval {low} to {high})."
+
+    def _content(self) -> SummaryContent:
+        rows = [
+            (f"{n:,.0f}", decimal_text(seen, 2), decimal_text(fitted, 2))
+            for n, seen, fitted in zip(self.n_train, self.stability, self.fitted, strict=True)
+        ]
+        told = interval_text(self.power_low, self.power_high, ".2f")
+        return SummaryContent(
+            title="Rows needed for a stable selection",
+            facts=(
+                ("Call", self.call),
+                ("Pairs", f"{self.n_pairs:,} pairs of training sets that share no rows"),
+                *(("Rows needed", self._sentence(i)) for i in range(len(self.index))),
+                ("Power", f"{self.power:.2f} (95% interval {told}); at 0 more rows do not help"),
+                ("Seed", str(self.seed)),
+            ),
+            columns=("Training rows", "Stability index", "Fitted"),
+            rows=tuple(rows),
+            notes=(
+                "Index: Nogueira's, between sets selected on training sets that share no rows. One"
+                " less the index is a power of the number of rows, fitted by least squares; the"
+                " intervals are those of bootstrap samples of as many pairs as could share no rows"
+                " with each other, given that law.",
+                f"Extrapolated to at most {REACH} times the largest training set. More rows of the"
+                " same kind are meant, with the same candidate terms.",
+            ),
+        )
+
+    def __repr__(self) -> str:
+        return f"<RowsNeeded: {self.words}>"
+
+
+def _rows_needed(curve: LearningCurve, index: float | Sequence[float], seed: int) -> RowsNeeded:
+    """See :meth:`LearningCurve.rows_needed`."""
+    asked = numbers_in(np.atleast_1d(np.asarray(index, dtype=object)), lambda own: 0 < own < 1)
+    if not asked:
+        raise OptionError(
+            "`index` must be one or several numbers above 0 and below 1.\n"
+            f"  Found: {described(index)}."
+        )
+    n_shares, n_pairs = len(curve.shares), len(curve.apart)
+    if n_shares < _LEAST_SHARES or n_pairs < _LEAST_PAIRS:
+        raise OptionError(
+            f"`rows_needed()` needs at least {_LEAST_SHARES} shares, and {_LEAST_PAIRS} pairs of"
+            f" training sets that share no rows.\n  Found: {n_shares} and {n_pairs}. Use"
+            " `learning_curve((0.25, 0.5, 1), folds=2, repeats=10)`."
+        )
+    n_train = curve.n_train[:, curve.apart.ravel()].mean(axis=1).astype(np.float64)
+    sets = curve.selected[:, curve.apart][..., curve.assessed].astype(np.float64)
+    unlike = ((sets[:, :, 0] - sets[:, :, 1]) ** 2 / 2).mean(axis=2)  # (n_shares, n_pairs)
+    share = sets.mean(axis=(2, 3))
+    targets, rng = np.array(asked), np.random.default_rng(seed)
+    # Two pairs share this part of their rows: these are worth so many pairs that share none.
+    overlap = 2 * np.array(curve.shares) / (1 + curve.ratio)
+    worth = 1 / (overlap + (1 - overlap) / n_pairs)
+    draws = rng.integers(n_pairs, size=(_DRAWS, n_pairs))
+    off = np.empty((1 + _DRAWS, n_shares))
+    for i, n in enumerate(np.maximum(worth.round().astype(np.int64), 1)):
+        off[0, i] = _instability(unlike[i], share[i])
+        off[1:, i] = _instability(unlike[i, draws[:, :n]], share[i, draws[:, :n]])
+    scale, power = _laws(n_train, off, worth)
+    with np.errstate(all="ignore"):
+        needed = (scale[:, np.newaxis] / (1 - targets)) ** (1 / power[:, np.newaxis])
+    limit = int(REACH * n_train[-1])
+    needed[~(needed <= limit)] = np.inf
+    needed = np.where(scale[:, np.newaxis] == 0, n_train[0], np.maximum(needed, n_train[0]))
+    low, high = np.quantile(needed[1:], [0.025, 0.975], axis=0, method="inverted_cdf")
+    ends = np.quantile(power[1:], [0.025, 0.975])
+    return RowsNeeded(
+        index=tuple(asked),
+        rows=needed[0],
+        low=low,
+        high=high,
+        limit=limit,
+        n_train=n_train,
+        stability=1 - off[0],
+        fitted=1 - scale[0] * n_train ** -power[0],
+        power=float(power[0]),
+        power_low=float(ends[0]),
+        power_high=float(ends[1]),
+        n_pairs=n_pairs,
+        seed=seed,
+        call=f"{curve.call}.rows_needed({described(index)}, seed={seed})",
+        library=curve.library,
+    )
+
+
+def _instability(unlike: FloatArray, share: FloatArray) -> FloatArray:
+    """One less Nogueira's index of the pairs in the last axis, from the variance of their
+    selections and the share that they select; 0 if all select all or nothing."""
+    q = share.mean(axis=-1)
+    spread = np.maximum(q * (1 - q), 1e-9)
+    return np.asarray(unlike.mean(axis=-1) / spread)
+
+
+def _laws(n: FloatArray, off: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Least squares of ``scale * n ** -power`` for each row of `off`, shape (n_draws, n_shares)."""
+    basis = n ** -_POWERS[:, np.newaxis]
+    scale = np.maximum((off * weight) @ basis.T / (basis**2 @ weight), 0.0)
+    errors = (off[:, np.newaxis] - scale[..., np.newaxis] * basis) ** 2 @ weight
+    best: IntArray = errors.argmin(axis=1)
+    return scale[np.arange(len(off)), best], _POWERS[best]

@@ -60,10 +60,10 @@ class OuterFolds:
         score = {"score_name": self.family.score_name, "score_words": self.family.score_words}
         return self.told(result, seed) | score
 
-    def n_used(self, splits: Sequence[Split]) -> tuple[IntArray, IntArray]:
-        """Numbers of training and held-out rows of each split that are used."""
+    def n_used(self, splits: Sequence[Split], *, every: bool = False) -> tuple[IntArray, IntArray]:
+        """Numbers of training and held-out rows of each split that are used, or of `every` row."""
         copies = self.weights.copies
-        counted = copies * self.here.problem.in_training
+        counted = copies if every else copies * self.here.problem.in_training
         sizes = [(counted[split.train].sum(), copies[split.test].sum()) for split in splits]
         train, test = np.array(sizes, dtype=np.int64).T
         return train, test

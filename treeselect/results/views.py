@@ -774,7 +774,8 @@ class SearchView:
         Returns
         -------
         LearningCurve
-            ``.tidy()``, one row per share; ``.words``, what the last increase in rows gained.
+            ``.tidy()``, one row per share; ``.words``, what the last increase in rows gained;
+            ``.rows_needed()``, how many rows would make the selection stable.
 
         Raises
         ------
