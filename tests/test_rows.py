@@ -114,6 +114,14 @@ def test_what_follows_uses_the_sample(fits, data, folder, tmp_path):
     assert "sample of 300 of" in str(found.summary())
 
 
+def test_rows_beyond_the_ends_of_a_spline_are_not_scored(data):
+    fit = treeselect.select("d ~ bs(a, df=4) + b", data, **ASKED | {"k": 1})
+    assert fit.search.held_out is None
+    assert "not scored. Can't compute the term `bs(a, df=4)`." in " ".join(
+        str(fit.summary()).split()
+    )
+
+
 @pytest.mark.parametrize("kind", ["response", "link", "class"])
 def test_predictions_in_batches(fits, data, folder, kind):
     _, fit, _ = fits

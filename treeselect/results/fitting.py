@@ -33,8 +33,16 @@ from treeselect.designs.weights import read_offset
 from treeselect.engine.arrays import AnyArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import at_least
-from treeselect.errors import FormulaError, OptionError, StabilityError, listing, quoted
+from treeselect.errors import (
+    FormulaError,
+    NewDataError,
+    OptionError,
+    StabilityError,
+    listing,
+    quoted,
+)
 from treeselect.formulas.guard import updated_formula
+from treeselect.frames.files import one_line
 from treeselect.frames.tables import Table, library_of, open_table
 from treeselect.models.model import TreeModel, baseline_of
 from treeselect.resampling.assessing import assess
@@ -105,7 +113,8 @@ def fit_selection(data: Any, formula: str, options: Mapping[str, Any]) -> Fit:
         if value is not None and choice.k == AUTO:
             raise OptionError(
                 f'`{name}` needs `k="1se"` or `k="best"`, which choose the number of terms by'
-                f' cross-validated scores.\n  Found: k="auto". Omit `{name}`, or `k`.'
+                f' cross-validated scores.\n  Found: k="auto". Omit `{name}` (in'
+                f" `update()`: `{name}=None`), or `k`."
             )
     announce_compilation(progress)
     procedure = Procedure(problem, method, design.row_weights, choice)
@@ -114,7 +123,8 @@ def fit_selection(data: Any, formula: str, options: Mapping[str, Any]) -> Fit:
         warn(found.step.warning)
     n_units = int(all_units(problem, design.row_weights).sum())
     own_notes = _notes(found, choice, method, problem.groups, n_units, resamples or 0)
-    notes = (*own_notes, method.note, model.note)
+    held_out, unscored = _confirmed(design, model, table, request, workers.n_threads)
+    notes = (*own_notes, method.note, model.note, unscored)
     arguments = {name: value for name, value in asked.items() if name not in NO_PART} | own
     typed = call_text("select", data, arguments, ARGUMENTS)
     fit = Fit(
@@ -137,7 +147,7 @@ def fit_selection(data: Any, formula: str, options: Mapping[str, Any]) -> Fit:
         choice=choice,
         baseline=baseline_of(problem, design.weight, model, workers.n_threads),
         asked=Asked(arguments, data),
-        held_out=confirm(design, model, table, request, workers.n_threads),
+        held_out=held_out,
         n_able=n_units,
     )  # fmt: skip
     return _with_halves(dataclasses.replace(fit, scored=fit.final), resamples)
@@ -245,6 +255,14 @@ def _check_k(k: object, method: Method, problem: Problem) -> int | str | None:
 
 MOST_SCORED = 5_000_000
 """Most rows that are scored: the standard error of an AUC is then about 0.0003 or less."""
+
+
+def _confirmed(*arguments: Any) -> tuple[HeldOutScore | None, str | None]:
+    """The score; or, of rows that the model can't predict, why there is none."""
+    try:
+        return confirm(*arguments), None
+    except NewDataError as error:
+        return None, f"The rows that were not drawn were not scored. {one_line(str(error))}"
 
 
 @memory_errors()
