@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import shutil
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
@@ -109,24 +108,12 @@ UPDATE = {
 
 
 def _update(asked: dict[str, Any]) -> None:
-    _check(asked)
-    fit = _saved(asked)
-    result = fit.update(asked.get("formula"), data=data_of(asked), **_passed_on(asked))
-    _finish(asked, result)
-
-
-def _saved(asked: Mapping[str, Any]) -> Any:
-    """The selection in a file."""
-    from treeselect.result import SelectionResult
     from treeselect.selection import load
 
-    found = load(asked["saved"])
-    if not isinstance(found, SelectionResult):
-        raise OptionError(
-            f"{quoted(asked['saved'])} must hold a selection.\n"
-            "  Found: a linear model, from which `treeselect predict` predicts."
-        )
-    return found
+    _check(asked)
+    fit = load(asked["saved"])
+    result = fit.update(asked.get("formula"), data=data_of(asked), **_passed_on(asked))
+    _finish(asked, result)
 
 
 def _check(asked: Mapping[str, Any]) -> None:
@@ -299,10 +286,7 @@ def _predict(asked: dict[str, Any]) -> None:
 
     output.check_places(asked)
     how = {flag.argument: asked[flag.argument] for flag in HOW if flag.argument in asked}
-    model = load(asked["saved"])
-    if strange := how.keys() - inspect.signature(model.predict).parameters:
-        raise OptionError(f"A linear model has no {listing(sorted(strange))}: leave it out.")
-    fitted = model.predict(data_of(asked), **how)
+    fitted = load(asked["saved"]).predict(data_of(asked), **how)
     frame = fitted if fitted.ndim == 2 else fitted.to_frame()
     if asked.get("guard_formulas"):
         frame = output.guard_formulas(frame)
@@ -323,10 +307,12 @@ PAGE = (
 
 
 def _report(asked: dict[str, Any]) -> None:
+    from treeselect.selection import load
+
     path = asked.get("report", "report.html")
     output.check_places({"report": path})
     how = {name: asked.get(name) for name in ("sections", "digits")}
-    output.put(shown(f"Report: {_saved(asked).report(path, **how)}"))
+    output.put(shown(f"Report: {load(asked['saved']).report(path, **how)}"))
 
 
 # --- methods and demo ----------------------------------------------------------------------------

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
@@ -62,8 +61,6 @@ def validate() -> tuple[Summary, bool]:
     from treeselect.results.versions import versions
 
     rows = []
-    software, *lines = re.split(r"\n(?=\w+: )", str(versions()))
-    parted = (" ".join(line.split()).partition(": ") for line in lines)
     for requirement, case, check in _checks():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -79,8 +76,7 @@ def validate() -> tuple[Summary, bool]:
             ("Result", f"{failed} of {len(rows)} checks failed" if failed
              else f"all {len(rows)} checks passed"),
             ("Date", datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z")),
-            ("Software", software),
-            *((name, said) for name, _, said in parted),
+            *versions().facts(),
             ("Signature", "name ____________________  date ____________________"),
         ),
         columns=("Requirement", "Case", "Result"),

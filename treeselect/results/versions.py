@@ -47,20 +47,24 @@ class Versions:
     threads: int
     blas: tuple[str, ...]
 
+    def facts(self) -> tuple[tuple[str, str], ...]:
+        """What is printed, as pairs of a name and a text."""
+        return (
+            ("Software", f"treeselect {self.treeselect}, Python {self.python}"),
+            ("Platform", self.platform),
+            ("Packages", ", ".join(map(" ".join, self.packages.items()))),
+            ("Threads", "; ".join([f"{self.threads} for treeselect", *self.blas])),
+        )
+
     def __str__(self) -> str:
         import textwrap
 
-        facts = {
-            "Platform": self.platform,
-            "Packages": ", ".join(f"{name} {version}" for name, version in self.packages.items()),
-            "Threads": "; ".join([f"{self.threads} for treeselect", *self.blas]),
-        }
-        lines = [f"treeselect {self.treeselect}, Python {self.python}"]
-        for name, value in facts.items():
-            lines += textwrap.wrap(
-                value, 88, initial_indent=f"{name}: ", subsequent_indent=" " * 10
-            )
-        return "\n".join(lines)
+        (_, software), *facts = self.facts()
+        lines = [
+            textwrap.fill(text, 88, initial_indent=f"{name}: ", subsequent_indent=" " * 10)
+            for name, text in facts
+        ]
+        return "\n".join([software, *lines])
 
     __repr__ = __str__
 
