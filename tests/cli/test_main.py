@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from quick import WITH_GAPS
@@ -197,6 +198,19 @@ def test_missing_values_of_tables_are_null():
 
 
 # --- what is done with a saved model -----------------------------------------------------------
+
+
+def test_a_linear_model_predicts(run, folder, mixed):
+    glm = treeselect.load(folder / "fit").with_data(mixed).refit("glm")
+    glm.save(folder / "glm")
+    mixed.head(4).to_csv(folder / "four.csv", index=False)
+    done = run("predict glm four.csv --type link")
+    found = [float(line) for line in done.stdout.split()[1:]]
+    np.testing.assert_allclose(found, glm.predict(mixed.head(4), "link"))
+    said = run("predict glm four.csv --quantiles 0.5").stderr
+    assert "A linear model has no `quantiles`" in said
+    for command in ("report glm", "update glm four.csv"):
+        assert "must hold a selection" in run(command).stderr
 
 
 def test_the_report_of_a_model(run, folder):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import shutil
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
@@ -108,12 +109,24 @@ UPDATE = {
 
 
 def _update(asked: dict[str, Any]) -> None:
-    from treeselect.selection import load
-
     _check(asked)
-    fit = load(asked["saved"])
+    fit = _saved(asked)
     result = fit.update(asked.get("formula"), data=data_of(asked), **_passed_on(asked))
     _finish(asked, result)
+
+
+def _saved(asked: Mapping[str, Any]) -> Any:
+    """The selection in a file."""
+    from treeselect.result import SelectionResult
+    from treeselect.selection import load
+
+    found = load(asked["saved"])
+    if not isinstance(found, SelectionResult):
+        raise OptionError(
+            f"{quoted(asked['saved'])} must hold a selection.\n"
+            "  Found: a linear model, from which `treeselect predict` predicts."
+        )
+    return found
 
 
 def _check(asked: Mapping[str, Any]) -> None:
@@ -286,7 +299,10 @@ def _predict(asked: dict[str, Any]) -> None:
 
     output.check_places(asked)
     how = {flag.argument: asked[flag.argument] for flag in HOW if flag.argument in asked}
-    fitted = load(asked["saved"]).predict(data_of(asked), **how)
+    model = load(asked["saved"])
+    if strange := how.keys() - inspect.signature(model.predict).parameters:
+        raise OptionError(f"A linear model has no {listing(sorted(strange))}: leave it out.")
+    fitted = model.predict(data_of(asked), **how)
     frame = fitted if fitted.ndim == 2 else fitted.to_frame()
     if asked.get("guard_formulas"):
         frame = output.guard_formulas(frame)
@@ -307,12 +323,10 @@ PAGE = (
 
 
 def _report(asked: dict[str, Any]) -> None:
-    from treeselect.selection import load
-
     path = asked.get("report", "report.html")
     output.check_places({"report": path})
     how = {name: asked.get(name) for name in ("sections", "digits")}
-    output.put(shown(f"Report: {load(asked['saved']).report(path, **how)}"))
+    output.put(shown(f"Report: {_saved(asked).report(path, **how)}"))
 
 
 # --- methods and demo ----------------------------------------------------------------------------
