@@ -217,7 +217,8 @@ def test_the_extras_are_listed():
     assert listed == {k: one.partition(">")[0] for k, (one, *_) in extras if k not in ours}
 
 
-CALL = "treeselect.select('survived ~ .', treeselect.datasets.load('titanic_correlated'), k=2)"
+DATA = "treeselect.datasets.load('titanic_correlated')"
+CALL = f"print(treeselect.select('survived ~ .', {DATA}, seed=1), file=sys.stderr)"
 HEAVY = ["sklearn", "statsmodels", "scipy.stats", "cvxpy", "jinja2", "matplotlib", "polars"]
 
 

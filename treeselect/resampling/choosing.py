@@ -390,7 +390,7 @@ class Sufficiency:
         n_others = int((~selected & self._able).sum())
         log_sets = scipy.special.gammaln([n_others + 1, n_more + 1, max(n_others - n_more, 0) + 1])
         log_count = log_sets[0] - log_sets[1] - log_sets[2] + (n_more - 1) * np.log(2)
-        log_p = scipy.stats.norm.logsf(z / np.sqrt(_WIDER)) + log_count
+        log_p = scipy.special.log_ndtr(-z / np.sqrt(_WIDER)) + log_count
         return float(np.exp(min(log_p, 0.0)))
 
 

@@ -424,7 +424,8 @@ def _p_value(evidence: FloatArray) -> float:
     sums = np.cumsum(-np.sort(-evidence, axis=0), axis=0)
     n = sums.shape[1]
     sizes = 2 ** np.arange(int(np.log2(len(sums))) + 1)
-    rank = scipy.stats.rankdata(-np.round(sums[sizes - 1], 9), axis=1, method="max")
+    negative = -np.round(sums[sizes - 1], 9)
+    rank = np.array([np.searchsorted(np.sort(row), row, side="right") for row in negative])
     rank[1:] *= 2  # single groups are looked at first
     least = rank.min(axis=0)
     return float((least <= least[0]).sum() / n)
@@ -442,7 +443,7 @@ def evidence_of(statistic: FloatArray, freedom: float) -> FloatArray:
 @lru_cache(maxsize=128)
 def _tail(freedom: float) -> FloatArray:
     """Minus the log of the upper tail, at arguments whose roots are equidistant."""
-    return np.asarray(-scipy.stats.chi2.logsf(_FAR * np.linspace(0, 1, _GRID) ** 2, freedom))
+    return np.asarray(-np.log(scipy.special.chdtrc(freedom, _FAR * np.linspace(0, 1, _GRID) ** 2)))
 
 
 @lru_cache(maxsize=1)
