@@ -595,9 +595,21 @@ def test_of_three_units_needed_least_that_of_the_largest_p_value_is_removed(monk
     monkeypatch.setattr(Sufficiency, "p_value", lambda _, rest, __: alone[int(np.argmin(rest))])
     own = np.ones(6, dtype=bool)
     for kept, removed in (([], 2), ([2], 4), ([0, 1, 2, 4], None)):
-        found = Sufficiency().reduced(own, np.isin(range(6), [*kept, 5]))
+        found = Sufficiency().reduced(own, np.isin(range(6), [*kept, 5]), {})
         assert (None if found is None else found[0].argmin()) == removed
         assert found is None or found[1] == alone[removed]
+
+
+def test_what_is_left_is_no_worse_than_the_rejected_set_of_its_size(monkeypatch):
+    """Without b, which tells most, nothing is found, as little is explained."""
+    data = pd.DataFrame(np.random.default_rng(3).normal(size=(60, 3)), columns=list("abc"))
+    task = task_of(data.assign(y=data["b"]), ExchangeSearch())
+    monkeypatch.setattr(Sufficiency, "_of_larger", lambda *_: 1.0)
+    monkeypatch.setattr(Sufficiency, "p_value", lambda _, rest, __: 0.5 if rest[1] else 0.9)
+    tests, none, b = Sufficiency(task), np.zeros(3, dtype=bool), np.arange(3) == 1
+    selected = np.array([False, True, True])
+    assert tests.reduced(selected, none, {})[0].tolist() == [False, False, True]
+    assert tests.reduced(selected, none, {1: b})[0].tolist() == [False, True, False]
 
 
 @pytest.mark.parametrize("strata", ["", " + strata(site)"])

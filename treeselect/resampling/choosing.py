@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -276,7 +276,8 @@ def choose_sufficient(task: Task, method: Method, to: int = 0) -> Chosen:
             break
         size += 1
     selected, p_value = found.selected, p_values[found.size]
-    while p_value > LEVEL and cuts and (less := tests.reduced(selected, keep)) is not None:
+    of_size = {step.size: step.selected for step in steps}
+    while p_value > LEVEL and cuts and (less := tests.reduced(selected, keep, of_size)) is not None:
         selected, p_value = less
         p_values[selected.sum()] = p_value
     if selected is not found.selected:
@@ -336,15 +337,21 @@ class Sufficiency:
         least = min([own, *map(self._judge.error, larger)])
         return own - least <= _NEGLIGIBLE * (whole - own)
 
-    def reduced(self, selected: BoolArray, keep: BoolArray) -> tuple[BoolArray, float] | None:
-        """The set without one unit that is not needed, with its p-value; None if all are."""
-        units = np.flatnonzero(selected)
+    def reduced(
+        self, selected: BoolArray, keep: BoolArray, rejected: Mapping[int, BoolArray]
+    ) -> tuple[BoolArray, float] | None:
+        """The set without one unit that is not needed, with its p-value; None if all are. What is
+        left must predict no worse than the set of that size that was `rejected`: where much is
+        unexplained, tests find little."""
+        units, other = np.flatnonzero(selected), rejected.get(int(selected.sum()) - 1)
         rises = np.where(keep[units], np.inf, self.rises_without(selected))
         best = None
         for unit in units[np.argsort(rises, kind="stable")][:_TRIED].tolist():
             if keep[unit]:
                 continue
             rest = exchanged(selected, unit, None)
+            if other is not None and self._judge.rise(other, rest)[0] > 0:
+                continue
             if self._of_larger(rest, selected) <= LEVEL:
                 continue
             p_value = self.p_value(rest, [selected])
