@@ -422,13 +422,12 @@ def _p_value(evidence: FloatArray) -> float:
     """P-value of the first column among all, each an equally likely draw; shape (n_groups, 1 +
     n_draws)."""
     sums = np.cumsum(-np.sort(-evidence, axis=0), axis=0)
-    n = sums.shape[1]
     sizes = 2 ** np.arange(int(np.log2(len(sums))) + 1)
     negative = -np.round(sums[sizes - 1], 9)
     rank = np.array([np.searchsorted(np.sort(row), row, side="right") for row in negative])
     rank[1:] *= 2  # single groups are looked at first
     least = rank.min(axis=0)
-    return float((least <= least[0]).sum() / n)
+    return float((least <= least[0]).mean())
 
 
 def evidence_of(statistic: FloatArray, freedom: float) -> FloatArray:
