@@ -320,15 +320,12 @@ class TreeSelector(SelectorMixin, BaseEstimator):
                     f"`{name}` must be an array with one value per row.\n"
                     f"  Found: {described(given)}."
                 )
-            if given is not None and length(given) not in (None, length(y)):
-                raise OptionError(
-                    f"`y` and `{name}` have inconsistent numbers of samples.\n"
-                    f"  Found: {length(y)} and {length(given)}."
-                )
+            if given is not None and length(given) is not None:
+                _check_lengths(y, f"`{name}`", given)
         frame = self._read(X, y)
         names = list(frame.columns)
         known = _read_response(y, self)
-        _check_length(known, frame)
+        _check_lengths(known, "X", frame)
         read_weights(sample_weight, frame, "sample_weight", self.weights_kind)  # named as here
         arguments |= {
             "weights": sample_weight,
@@ -561,11 +558,12 @@ def _frame(X: Any) -> pd.DataFrame:
     return read_data(X).copy(deep=False)
 
 
-def _check_length(y: Any, frame: pd.DataFrame) -> None:
-    if length(y) != len(frame):
+def _check_lengths(y: Any, other: str, others: Any) -> None:
+    n, m = length(y), length(others)
+    if n != m:
+        found = f"{described(y) if n is None else n} and {m}"
         raise OptionError(
-            "`y` and X have inconsistent numbers of samples.\n"
-            f"  Found: {described(y) if length(y) is None else length(y)} and {len(frame)}."
+            f"`y` and {other} have inconsistent numbers of samples.\n  Found: {found}."
         )
 
 
@@ -576,7 +574,7 @@ def _with_response(frame: pd.DataFrame, y: Any, formula: Any) -> pd.DataFrame:
     names = _response_names(formula)
     if y is None or len(names) != 1:
         return frame
-    _check_length(y, frame)
+    _check_lengths(y, "X", frame)
     values = y.reset_index(drop=True) if isinstance(y, pd.Series) else column_or_1d(y, warn=True)
     (name,) = names
     if name not in frame:

@@ -426,10 +426,9 @@ class Gaps:
 def missing_terms(data: ModelData, terms: Iterable[str]) -> dict[str, BoolArray]:
     """Rows in which each of some terms is missing, each of shape (n_rows,)."""
     missing = {name: np.zeros(len(data.row_weights), dtype=bool) for name in terms}
-    pairs = zip(data.arrays.column_names, data.arrays.columns, data.arrays.n_levels, strict=True)
-    for name, column, n_levels in pairs:
+    for name, gaps in zip(data.arrays.column_names, data.arrays.gaps, strict=True):
         if name in missing:
-            missing[name] |= np.isnan(column) if n_levels is None else column == 0
+            missing[name] |= gaps
     return missing
 
 

@@ -269,9 +269,7 @@ def _missing_notes(rule: Missing, design: CodedColumns, weights: RowWeights) -> 
         ]
     if rule == "level":
         return []
-    pairs = zip(design.columns, design.n_levels, strict=True)
-    gaps = [np.isnan(column) if n is None else column == 0 for column, n in pairs]
-    n = int(weights.copies[np.logical_or.reduce(gaps)].sum()) if gaps else 0
+    n = int(weights.copies[np.logical_or.reduce(design.gaps)].sum()) if design.columns else 0
     rows = {0: "Rows", 1: "1 row"}.get(n, f"{n:,} rows")
     verb, they = ("has", "it is") if n == 1 else ("have", "they are")
     return [

@@ -165,6 +165,12 @@ class CodedColumns:
         """Number of rows."""
         return len(self.columns[0])
 
+    @property
+    def gaps(self) -> list[BoolArray]:
+        """Missing values of each column, shape (n_rows,)."""
+        pairs = zip(self.columns, self.n_levels, strict=True)
+        return [np.isnan(column) if n is None else column == 0 for column, n in pairs]
+
     def exact(self, weight: WeightArray) -> BinnedData:
         """The columns with one bin per value, as far as codes suffice; otherwise the bins are
         weighted quantiles."""
