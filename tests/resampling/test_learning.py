@@ -2,6 +2,7 @@
 
 import dataclasses
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -130,9 +131,10 @@ def rows(values, groups=None, *, are_copies=True):
     return RowWeights(np.asarray(values), are_copies, groups)
 
 
-def error(y, predicted, test, family=BINOMIAL):
-    nothing = rows(np.zeros(len(test), dtype=np.int64))
-    return sampling_error(family, y, predicted, nothing, test, seed=1)
+def error(y, predicted, test, family=BINOMIAL, train=0, in_training=True):
+    training = rows(np.full(len(test), train))
+    problem = SimpleNamespace(family=family, y=y, in_training=np.full(len(y), in_training))
+    return sampling_error(problem, predicted, training, test, seed=1)
 
 
 def delong(y, predicted):
@@ -156,6 +158,14 @@ def test_errors_are_delongs_and_of_the_influence_function():
     influence = (lost - whole * lost.mean() / whole.mean()) / whole.mean()
     found = error(y, predicted, rows(np.ones(N, dtype=np.int64)), GAUSSIAN)
     assert found == pytest.approx(influence.std() / np.sqrt(N), rel=0.2)
+
+
+def test_a_score_learns_from_rows_that_train():
+    of_both = SimpleNamespace(held_out_score=lambda y, _, held, train: held @ y * (1 + train.sum()))
+    test = rows(np.arange(N) % 2)
+    one = error(Y, P, test, of_both)
+    assert error(Y, P, test, of_both, train=1) == pytest.approx((N + 1) * one)
+    assert error(Y, P, test, of_both, train=1, in_training=False) == one
 
 
 def test_copies_are_drawn_one_by_one_and_other_weights_as_rows():

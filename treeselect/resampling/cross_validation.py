@@ -349,16 +349,12 @@ N_DRAWS = 200
 
 
 def sampling_error(
-    family: Family,
-    y: FloatArray,
-    predicted: FloatArray,
-    train: RowWeights,
-    test: RowWeights,
-    seed: int,
+    problem: Problem, predicted: FloatArray, train: RowWeights, test: RowWeights, seed: int
 ) -> float:
     """Standard error of the score of given predictions: half of the range of the central 68.3% of
     the scores of bootstrap samples of the held-out rows."""
-    rng, rows, found = np.random.default_rng(seed), train.rows, []
+    family, y, found = problem.family, problem.y, []
+    rng, rows = np.random.default_rng(seed), train.rows[problem.in_training[train.rows]]
     for _ in range(N_DRAWS):
         drawn, weight = _drawn(test, rng)
         every, none = np.concatenate([rows, drawn]), np.zeros_like(weight, shape=len(rows))

@@ -174,11 +174,12 @@ def one_fold(nested: Nested, split: Split, seed: int, where: str, *, n_threads: 
             " choose `k`; `inner_folds` sets how."
         ) from None
     predicted = model.predict(problem, n_threads)
-    score = score_predictions(dataclasses.replace(problem, family=family), predicted, train, test)
+    scored = dataclasses.replace(problem, family=family)
+    score = score_predictions(scored, predicted, train, test)
     units = np.flatnonzero(found.step.selected)
     units = units[falling(model.importance[units])]
     drawn = stream_seed(seed, "held-out rows")
-    s_e = sampling_error(family, problem.y, predicted, train, test, drawn)
+    s_e = sampling_error(scored, predicted, train, test, drawn)
     event = None if horizon is None else 1 - survival_at(problem, train.values, predicted, horizon)
     rows = test.rows
     return Fold(score, units, predicted[rows], s_e, None if event is None else event[rows])
