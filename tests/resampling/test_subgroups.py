@@ -87,6 +87,8 @@ def test_columns_series_and_categories_of_any_library(data, measured):
         assert measured.by(given).tidy()["group"].to_list() == ["(-9, 0]", "(0, 9]"]
     named = pd.cut(data["b"], [-9, 0, 9], labels=["low", "high"])
     assert measured.by(named).tidy()["group"].to_list() == ["low", "high"]
+    called = data["sex"].replace("m", "missing")
+    assert set(measured.by(called).tidy()["group"]) == {"f", "missing", "(missing)"}
 
 
 def test_rows_that_are_not_used_have_no_group(data):

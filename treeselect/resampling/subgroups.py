@@ -295,11 +295,13 @@ def read_subgroups(column: Any, source: Source, rows: IntArray) -> tuple[list[st
     if isinstance(read, Labels):
         last = len(read.levels)
         present, codes = np.unique(np.where(read.codes < 0, last, read.codes), return_inverse=True)
-        names = ["missing" if code == last else str(read.levels[code]) for code in present]
+        levels = [str(level) for level in read.levels]
+        levels.append("(missing)" if "missing" in levels else "missing")
+        names = [levels[code] for code in present]
     else:
-        levels, codes = np.unique(read.values, return_inverse=True)
+        values, codes = np.unique(read.values, return_inverse=True)
         form = (lambda value: str(bool(value))) if read.is_bool else "{:.15g}".format
-        names = ["missing" if np.isnan(value) else form(value) for value in levels]
+        names = ["missing" if np.isnan(value) else form(value) for value in values]
     if len(names) > _MOST_GROUPS:
         raise OptionError(
             f"`column` must have at most {_MOST_GROUPS} distinct values.\n"
