@@ -220,8 +220,11 @@ def test_summaries(fit, comparison):
             assert is_plain(text)
     assert "a\\x1b[31mRED" in str(fit.summary())
     assert r"a\textbackslash{}x1b{[}31mRED" in fit.summary().as_latex()
-    for thing in (fit, comparison, fit.stability):
+    odd = type("Odd", (), {"__repr__": lambda _: HOSTILE["escape"]})()
+    selector = treeselect.TreeSelector(labels=odd)
+    for thing in (fit, comparison, fit.stability, selector):
         assert is_plain(repr(thing))
+    assert is_plain(selector._repr_html_())
 
 
 def test_new_levels_and_folders_are_shown_escaped(fit, hostile, tmp_path):

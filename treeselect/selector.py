@@ -46,6 +46,7 @@ from treeselect.resampling.folds import Splitter
 from treeselect.result import SelectionResult
 from treeselect.results.tables import tidy_table
 from treeselect.selection import select
+from treeselect.shown import said
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -476,6 +477,12 @@ class TreeSelector(SelectorMixin, BaseEstimator):
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self)
         return self._support
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        return said(super().__repr__(N_CHAR_MAX))
+
+    def _html_repr(self) -> str:
+        return said(super()._html_repr())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

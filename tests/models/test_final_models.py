@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeselect
 from treeselect.algorithms.method import refit_by
-from treeselect.errors import ModelFileError, OptionError, TreeselectWarning
+from treeselect.errors import DataError, ModelFileError, OptionError, TreeselectWarning
 from treeselect.models.linear.model import LinearModel, refit_linear, spline_basis
 
 FEW = {"method": "mrmr", "seed": 1, "n_jobs": 1, "progress": False, "resamples": 0}
@@ -332,6 +332,8 @@ def test_missing_numbers_are_passed_to_estimators_that_take_them(frame):
         empty = select(frame.assign(one=one, a=1.0), "y", ["one"], LinearRegression())
         found = empty.predict(frame.assign(one=1.0 if one != "same" else one)).unique()
         assert found == pytest.approx(frame["y"].mean())
+    with pytest.raises(DataError, match=r"Found: `a`, with 1\.7e\+308"):
+        select(frame.assign(a=np.where(frame["a"] > 0, 1.7e308, 0)), "y", ["a"], LinearRegression())
 
 
 def test_copies_are_repeated_for_estimators_without_weights(frame):

@@ -133,7 +133,12 @@ def test_a_level_without_a_class_is_left_out_of_every_curve():
 
 
 @pytest.mark.parametrize(
-    ("term", "message"), [("z", "Terms: `x`, `x:g`"), ("x:g", "a figure shows one variable")]
+    ("term", "message"),
+    [
+        ("z", "Terms: `x`, `x:g`"),
+        (np.zeros(2), "Terms: `x`, `x:g`"),
+        ("x:g", "a figure shows one variable"),
+    ],
 )
 def test_what_can_not_be_drawn(term, message):
     model = refitted("y", "x + x:g", model="glm")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from treeselect.designs import estimators
@@ -16,6 +17,7 @@ from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import weighted_median
 from treeselect.engine.threads import one_thread
 from treeselect.models.forest import null_response
+from treeselect.models.linear.data import check_size
 from treeselect.models.linear.model import by_code_of
 from treeselect.models.model import ColumnModel, permuted_changes
 
@@ -101,7 +103,7 @@ def refit_estimator(
 
     coded, rows, family = problem.columns, weights.rows, problem.family
     assert coded is not None
-    share = weights.values[rows].astype(np.float64)
+    share = weights.values[rows] / weights.values.sum()  # sums of huge numbers overflow
     own = np.flatnonzero(selected[coded.groups.ids])
     order = np.argsort(problem.groups.ranks(seed)[coded.groups.ids[own]], kind="stable")
     twin = estimators.seeded(estimator.unfitted, seed)
@@ -115,6 +117,8 @@ def refit_estimator(
     ]  # fmt: skip
     blocks = [codings[k].of(coded.columns[own[k]][rows]) for k in order.tolist()]
     x = np.hstack([np.empty((len(rows), 0)), *blocks])
+    names = [coded.column_names[own[k]] for k in order for _ in range(codings[k].table.shape[1])]
+    check_size(pd.DataFrame(x, columns=names))
     if x.shape[1]:
         y: Any = problem.y[rows]
         if family.has_classes:

@@ -75,8 +75,9 @@ def spline_figures(found: FittedTerms, data: ModelData) -> tuple[Figure, ...]:
 def linear_curves(found: FittedTerms, data: ModelData, term: str) -> tuple[Curve, ...]:
     """The part of a term in the linear predictor less its mean, with 95% confidence intervals: one
     curve, or for more than two classes one for each but the first."""
-    spec = next((s for s in data.spec.terms if s.term.name == term), None)
-    if spec is None or term not in found.terms:
+    is_known = isinstance(term, str) and term in found.terms
+    spec = next((s for s in data.spec.terms if is_known and s.term.name == term), None)
+    if spec is None:
         raise OptionError(
             f"`term` must be a term of the model.\n  Found: {quoted(str(term))}. Terms:"
             f" {listing(found.terms) or 'none'}."

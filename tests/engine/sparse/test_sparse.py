@@ -158,6 +158,12 @@ def test_a_path_near_a_separation_takes_few_steps(monkeypatch):
     assert not current.intercept.any()
 
 
+def test_a_step_too_far_is_no_decrease():
+    forest, *_ = random_trees(SquaredLoss(), ridge=0.1)
+    far, none = np.full(forest.n_trees, 1e200), np.zeros(forest.n_trees)
+    assert not forest._penalised(forest.base + 1e200, none, none, far) <= 1.0
+
+
 def test_a_ridge_keeps_copies_together():
     _, columns, y, weight, base, _ = random_trees(SquaredLoss())
     rows = np.flatnonzero(weight)

@@ -440,9 +440,9 @@ class SparseForest:
     def _penalised(
         self, eta: FloatArray, price: FloatArray, ridge: FloatArray, x: FloatArray
     ) -> float:
-        with np.errstate(over="ignore"):  # a step too far is an infinite loss
+        with np.errstate(over="ignore", invalid="ignore"):  # a step too far is an infinite loss
             loss = float(self.share @ self.rows.value(eta))
-        return loss + float(price @ x) + float(ridge @ x**2) / 2
+            return loss + float(price @ x) + float(ridge @ x**2) / 2
 
 
 class _Working:

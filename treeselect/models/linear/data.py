@@ -105,7 +105,7 @@ def linear_data(
     rows = rows[data.row_weights.used[rows]]
     family = data.response.family
     matrix, term_of, used, columns = linear_matrix(data, terms, rows, coding)
-    _check_size(matrix)
+    check_size(matrix)
     if ORDINAL in (family.name, coding.distribution) or family.has_times:
         here = [name != INTERCEPT for name in term_of]
         matrix, term_of = matrix.loc[:, here], [name for name in term_of if name != INTERCEPT]
@@ -121,14 +121,14 @@ def linear_data(
     )
 
 
-def _check_size(matrix: pd.DataFrame) -> None:
+def check_size(matrix: pd.DataFrame) -> None:
     """Raise a DataError for columns whose squares overflow or vanish."""
-    largest = np.abs(matrix.to_numpy()).max(axis=0, initial=0.0)
+    largest = np.nanmax(np.abs(matrix.to_numpy()), axis=0, initial=0.0)
     odd = (largest > _LARGEST) | ((largest > 0) & (largest < 1 / _LARGEST))
     if odd.any():
         name, size = matrix.columns[odd][0], largest[odd][0]
         raise DataError(
-            "Columns of a linear model must have a largest absolute value from"
+            "Columns of a linear model or an estimator must have a largest absolute value from"
             f" {1 / _LARGEST:g} to {_LARGEST:g}.\n"
             f"  Found: {quoted(str(name))}, with {size:.2g}. Rescale it first."
         )
