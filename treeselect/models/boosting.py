@@ -30,8 +30,8 @@ _PATIENCE = 50
 """Rounds without a lower validation loss after which boosting ends."""
 
 _LEAST_GAIN = 2e-3
-"""Share of the decrease so far that so many rounds must add where the loss is that of one split:
-on many rows it falls for thousands of rounds, by next to nothing."""
+"""Share of the decrease so far that so many rounds must add: on many rows, and where classes are
+separated, the loss falls for thousands of rounds, by next to nothing."""
 
 _FEW_ROWS = 2000
 """Most rows for which the losses of five splits are averaged, as in the paper of GBFS; for more
@@ -103,21 +103,16 @@ class Booster:
         """Least mean loss on held-out rows, and its number of rounds."""
         n_splits = 5 if self.weights.n_units <= _FEW_ROWS else 1
         rules = Boosting(n_trees, self.learning_rate, self._growth(depth))
-        curves = [
-            self._curve(penalty, rules, split, _LEAST_GAIN if n_splits == 1 else 0.0)
-            for split in range(n_splits)
-        ]
+        curves = [self._curve(penalty, rules, split) for split in range(n_splits)]
         length = min(len(curve) for curve in curves)
         mean = np.mean([curve[:length] for curve in curves], axis=0)
         return float(mean.min()), max(first_smallest(mean), 1)
 
-    def _curve(
-        self, penalty: SplitPenalty, rules: Boosting, split: int, least_gain: float
-    ) -> list[float]:
+    def _curve(self, penalty: SplitPenalty, rules: Boosting, split: int) -> list[float]:
         """Loss on the held-out rows of one split, from the null model on."""
         seed = stream_seed(self.seed, "validation", split)
         train, rows = hold_rows_out(self.problem, self.weights, seed)
-        judge = Judge(self, rows, least_gain)
+        judge = Judge(self, rows)
         self._boost(rules, train, penalty, self.is_open, judge.after_round)
         return judge.losses
 
@@ -125,9 +120,8 @@ class Booster:
 class Judge:
     """Follows the loss on held-out rows, and ends boosting when it stops falling."""
 
-    def __init__(self, booster: Booster, rows: IntArray, least_gain: float) -> None:
+    def __init__(self, booster: Booster, rows: IntArray) -> None:
         problem = booster.problem
-        self._least_gain = least_gain
         self._data = take_rows(booster.data, rows)
         self._weight = booster.weights.values[rows]
         self._rows = problem.family.loss.of(problem.y[rows], self._weight)
@@ -156,7 +150,7 @@ class Judge:
             return False
         decrease = self.losses[0] - self.losses[best]
         added = self.losses[-1 - _PATIENCE] - self.losses[best]
-        return not at_least(added, self._least_gain * decrease)
+        return not at_least(added, _LEAST_GAIN * decrease)
 
 
 def ends_without_split(number: int, eta: FloatArray, trees: Sequence[Trees]) -> bool:

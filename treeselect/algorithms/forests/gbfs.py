@@ -42,10 +42,9 @@ class GBFS(RefinedMethod):
         the sum of the weights. If None, `k` decides.
     n_trees : int, optional
         Boosting rounds, 1 to 2,000. If None: the number, up to 2,000, with the lowest loss on a
-        held-out fifth of the rows (with `fold_groups`, of the clusters). With up to 2,000 of these,
-        the loss is averaged over five such splits; with more, boosting ends once 50 rounds add less
-        than 0.2% to the decrease of the loss. All rows are then boosted for that number of
-        rounds.
+        held-out fifth of the rows (with `fold_groups`, of the clusters), on up to 2,000 of these
+        averaged over five such splits. Boosting ends once 50 rounds add less than 0.2% to the
+        decrease of the loss. All rows are then boosted for that number of rounds.
     max_depth : int, optional
         Depth of the trees, at least 1. If None: 2, 4 or 6, whichever gives the lowest such loss.
     learning_rate : float
