@@ -164,6 +164,16 @@ def test_a_step_too_far_is_no_decrease():
     assert not forest._penalised(forest.base + 1e200, none, none, far) <= 1.0
 
 
+def test_a_penalty_is_done_where_no_decrease_is_left(monkeypatch):
+    forest, *_ = random_trees(SquaredLoss())
+    calls = []
+    monkeypatch.setattr(forest, "_descend", lambda start, *_: calls.append(start) or start)
+    forest.solve(
+        0.0, weights.WeightedTrees(np.inf, np.zeros(forest.n_trees), np.zeros(1), forest.base)
+    )
+    assert len(calls) == 1
+
+
 def test_a_ridge_keeps_copies_together():
     _, columns, y, weight, base, _ = random_trees(SquaredLoss())
     rows = np.flatnonzero(weight)

@@ -371,7 +371,9 @@ class SparseForest:
             entering = np.argsort(-np.where(inside, 0.0, violation), kind="stable")[:n_new]
             entering = entering[~inside[entering] & (violation[entering] > 0)]
             working = np.sort(np.concatenate([np.flatnonzero(inside), entering]))
-            current = self._descend(current, lam, working)
+            last, current = current, self._descend(current, lam, working)
+            if current.eta is last.eta:  # no decrease left, nor will there be
+                break
         return current._replace(lam=lam)
 
     def predictor(self, weights: FloatArray, intercept: FloatArray) -> FloatArray:
