@@ -129,22 +129,23 @@ _LETTERS = {
 def _flatten(record: tuple[Any, ...], leaves: list[Any]) -> str:
     """A letter for each array, number and None in nested tuples, which go to `leaves`: addresses in
     place of arrays, nothing in place of None."""
-    letters = ""
+    letters: list[str] = []
     for part in record:
         letter = _LETTERS.get(type(part))
-        if letter is None and isinstance(part, tuple):
-            letters += _flatten(part, leaves)
-            continue
-        if letter is None:
-            if not isinstance(part, np.ndarray | np.generic):
-                raise TypeError(f"a kernel takes no {type(part).__name__}")
-            letter = "A" if isinstance(part, np.ndarray) else part.dtype.char
         if letter == "A":
             leaves.append(id(part))
-        elif letter != "n":
-            leaves.append(bool(part) if letter == "b" else part)
-        letters += letter
-    return letters
+        elif letter is not None:
+            if letter != "n":
+                leaves.append(bool(part) if letter == "b" else part)
+        elif isinstance(part, tuple):
+            letter = _flatten(part, leaves)
+        elif isinstance(part, np.ndarray | np.generic):
+            letter = "A" if isinstance(part, np.ndarray) else part.dtype.char
+            leaves.append(id(part) if letter == "A" else part)
+        else:
+            raise TypeError(f"a kernel takes no {type(part).__name__}")
+        letters.append(letter)
+    return "".join(letters)
 
 
 class _Code:
