@@ -38,8 +38,8 @@ class MRMR(RefinedMethod):
     Parameters
     ----------
     threshold : float, optional
-        Least value of the criterion, in nats (for the quotient, a ratio): the path ends before the
-        first term below it. If None, `k` decides.
+        Least value of the criterion, in nats (for the quotient, a ratio to a redundancy of at least
+        0.001 nats): the path ends before the first term below it. If None, `k` decides.
     scheme : {"difference", "quotient"}
         Whether the redundancy is subtracted from the relevance or divides it (MID and MIQ of
         [1]_).
@@ -108,7 +108,7 @@ class MRMR(RefinedMethod):
             redundancy += [mutual_information(c, cells[g], mass) for c in cells]
         values: list[float] = []
         while can_enter.any() and len(order) < longest:
-            criterion = self._criterion(relevance, redundancy / max(len(order), 1), bool(order))
+            criterion = self._criterion(relevance, redundancy / max(len(order), 1))
             criterion[~can_enter] = -np.inf
             g = int(falling(criterion, ranks)[0])
             order.append(g)
@@ -118,8 +118,8 @@ class MRMR(RefinedMethod):
                 redundancy[i] += mutual_information(cells[i], cells[g], mass)
         return relevance, np.array(order, dtype=np.int64), np.array(values)
 
-    def _criterion(self, relevance: FloatArray, redundancy: FloatArray, some: bool) -> FloatArray:
-        if self.scheme == "difference" or not some:
+    def _criterion(self, relevance: FloatArray, redundancy: FloatArray) -> FloatArray:
+        if self.scheme == "difference":
             return relevance - redundancy
         return np.asarray(relevance / np.maximum(redundancy, _LEAST))
 
