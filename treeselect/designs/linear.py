@@ -115,20 +115,16 @@ class Filling:
     term_of: Mapping[str, str] = field(default_factory=dict)
 
     def fill(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """The frame without missing values in the variables that are known here."""
+        """The frame without missing values in the variables that are known here. The level of
+        missing values is the last that is known: the first is the reference."""
         columns = {str(name): frame[name] for name in frame}
         for name in self.levels.keys() & columns.keys():
             column = columns[name].astype(object)
-            columns[name] = column.where(column.notna(), self.levels[name][-1])
+            column = column.where(column.notna(), self.levels[name][-1])
+            levels = list(dict.fromkeys([*self.levels[name], *column.unique()]))
+            columns[name] = pd.Series(pd.Categorical(column, levels), frame.index)
         for name in self.values.keys() & columns.keys():
             columns[name] = _filled(columns[name], name, self.values[name])
-        return pd.DataFrame(columns, frame.index)
-
-    def declared(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """The same frame, with the level of missing values last: the first is the reference."""
-        columns = {str(name): frame[name] for name in frame}
-        for name, levels in self.levels.items():
-            columns[name] = pd.Series(pd.Categorical(columns[name], list(levels)), frame.index)
         return pd.DataFrame(columns, frame.index)
 
     def indicators(self, frame: pd.DataFrame) -> dict[str, FloatArray]:
@@ -278,7 +274,7 @@ def linear_matrix(
         filling = learn_filling(frame, specs, coding, data.weight[rows])
         markers = filling.indicators(frame)
         words = filling_words(filling, frame)
-        frame = filling.declared(filling.fill(frame))
+        frame = filling.fill(frame)
     complete = frame.notna().all(axis=1).to_numpy(dtype=bool)
     frame = frame[complete]
     recoded = Recoded(splines=knots_of(data, terms, rows, coding))
