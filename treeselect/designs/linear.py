@@ -12,7 +12,7 @@ import pandas as pd
 
 from treeselect.arguments.checks import check_choice, check_count, described
 from treeselect.brief import brief
-from treeselect.designs.columns import TermSpec, read_learned
+from treeselect.designs.columns import TermSpec
 from treeselect.designs.encoding import DesignSpec
 from treeselect.designs.evaluation import (
     LEAST_DISTINCT,
@@ -375,11 +375,7 @@ def _variables(design: DesignSpec, frame: pd.DataFrame, terms: Sequence[str]) ->
     levels are missing where ``new_levels="missing"``."""
     specs = [design[name] for name in terms]
     used = {v for spec in specs for v in spec.term.variables}
-    columns = {
-        name: read_learned(frame, name, design.schema[name])
-        for name in design.schema
-        if name in used
-    }
+    columns = {name: design.read(frame, name) for name in design.schema if name in used}
     if design.new_levels == "missing":
         for part in (part for spec in specs for part in spec.factors):
             column = columns.get(part.factor.name)
