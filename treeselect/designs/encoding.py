@@ -437,7 +437,7 @@ def response_notes(response: Response, family: str) -> list[str]:
     """Notes on the response; a family that the user chose needs none."""
     found = []
     if family == "auto" and response.ordered and len(response.classes) > 2:
-        found = [f'{quoted(response.name)} is ordered: `family="ordinal"` selects by the order.']
+        found = [f'{quoted(response.name)} is ordered: `family="ordinal"` scores by the order.']
     if response.classes and all(isinstance(level, str) for level in response.classes):
         alike = _alike(response.name, response.classes)
         return [*found, *([f"Classes that may be one: {_some(alike)}."] if alike else [])]
