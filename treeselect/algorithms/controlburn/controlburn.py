@@ -111,7 +111,7 @@ class ControlBurn(Ending, Method):
         than one.
     adaptive : bool
         Whether the problem is solved twice. For the second solution, the cost of a term is divided
-        by ``sqrt(importance) * share``: its importance in the first solution, and the share of its
+        by ``sqrt(importance * share)``: its importance in the first solution, and the share of its
         gain in an ordinary forest that is confirmed out of bag. Without this correction, trees fit
         noise terms with many values better than a true binary term.
     tail, tolerance : int, float
