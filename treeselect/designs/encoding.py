@@ -108,15 +108,10 @@ class DesignSpec:
         wanted = [self[name] for name in self.units.term_order if terms is None or name in terms]
         used = {v for spec in wanted for v in spec.term.variables}
         variables = [name for name in self.schema if name in used]
-        absent = [name for name in variables if name not in frame]
         errors: list[NewDataError] = []
-        if absent:
-            errors.append(
-                NewDataError(
-                    f"`data` must have the columns of the model.\n  Missing: {listing(absent)}.\n"
-                    f"  Found: {listing(frame.columns)}."
-                )
-            )
+        if absent := [name for name in variables if name not in frame]:
+            said = f"Missing: {listing(absent)}.\n  Found: {listing(frame.columns)}."
+            errors.append(NewDataError(f"`data` must have the columns of the model.\n  {said}"))
             variables = [name for name in variables if name in frame]
         frame = self.na.applied(frame[variables]) if self.na else frame
         columns: dict[str, Numbers | Labels] = {}
@@ -163,16 +158,15 @@ class DesignSpec:
             unseen = same.codes == UNSEEN
             if unseen.any() and self.new_levels == "error":
                 assert isinstance(values, Labels | Numbers)
-                assert spec.levels is not None
                 labels = as_factor(values)
                 counts = np.bincount(labels.codes[unseen], minlength=len(labels.levels))
                 new = [(v, n) for v, n in zip(labels.levels, counts, strict=True) if n]
                 rows = (f"{_level(v)} ({n} row{'s' if n > 1 else ''})" for v, n in new[:8])
-                known = ", ".join(map(_level, spec.levels[:12]))
+                known = ", ".join(map(_level, same.levels[:12]))
                 raise NewDataError(
                     f"Column {quoted(spec.factor.name)} must contain only levels known to the"
                     f" model.\n  New: {', '.join(rows)}{' and more' if len(new) > 8 else ''}."
-                    f" Known: {known}{' and more' if len(spec.levels) > 12 else ''}.\n"
+                    f" Known: {known}{' and more' if len(same.levels) > 12 else ''}.\n"
                     '  To allow new levels, refit with `new_levels="missing"` or'
                     ' `new_levels="other"`.'
                 )

@@ -115,8 +115,7 @@ class Filling:
     term_of: Mapping[str, str] = field(default_factory=dict)
 
     def fill(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """The frame without missing values in the variables that are known here. The level of
-        missing values is the last that is known: the first is the reference."""
+        """The frame without missing values in the variables that are known here."""
         columns = {str(name): frame[name] for name in frame}
         for name in self.levels.keys() & columns.keys():
             column = columns[name].astype(object)
