@@ -113,7 +113,7 @@ def test_texts_tell_the_order():
 
 def test_the_order_is_named_where_it_is_not_used():
     text = str(selected(ordered(), family="auto", k=1, method="mrmr").summary())
-    assert '`y` is ordered: `family="ordinal"`' in text
+    assert '`y` is ordered: `family="ordinal"` scores by the order.' in text
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def _parsed(
         tree = parser.get_ast_from_tokens(read, context=context)
         _check_size(tree, text, len(visible))
         sides = parser.get_terms_from_ast(tree, context=context)
-    except (FormulaicError, RecursionError) as error:
+    except (FormulaicError, RecursionError, TypeError) as error:  # the last of `(a - a) / b`
         raise _unreadable(text, error, names.restore) from None
     left = [_term(t, names) for t in getattr(sides, "lhs", ())]
     check_response(left)
@@ -175,6 +175,8 @@ def _unreadable(text: str, error: Exception, restore: Callable[[str], str]) -> F
     said = str(error).split("\n")[0].replace("⧛", "").replace("⧚", "")
     if "context marker" in said:
         said = "Unmatched parenthesis, bracket or brace."
+    elif isinstance(error, TypeError):
+        said = "Nothing is left on one side of `/` or `%in%`."
     elif in_r := next((OPERATORS_OF_R[sign] for sign in ("%%", "%/%") if sign in text), None):
         said = in_r
     said = shortened(restore(said)) or type(error).__name__

@@ -69,6 +69,22 @@ def test_prices_do_not_depend_on_their_unit(task):
     np.testing.assert_allclose([s.tuning for s in one[1:]], [2 * s.tuning for s in two[1:]])
 
 
+@pytest.mark.parametrize("response", ["n", "Surv(t, e)"])
+def test_relative_weights_have_no_unit(response):
+    """A leaf of Newton steps has one more row, of mean weight."""
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(120, 3)), columns=list("abc"))
+    rate = np.exp(data["a"])
+    data = data.assign(n=rng.poisson(rate), t=rng.exponential(1 / rate), e=1)
+    weight, family = rng.gamma(2, size=120), "poisson" if response == "n" else "auto"
+    method, formula = ControlBurn(forests=1, max_depth=1), f"{response} ~ a + b + c"
+    one, other = (
+        method.path(task_of(data, method, formula, family=family, weights=weight * unit))
+        for unit in (1.0, 0.1)
+    )
+    np.testing.assert_allclose([s.tuning for s in one], [s.tuning for s in other], rtol=1e-6)
+
+
 def test_published_form_differs_from_the_default():
     published = ControlBurn.published()
     assert (published.forests, published.adaptive) == (1, False)

@@ -122,6 +122,13 @@ def test_bins_have_about_equal_weight_and_missing_values_their_own(mixed):
     assert unit_cells(data, 1, rows, mass, 5).max() == 3
 
 
+def test_a_quotient_is_a_ratio_from_the_first_term_on(linear):
+    """In nats, the relevance of the first would be below any threshold of ratios."""
+    method = MRMR(scheme="quotient", threshold=20.0)
+    fit = treeselect.select("y ~ .", linear, method=method, seed=1)
+    assert set(fit.selected) == {"a", "site"}
+
+
 # --- what single units say, without any draw ---
 
 

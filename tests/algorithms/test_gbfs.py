@@ -70,6 +70,14 @@ def test_the_first_split_pays_half_the_decrease_of_the_squared_error_per_row(tas
     assert path[0].size == 0
 
 
+def test_a_path_starts_with_what_is_kept_alone(simulated):
+    """Only below splits on `x` does `y` gain anything, and then more than any root."""
+    data = simulated.assign(y=(simulated["x"] * simulated["y"] > 0) * 1.0, p=simulated["y"])
+    method = GBFS(n_trees=30, prune=False)
+    task = task_of(data, method, "y ~ x + p + a + b", keep=["x"], max_size=3, seed=1)
+    assert [step.size for step in method.path(task)][:2] == [1, 2]
+
+
 def test_the_two_that_matter_come_first(simulated):
     some = simulated.head(300)
     fit = treeselect.select("inside ~ . - z", some, method="gbfs", k=2, seed=1, n_trees=60)

@@ -181,8 +181,9 @@ def test_numbers_are_boosted_by_gradients(friedman):
     a, b = (step(data, lam=0.8, form=form) for form in ("auto", "gradient"))
     np.testing.assert_array_equal(a.importance, b.importance)
     assert a.train_score > 0.9
-    with pytest.raises(MethodError, match="needs a response with classes"):
-        step(data, lam=0.8, form="reweighting")
+    for option in ({"form": "reweighting"}, {"ties": "random"}):
+        with pytest.raises(MethodError, match=r"needs a response with classes and no offset\."):
+            step(data, lam=0.8, **option)
 
 
 def test_bags_have_as_many_rows_as_there_are_copies(friedman, monkeypatch):

@@ -261,6 +261,17 @@ def test_f12_labels_of_another_dtype_have_the_same_codes(dtype):
         np.testing.assert_array_equal(a, b)
 
 
+def test_categories_of_numbers_may_arrive_as_numbers():
+    train = TRAIN.assign(k=pd.Categorical([3, 1, None, 1, 3, 7], [3, 1, 7], ordered=True))
+    _, spec, _ = encode("y ~ k + k:x + I(k > 3)", train)
+    for dtype in ("float", "Int64", object):
+        new = train.assign(k=train["k"].astype("float").astype(dtype))
+        for a, b in zip(spec.encode(train), spec.encode(new), strict=True):
+            np.testing.assert_array_equal(a, b)
+    with pytest.raises(NewDataError, match=r'New: "3".*Known: 3, 1, 7\.'):
+        spec.encode(train.assign(k="3"))
+
+
 def test_f17_truth_values_that_are_missing_only_in_new_data():
     _, spec, _ = encode("y ~ I(~t) + I(t & (x > 3))", TRAIN)
     expected = [0, 1, 0, 1, 0, 0]
@@ -279,7 +290,7 @@ def test_f3_policies_hold_for_factors_of_numbers_and_unused_categories(policy):
     new = train.assign(n=[1, 2, 9, 2, 1, 2])
     if policy == "error":
         with pytest.raises(
-            NewDataError, match=r'`C\(n\)` must contain only levels(.|\n)*"9" \(1 row'
+            NewDataError, match=r"`C\(n\)` must contain only levels(.|\n)*New: 9 \(1 row"
         ):
             spec.encode(new)
     else:

@@ -149,8 +149,10 @@ def test_interactions_of_polynomials_are_those_of_r():
     np.testing.assert_allclose(found["estimate"], expected["estimate"], rtol=1e-9)
 
 
-def test_missing_values_of_ordered_factors(gaps):
-    data = gaps.assign(grade=gaps["grade"].where(np.arange(90) % 5 > 0))
+@pytest.mark.parametrize("levels", ["abc", [1, 2, 3]])
+def test_missing_values_of_ordered_factors(gaps, levels):
+    grade = gaps["grade"].cat.rename_categories(list(levels))
+    data = gaps.assign(grade=grade.where(np.arange(90) % 5 > 0))
     fit = treeselect.select("y ~ grade", data, k=1, **QUICK)
     for ordered, column in (("treatment", "grade[T.(missing)]"), ("scores", "missing(grade)")):
         glm = fit.refit("glm", missing="indicator", ordered=ordered)

@@ -38,8 +38,8 @@ class MRMR(RefinedMethod):
     Parameters
     ----------
     threshold : float, optional
-        Least value of the criterion, in nats (for the quotient, a ratio): the path ends before the
-        first term below it. If None, `k` decides.
+        Least value of the criterion, in nats (for the quotient, a ratio to a redundancy of at least
+        0.001 nats): the path ends before the first term below it. If None, `k` decides.
     scheme : {"difference", "quotient"}
         Whether the redundancy is subtracted from the relevance or divides it (MID and MIQ of
         [1]_).
@@ -108,7 +108,8 @@ class MRMR(RefinedMethod):
             redundancy += [mutual_information(c, cells[g], mass) for c in cells]
         values: list[float] = []
         while can_enter.any() and len(order) < longest:
-            criterion = self._criterion(relevance, redundancy / max(len(order), 1), bool(order))
+            mean, is_ratio = redundancy / max(len(order), 1), self.scheme == "quotient"
+            criterion = relevance / np.maximum(mean, _LEAST) if is_ratio else relevance - mean
             criterion[~can_enter] = -np.inf
             g = int(falling(criterion, ranks)[0])
             order.append(g)
@@ -117,11 +118,6 @@ class MRMR(RefinedMethod):
             for i in np.flatnonzero(can_enter):
                 redundancy[i] += mutual_information(cells[i], cells[g], mass)
         return relevance, np.array(order, dtype=np.int64), np.array(values)
-
-    def _criterion(self, relevance: FloatArray, redundancy: FloatArray, some: bool) -> FloatArray:
-        if self.scheme == "difference" or not some:
-            return relevance - redundancy
-        return np.asarray(relevance / np.maximum(redundancy, _LEAST))
 
 
 # --- Fast correlation-based filter: terms that are not redundant with a more relevant one --------

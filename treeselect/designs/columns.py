@@ -322,8 +322,10 @@ def kind_of(column: Numbers | Labels) -> str:
     return "logical" if column.is_bool else "number"
 
 
-def read_learned(frame: pd.DataFrame, name: str, learned: str) -> Numbers | Labels:
-    """A column of new data, of the kind that it was in the data of the fit."""
+def read_learned(
+    frame: pd.DataFrame, name: str, learned: str, levels: tuple[Any, ...]
+) -> Numbers | Labels:
+    """The same, given its kind and, of categories, its levels, which may be numbers."""
     try:
         column = read_column(frame[name], name)
     except DataError as error:
@@ -331,6 +333,8 @@ def read_learned(frame: pd.DataFrame, name: str, learned: str) -> Numbers | Labe
     found = kind_of(column)
     if learned == "text" and found == "text":
         return column
+    if isinstance(column, Numbers) and levels and not any(isinstance(v, str) for v in levels):
+        return dataclasses.replace(as_factor(column), declared=True)
     if isinstance(column, Numbers) and learned == "number":
         return Numbers(column.values, is_integer=column.is_integer or column.is_bool)
     if isinstance(column, Numbers) and learned == "logical":

@@ -46,7 +46,7 @@ from treeselect.errors import (
     quoted,
     shortened,
 )
-from treeselect.formulas.terms import Factor, ParsedFormula, Term
+from treeselect.formulas.terms import Factor, ParsedFormula
 from treeselect.frames.opening import NO_CODES, MissingCodes
 from treeselect.frames.reading import read_data
 from treeselect.frames.values import (
@@ -77,11 +77,14 @@ class DesignSpec:
     new_levels: NewLevels
     na: MissingCodes = NO_CODES
     _by_name: dict[str, TermSpec] = field(init=False, repr=False, compare=False)
+    _levels: dict[str, tuple[Any, ...]] = field(init=False, repr=False, compare=False)
 
     __repr__ = brief
 
     def __post_init__(self) -> None:
+        plain = [p for spec in self.terms for p in spec.factors if p.levels and p.factor.is_plain]
         object.__setattr__(self, "_by_name", {spec.term.name: spec for spec in self.terms})
+        object.__setattr__(self, "_levels", {part.factor.name: part.levels for part in plain})
 
     def __getitem__(self, name: str) -> TermSpec:
         """The term of that name."""
@@ -92,6 +95,10 @@ class DesignSpec:
         """Columns of the data that the terms read."""
         return tuple(self.schema)
 
+    def read(self, frame: pd.DataFrame, name: str) -> Numbers | Labels:
+        """A column of new data, of the kind that it was in the data of the fit."""
+        return read_learned(frame, name, self.schema[name], self._levels.get(name, ()))
+
     def encode(self, new: Any, terms: Sequence[str] | None = None) -> tuple[NDArray[Any], ...]:
         """Encode these terms, by default all, of new data, which hold their variables. One array of
         shape (n_rows,) per coded column, in its order: numbers as float64, factors as uint8 codes.
@@ -101,31 +108,23 @@ class DesignSpec:
         wanted = [self[name] for name in self.units.term_order if terms is None or name in terms]
         used = {v for spec in wanted for v in spec.term.variables}
         variables = [name for name in self.schema if name in used]
-        absent = [name for name in variables if name not in frame]
         errors: list[NewDataError] = []
-        if absent:
-            errors.append(
-                NewDataError(
-                    f"`data` must have the columns of the model.\n  Missing: {listing(absent)}.\n"
-                    f"  Found: {listing(frame.columns)}."
-                )
-            )
+        if absent := [name for name in variables if name not in frame]:
+            said = f"Missing: {listing(absent)}.\n  Found: {listing(frame.columns)}."
+            errors.append(NewDataError(f"`data` must have the columns of the model.\n  {said}"))
             variables = [name for name in variables if name in frame]
         frame = self.na.applied(frame[variables]) if self.na else frame
         columns: dict[str, Numbers | Labels] = {}
         for name in variables:
             try:
-                columns[name] = read_learned(frame, name, self.schema[name])
+                columns[name] = self.read(frame, name)
             except NewDataError as error:
                 errors.append(error)
         values: dict[str, Values] = {}
-        for spec in wanted:
-            for part in spec.factors:
-                name = part.factor.name
-                if name in values or not columns.keys() >= set(spec.term.variables):
-                    continue
+        for part in {p.factor.name: p for spec in wanted for p in spec.factors}.values():
+            if columns.keys() >= set(part.factor.variables):
                 try:
-                    values[name] = self._conform(part, columns, spec.term)
+                    values[part.factor.name] = self._conform(part, columns)
                 except NewDataError as error:
                     errors.append(error)
         if errors:
@@ -138,13 +137,11 @@ class DesignSpec:
                 raise NewDataError(str(error)) from None
         return tuple(encoded)
 
-    def _conform(
-        self, spec: FactorSpec, columns: Mapping[str, Numbers | Labels], term: Term
-    ) -> Values:
+    def _conform(self, spec: FactorSpec, columns: Mapping[str, Numbers | Labels]) -> Values:
         if not learning(spec.factor) <= self.state[spec.factor.name].keys():
             # Nothing was learned from a column without values: new data must not change that.
             n_rows = len(missing_rows({v: columns[v] for v in spec.factor.variables}))
-            columns = {**columns, **{v: Numbers(np.full(n_rows, np.nan)) for v in term.variables}}
+            columns = dict.fromkeys(spec.factor.variables, Numbers(np.full(n_rows, np.nan)))
         try:
             values = evaluate(spec.factor, columns, deepcopy(self.state[spec.factor.name]))
         except NewDataError:
@@ -154,25 +151,22 @@ class DesignSpec:
         same = conform(values, spec)
         if same is None:
             raise NewDataError(
-                f"The term {quoted(term.name)} must give values of the same type as when the model"
-                " was fitted.\n  Found: text or categories instead of numbers, or vice versa."
+                f"The term {quoted(spec.factor.name)} must give values of the same type as when the"
+                " model was fitted.\n  Found: text or categories instead of numbers, or vice versa."
             )
         if isinstance(same, Labels) and self.new_levels != "other":
             unseen = same.codes == UNSEEN
             if unseen.any() and self.new_levels == "error":
                 assert isinstance(values, Labels | Numbers)
-                assert spec.levels is not None
                 labels = as_factor(values)
                 counts = np.bincount(labels.codes[unseen], minlength=len(labels.levels))
                 new = [(v, n) for v, n in zip(labels.levels, counts, strict=True) if n]
-                rows = (
-                    f'"{shortened(str(v))}" ({n} row{"s" if n > 1 else ""})' for v, n in new[:8]
-                )
-                known = ", ".join(f'"{shortened(str(v))}"' for v in spec.levels[:12])
+                rows = (f"{_level(v)} ({n} row{'s' if n > 1 else ''})" for v, n in new[:8])
+                known = ", ".join(map(_level, same.levels[:12]))
                 raise NewDataError(
                     f"Column {quoted(spec.factor.name)} must contain only levels known to the"
                     f" model.\n  New: {', '.join(rows)}{' and more' if len(new) > 8 else ''}."
-                    f" Known: {known}{' and more' if len(spec.levels) > 12 else ''}.\n"
+                    f" Known: {known}{' and more' if len(same.levels) > 12 else ''}.\n"
                     '  To allow new levels, refit with `new_levels="missing"` or'
                     ' `new_levels="other"`.'
                 )
@@ -204,6 +198,10 @@ class DesignSpec:
         if not expanded:  # only factors, none with a level
             return [], np.empty((len(columns[0]) if columns else 0, 0))
         return list(expanded), np.column_stack(list(expanded.values())).astype(np.float64)
+
+
+def _level(level: Any) -> str:
+    return f'"{shortened(level)}"' if isinstance(level, str) else str(level)
 
 
 def build_design(
@@ -433,7 +431,7 @@ def response_notes(response: Response, family: str) -> list[str]:
     """Notes on the response; a family that the user chose needs none."""
     found = []
     if family == "auto" and response.ordered and len(response.classes) > 2:
-        found = [f'{quoted(response.name)} is ordered: `family="ordinal"` selects by the order.']
+        found = [f'{quoted(response.name)} is ordered: `family="ordinal"` scores by the order.']
     if response.classes and all(isinstance(level, str) for level in response.classes):
         alike = _alike(response.name, response.classes)
         return [*found, *([f"Classes that may be one: {_some(alike)}."] if alike else [])]

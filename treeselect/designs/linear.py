@@ -12,7 +12,7 @@ import pandas as pd
 
 from treeselect.arguments.checks import check_choice, check_count, described
 from treeselect.brief import brief
-from treeselect.designs.columns import TermSpec, read_learned
+from treeselect.designs.columns import TermSpec
 from treeselect.designs.encoding import DesignSpec
 from treeselect.designs.evaluation import (
     LEAST_DISTINCT,
@@ -119,16 +119,11 @@ class Filling:
         columns = {str(name): frame[name] for name in frame}
         for name in self.levels.keys() & columns.keys():
             column = columns[name].astype(object)
-            columns[name] = column.where(column.notna(), self.levels[name][-1])
+            column = column.where(column.notna(), self.levels[name][-1])
+            levels = list(dict.fromkeys([*self.levels[name], *column.unique()]))
+            columns[name] = pd.Series(pd.Categorical(column, levels), frame.index)
         for name in self.values.keys() & columns.keys():
             columns[name] = _filled(columns[name], name, self.values[name])
-        return pd.DataFrame(columns, frame.index)
-
-    def declared(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """The same frame, with the level of missing values last: the first is the reference."""
-        columns = {str(name): frame[name] for name in frame}
-        for name, levels in self.levels.items():
-            columns[name] = pd.Series(pd.Categorical(columns[name], list(levels)), frame.index)
         return pd.DataFrame(columns, frame.index)
 
     def indicators(self, frame: pd.DataFrame) -> dict[str, FloatArray]:
@@ -278,7 +273,7 @@ def linear_matrix(
         filling = learn_filling(frame, specs, coding, data.weight[rows])
         markers = filling.indicators(frame)
         words = filling_words(filling, frame)
-        frame = filling.declared(filling.fill(frame))
+        frame = filling.fill(frame)
     complete = frame.notna().all(axis=1).to_numpy(dtype=bool)
     frame = frame[complete]
     recoded = Recoded(splines=knots_of(data, terms, rows, coding))
@@ -379,11 +374,7 @@ def _variables(design: DesignSpec, frame: pd.DataFrame, terms: Sequence[str]) ->
     levels are missing where ``new_levels="missing"``."""
     specs = [design[name] for name in terms]
     used = {v for spec in specs for v in spec.term.variables}
-    columns = {
-        name: read_learned(frame, name, design.schema[name])
-        for name in design.schema
-        if name in used
-    }
+    columns = {name: design.read(frame, name) for name in design.schema if name in used}
     if design.new_levels == "missing":
         for part in (part for spec in specs for part in spec.factors):
             column = columns.get(part.factor.name)

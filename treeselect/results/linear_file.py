@@ -144,7 +144,7 @@ def _example(design: ModelData, columns: LinearColumns) -> dict[str, SavedColumn
     names = list(dict.fromkeys(v for t in columns.terms for v in design.spec[t].term.variables))
     nodes = [f.node for t in columns.terms for f in design.spec[t].term.factors]
     filling, made = columns.filling, columns.columns.made
-    frame = filling.declared(filling.fill(design.sources.loc[design.row_weights.used, names]))
+    frame = filling.fill(design.sources.loc[design.row_weights.used, names])
     read = {str(name): read_column(own, str(name)) for name, own in frame.dropna().items()}
     coded = {} if made is None else made.levels
     values: dict[str, AnyArray] = {}

@@ -111,15 +111,15 @@ class ControlBurn(Ending, Method):
         than one.
     adaptive : bool
         Whether the problem is solved twice. For the second solution, the cost of a term is divided
-        by ``sqrt(importance) * share``: its importance in the first solution, and the share of its
+        by ``sqrt(importance * share)``: its importance in the first solution, and the share of its
         gain in an ordinary forest that is confirmed out of bag. Without this correction, trees fit
         noise terms with many values better than a true binary term.
     tail, tolerance : int, float
-        Trees of one depth are added until the last `tail` training losses differ by at most
-        `tolerance` times the difference in loss between the null model and a perfect fit. At 200
-        trees of one depth, growth stops with a ``TreeselectWarning``.
+        Trees of one depth are added until the last `tail` training losses, 2 to 200, differ by at
+        most `tolerance` times the difference in loss between the null model and a perfect fit. At
+        200 trees of one depth, growth stops with a ``TreeselectWarning``.
     min_trees : int
-        Minimum number of trees of each depth, 1 to 10,000.
+        Minimum number of trees of each depth, 1 to 200.
     max_depth : int, optional
         Maximum depth, 1 to 16 (of trees of one term 1 to 4). If None, depth increases as long as
         the out-of-bag loss falls. In either case, depth stops increasing once most trees use more
@@ -214,9 +214,9 @@ class ControlBurn(Ending, Method):
     lam: float | None = field(default=None, metadata=number(above=0.0))
     forests: int = field(default=5, metadata=integer(least=1, limit=1_000))
     adaptive: bool = field(default=True, metadata=flag())
-    tail: int = field(default=5, metadata=integer(least=2, limit=10_000))
+    tail: int = field(default=5, metadata=integer(least=2, most=_MAX_TREES_PER_DEPTH))
     tolerance: float = field(default=1e-3, metadata=number(above=0.0))
-    min_trees: int = field(default=10, metadata=integer(least=1, limit=10_000))
+    min_trees: int = field(default=10, metadata=integer(least=1, most=_MAX_TREES_PER_DEPTH))
     max_depth: int | None = field(default=None, metadata=integer(least=1, most=MAX_DEPTH))
     forest: Any = BAG_BOOSTING
     loss: str = field(default="family", metadata=choice("family", "hinge"))

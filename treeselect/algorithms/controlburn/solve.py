@@ -266,6 +266,8 @@ def grown_pool(
 ) -> tuple[TreePool, bool]:
     """The trees of several independent forests, and whether all of them converged."""
     problem, weight, seed = task.problem, task.weight, task.seed
+    if not task.weights.are_copies:
+        weight = weight / weight[weight > 0].mean()  # a leaf has one more row of weight 1
     base, rank = problem.constant(weight), problem.groups.ranks(seed)
     penalty = _tree_penalty(problem, weight, tree_cost) if tree_cost > 0 else None
 

@@ -145,8 +145,8 @@ class Ensembles:
         )  # fmt: skip
 
     def dearest_price(self) -> float:
-        """The value of `mu` at which nothing enters: the best gain of a first split, relative to
-        the unit's own cost."""
+        """A value of `mu` at which nothing enters: the best gain of a first split, relative to the
+        unit's own cost, or more."""
         priced = self._prices > 0
         if not priced.any():
             return 1.0
@@ -156,7 +156,11 @@ class Ensembles:
         stump = self._booster.stump(SplitPenalty(scale[ids], np.zeros(len(ids))))
         gains = group_gains(stump.trees, self._problem.data).sum(axis=0)
         worth = gains[priced] / self._prices[priced]
-        return float(worth.max()) / 2 * (1 + 1e-9) or 1.0
+        dearest = float(worth.max()) / 2 * (1 + 1e-9) or 1.0
+        # Below splits on units without a price, others may gain more than at a root.
+        while not priced.all() and self.step(dearest).selected[priced].any():
+            dearest *= 4
+        return dearest
 
     def grow(self, mu: float) -> BoostedTrees:
         """The ensemble at a value of `mu`."""

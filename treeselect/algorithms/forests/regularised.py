@@ -316,8 +316,8 @@ class RBoost(DrawnMethod):
     ------
     MethodError
         If an option is out of range, if entropy is combined with the un-centred gain or the
-        gradient form with random ties, or if the reweighting form is used for a response without
-        classes or with an offset.
+        gradient form with random ties, or if the reweighting form or random ties are used for a
+        response without classes or with an offset.
 
     Notes
     -----
@@ -364,16 +364,15 @@ class RBoost(DrawnMethod):
         refuse_together(self, form="gradient", ties="random", way='Use `ties="used"`.')
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        problem = task.problem
-        can_reweight = problem.splits_classes
-        if self.form == "reweighting" and not can_reweight:
-            raise MethodError(
-                '`form="reweighting"` needs a response with classes and no offset.\n'
-                '  Use `form="gradient"`.'
-            )
+        can_reweight = task.problem.splits_classes
+        for option, value in (("form", "reweighting"), ("ties", "random")):
+            if getattr(self, option) == value and not can_reweight:
+                raise MethodError(
+                    f'`{option}="{value}"` needs a response with classes and no offset.\n'
+                    "  Leave it out."
+                )
         by_weights = can_reweight and self.form != "gradient"
         grow = self._reweighted if by_weights else self._by_gradient
-
         held = scoring.held_shares(task) if self.screen else None
 
         steps = self.path_of(lambda lam: grow(task, lam, held), task, float)

@@ -56,7 +56,7 @@ class HSICLasso(RefinedMethod):
     Parameters
     ----------
     lam : float, optional
-        Penalty, above 0; at 1 and above, nothing enters. If None, `k` decides.
+        Penalty, above 0; at 1 and above, no term of cost 1 enters. If None, `k` decides.
     block_size : int, optional
         Rows that are compared with each other, at least 5. If None: all rows up to 1,000; beyond,
         blocks of 100, with which time and memory are linear in the number of rows, not quadratic.
