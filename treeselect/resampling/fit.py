@@ -35,6 +35,10 @@ _MOST_CELLS = 5_000_000
 second."""
 
 
+_WITHOUT_SCORES = ('scheme="bootstrap"', 'scheme="subsample"', "k=")
+"""Arguments of `resample()` with which half-samples are not scored."""
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """The call, in words."""
@@ -56,11 +60,15 @@ class Call:
         """The call with the step that changed the final model."""
         return self.text + "".join(s for s in self.steps.splitlines() if s.startswith(".refit("))
 
-    def then(self, step: str) -> Call:
-        """The call with one more step, which replaces the last one if that has the same name."""
-        steps = self.steps.splitlines()
-        again = bool(steps) and steps[-1].partition("(")[0] == step.partition("(")[0]
-        return dataclasses.replace(self, steps="\n".join([*steps[: len(steps) - again], step]))
+    def then(self, step: str, *, scores_stay: bool = False) -> Call:
+        """The call with one more step, which replaces the last ones if they have the same name, but
+        for the one that drew half-samples whose scores stay."""
+        steps, name = self.steps.splitlines(), step.partition("(")[0]
+        while steps and steps[-1].partition("(")[0] == name:
+            if scores_stay and not any(own in steps[-1] for own in _WITHOUT_SCORES):
+                break
+            steps.pop()
+        return dataclasses.replace(self, steps="\n".join([*steps, step]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
