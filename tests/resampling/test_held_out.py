@@ -459,6 +459,12 @@ def test_curves_of_risk_groups_and_numbers_at_risk(groups):
         groups.at([-1])
 
 
+def test_nothing_is_said_of_a_selection_that_was_none(groups):
+    whole = small_fit("Surv(time, dead) ~ risky + x").model
+    found = [groups, whole.risk_groups(2, folds=2), whole.conditional_importance(None)]
+    assert ["The terms were selected on" in str(own.summary()) for own in found] == [1, 0, 0]
+
+
 def test_at_risk_is_who_has_entered_and_not_ended(late):
     data = small_times()
     times = [0, 30, 100.5, 10_000]

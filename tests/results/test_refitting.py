@@ -199,6 +199,8 @@ def test_summary_reads_like_that_of_r_and_warns_of_its_p_values(trial):
         "site[T.York]",
     ):
         assert said in text
+    assert "No selection affects these p-values" in text
+    text = select("size", trial, k=1).refit("glm").summary().as_text()
     assert "p-values and intervals are not valid" in text
     assert "`inference()`" in text
 

@@ -35,7 +35,7 @@ from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.rule import pooled_rule
 from treeselect.models.linear.tests import fit_terms
 from treeselect.printing import OfContent, SummaryContent, interval_text, number_text
-from treeselect.results.linear_model import FORCED_IN
+from treeselect.results.linear_model import UNAFFECTED
 from treeselect.results.linear_predictor import (
     SELECTED_HERE,
     LinearPredictor,
@@ -128,7 +128,7 @@ def pool_glm(found: Imputed) -> PooledFit:
     normal = "Rubin (1987), as the complete-data tests are normal"
     law = "Barnard and Rubin (1999)" if known else normal
     notes = (
-        FORCED_IN if found.records[0].design.arrays.groups.keep.all() else SELECTED_HERE,
+        SELECTED_HERE if any(own.is_chosen for own in found.records) else UNAFFECTED,
         f"Pooled over {found.n_imputations} imputed frames by Rubin's rules, with degrees of"
         f" freedom of {law}. FMI: fraction of missing information on a coefficient.",
         *group_notes(found.records[0].choice.folds.groups_name, found.records[0].design, fits),

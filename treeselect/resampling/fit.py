@@ -276,6 +276,13 @@ class Fit:
         return self.k < (len(self.step.selected) if self.n_able is None else self.n_able)
 
     @property
+    def is_chosen(self) -> bool:
+        """Whether the rows decided on the selected units: not if all of them were forced in, nor if
+        the number given left none out."""
+        is_every = isinstance(self.choice.k, int) and not self.leaves_out
+        return not is_every and int(self.design.arrays.groups.keep.sum()) < self.k
+
+    @property
     def subforest(self) -> WeightedForest | None:
         """The sparse forest behind the selection: see ``ModelView.sparse``."""
         if self.model.sparse is not None:

@@ -41,11 +41,10 @@ HEINZE = Reference(
 def limitations(fit: Fit, performance: Performance | None) -> tuple[str, ...]:
     """Sentences, the most serious first."""
     n_selected, n_terms = len(fit.selected), len(fit.design.spec.terms)
-    n_kept = int(fit.design.arrays.groups.keep.sum())
     said = [few_events(fit)]
     if n_selected == 0:
         said.append("The absence of selected terms is not evidence that no term matters.")
-    elif fit.leaves_out and n_kept < fit.k:
+    elif fit.leaves_out and fit.is_chosen:
         said += [
             _score(fit, performance),
             _others(fit),
