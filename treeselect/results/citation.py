@@ -302,7 +302,7 @@ def _what(fit: Fit) -> str:
         candidates = f"{n_units:,} candidate {noun(fit, n_units)} ({n_terms:,} terms)"
     options = options_text(method.changed())
     return (
-        f"Terms predicting {fit.design.response.name} ({_response(fit)}) were selected from"
+        f"Terms predicting {fit.design.response.name} ({response_words(fit)}) were selected from"
         f" {candidates} by {method.title}{_cited(fit)}, with {options or 'default options'}."
     )
 
@@ -316,7 +316,7 @@ def _cited(fit: Fit) -> str:
     return f" [{after}{'; '.join(reference.short for reference in method.references)}]"
 
 
-def _response(fit: Fit) -> str:
+def response_words(fit: Fit) -> str:
     response, counts, used = fit.design.response, class_counts(fit), fit.design.rows.used
     classes, n = response.classes, f"{used:,} row{'' if used == 1 else 's'}"
     if response.follow_up is not None:
