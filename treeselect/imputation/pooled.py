@@ -127,8 +127,9 @@ def pool_glm(found: Imputed) -> PooledFit:
     learned = _learned_note(found)
     normal = "Rubin (1987), as the complete-data tests are normal"
     law = "Barnard and Rubin (1999)" if known else normal
+    is_chosen = any(own.is_chosen for own in found.records)
     notes = (
-        SELECTED_HERE if any(own.is_chosen for own in found.records) else UNAFFECTED,
+        *([SELECTED_HERE if is_chosen else UNAFFECTED] if found.selected else []),
         f"Pooled over {found.n_imputations} imputed frames by Rubin's rules, with degrees of"
         f" freedom of {law}. FMI: fraction of missing information on a coefficient.",
         *group_notes(found.records[0].choice.folds.groups_name, found.records[0].design, fits),

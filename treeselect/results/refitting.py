@@ -224,7 +224,7 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
         columns=coefficients.table_head(fit, 0.95),
         rows=(),
         notes=(
-            NOT_VALID if result.is_chosen else UNAFFECTED,
+            *([NOT_VALID if result.is_chosen else UNAFFECTED] if result.selected else []),
             *group_notes(groups_name, data, [fit]),
             *fit.problems,
             *([_SPLINES] if splines else []),
