@@ -35,10 +35,6 @@ _MOST_CELLS = 5_000_000
 second."""
 
 
-_WITHOUT_SCORES = ('scheme="bootstrap"', 'scheme="subsample"', "k=")
-"""Arguments of `resample()` with which half-samples are not scored."""
-
-
 @dataclass(frozen=True, slots=True)
 class Call:
     """The call, in words."""
@@ -65,7 +61,8 @@ class Call:
         for the one that drew half-samples whose scores stay."""
         steps, name = self.steps.splitlines(), step.partition("(")[0]
         while steps and steps[-1].partition("(")[0] == name:
-            if scores_stay and not any(own in steps[-1] for own in _WITHOUT_SCORES):
+            # No scores are drawn with these arguments.
+            if scores_stay and not any(own in steps[-1] for own in ('="boot', '="subs', " k=")):
                 break
             steps.pop()
         return dataclasses.replace(self, steps="\n".join([*steps, step]))

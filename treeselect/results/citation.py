@@ -70,8 +70,6 @@ def few_events(fit: Fit) -> str:
     elif counts := class_counts(fit):
         label, count = counts[0]
         what = f"rows of the class {label}"
-    elif response.classes:
-        return ""
     else:
         count, what = fit.design.rows.used, "rows"
     if count >= FEW * n_terms:
@@ -317,6 +315,7 @@ def _cited(fit: Fit) -> str:
 
 
 def response_words(fit: Fit) -> str:
+    """The kind of the response, with its rows, and those of a class or with an event."""
     response, counts, used = fit.design.response, class_counts(fit), fit.design.rows.used
     classes, n = response.classes, f"{used:,} row{'' if used == 1 else 's'}"
     if response.follow_up is not None:
@@ -325,8 +324,6 @@ def response_words(fit: Fit) -> str:
     if len(classes) == 2 and counts:
         count = dict(counts)[str(classes[1])]
         return f"binary; {count:,} of {n} with {response.name} = {classes[1]}"
-    if len(classes) == 2:
-        return f"binary; {n}"
     if classes:
         least = f", the smallest with {counts[0][1]:,} rows" if counts else ""
         ordered = "ordered " if response.family.is_ordered else ""
