@@ -420,6 +420,7 @@ def test_no_interval_without_variation(found):
 def test_full_text(found, snapshot):
     shown = dataclasses.replace(
         found,
+        is_chosen=True,  # all are forced in
         score=np.tile([0.9, 0.8, 0.85, 0.9], 2),
         others=np.tile([0.9, 0.8, 0.85, 0.9], 2)[:, np.newaxis]
         - np.array([0.25, 0.1, 0.0, -0.01]) * np.tile([1.0, 0.5, 1.5, 1.0], 2)[:, np.newaxis],
