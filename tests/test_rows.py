@@ -342,6 +342,8 @@ def test_a_sample_of_a_table_is_that_of_the_people(people, table, outcome):
     counted, rows = both(outcome, people, table, method="mrmr", k=2, rows=40)
     assert_same(counted, rows)
     assert counted.data.design.rows.used == 40
+    one, two = (fit.data.design.response for fit in (counted, rows))
+    assert (one.counts, one.follow_up) == (two.counts, two.follow_up)
     one, two = counted.search.held_out, rows.search.held_out
     assert (one.score, one.n_rows) == (pytest.approx(two.score), two.n_rows)
     assert "on the " in str(counted.summary()).partition("Held out:")[2].partition("\n")[0]

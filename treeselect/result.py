@@ -615,7 +615,9 @@ class SelectionResult(Summarised):
         }  # fmt: skip
         found = resample(self._fit, n, scheme=scheme, **given, course=course)
         step = step_text(SelectionResult.resample, {"n": n, "scheme": scheme, **given})
-        return SelectionResult(replace(found, call=self._fit.call.then(step)))
+        scores = found.scores
+        stay = scores is not None and scores is self._fit.scores and scores.of_halves
+        return SelectionResult(replace(found, call=self._fit.call.then(step, scores_stay=stay)))
 
     def performance(
         self,

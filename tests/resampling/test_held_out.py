@@ -420,6 +420,7 @@ def test_no_interval_without_variation(found):
 def test_full_text(found, snapshot):
     shown = dataclasses.replace(
         found,
+        is_chosen=True,  # all are forced in
         score=np.tile([0.9, 0.8, 0.85, 0.9], 2),
         others=np.tile([0.9, 0.8, 0.85, 0.9], 2)[:, np.newaxis]
         - np.array([0.25, 0.1, 0.0, -0.01]) * np.tile([1.0, 0.5, 1.5, 1.0], 2)[:, np.newaxis],
@@ -457,6 +458,12 @@ def test_curves_of_risk_groups_and_numbers_at_risk(groups):
     assert len(dataclasses.replace(groups, library="pandas").at((1, 2))) == 6
     with pytest.raises(OptionError, match="`times` must be one or more numbers of at least 0"):
         groups.at([-1])
+
+
+def test_nothing_is_said_of_a_selection_that_was_none(groups):
+    whole = small_fit("Surv(time, dead) ~ risky + x").model
+    found = [groups, whole.risk_groups(2, folds=2), whole.conditional_importance(None)]
+    assert ["The terms were selected on" in str(own.summary()) for own in found] == [1, 0, 0]
 
 
 def test_at_risk_is_who_has_entered_and_not_ended(late):

@@ -52,6 +52,8 @@ def test_the_table_and_its_words_by_hand():
 def test_words_where_the_index_stays_and_of_one_share_and_one_fold():
     found = curve([[0.2, 0.4], [0.5, 0.5]], [[[1, 0, 1], [0, 1, 1]]] * 2, (0.5, 1.0))
     assert "The stability index of the selected sets stayed at -1.00; larger" in found.words
+    apart = dataclasses.replace(found, apart=np.array([[0, 1]]))
+    assert "The stability index of the selected sets stayed at -1.00." in apart.words
     found = curve([[0.2, 0.4]], [[[1, 0, 1], [0, 1, 1]]], (0.5,))
     assert found.words == "With 50 training rows, the mean R2 on held-out rows is 0.300."
     found = curve([[0.2], [0.5]], [[[1, 0, 1]], [[1, 0, 1]]], (0.5, 1.0))

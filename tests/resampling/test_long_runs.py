@@ -96,7 +96,7 @@ def test_half_of_what_belongs_together_is_no_part(name, fit, data, tmp_path):
         CALLS[name](fit, data, checkpoint=tmp_path, on_piece=stop_at(1))
 
 
-@pytest.mark.filterwarnings("ignore:Partial")
+@pytest.mark.filterwarnings("ignore:Partial", "ignore:Some subgroups")
 def test_summaries_and_reports_say_that_a_result_is_partial(fit, data, tmp_path):
     part = fit.resample(6, on_piece=stop_at(3))
     performance = fit.performance(3, on_piece=stop_at(2))
@@ -112,6 +112,8 @@ def test_summaries_and_reports_say_that_a_result_is_partial(fit, data, tmp_path)
     assert words in " ".join(str(comparison.summary()).split())
     assert words in comparison.report(tmp_path / "methods.html").read_text()
     assert repr(performance).endswith(", partial>")
+    scheme = performance.by(np.arange(len(data)) % 2).scheme
+    assert scheme == "3-fold cross-validation, stopped after 2 of 3 folds"
     assert repr(inference).endswith(", partial>")
     loaded = treeselect.load(part.save(tmp_path / "model"))
     assert loaded.stability.asked == 6

@@ -177,6 +177,15 @@ def test_a_group_without_variation_has_no_score(data, measured):
         measured.by(data["sick"]).plot()
 
 
+def test_a_group_of_few_heavy_rows_is_small(data):
+    heavy = {"weights": np.where(data["sex"] == "f", 1.5, 20.5), "weights_kind": "sampling"}
+    fit = by_mrmr("sick ~ a", data, k=1, **heavy)
+    table = fit.performance(2, repeats=2).by("sex").tidy()
+    rows = pd.crosstab(data["sex"].fillna("missing"), data["sick"])
+    assert table["n"].to_list() == pytest.approx(rows.sum(axis=1).to_list())
+    assert table["cases"].to_list() == pytest.approx(rows.min(axis=1).to_list())
+
+
 def test_a_loaded_model_has_the_columns_behind_its_terms(data, tmp_path):
     fit = treeselect.select("sick ~ a + sex", data, method="mrmr", k=1, seed=1)
     again = treeselect.load(fit.save(tmp_path / "model", include_data=True)).performance(2)

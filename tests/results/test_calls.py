@@ -167,6 +167,11 @@ def test_later_steps_are_part_of_the_call(data):
     assert steps._fit.call.whole.count(".resample(") == 1  # the later one replaces the other
     again = repeated(steps._fit.call.whole, data)
     np.testing.assert_array_equal(again.stability.selected, steps.stability.selected)
+    halves = select("y ~ a + b", data, seed=1).resample(4, seed=3)
+    steps = halves.resample(2, scheme="bootstrap").resample(3, scheme="bootstrap")
+    again = repeated(steps._fit.call.whole, data)  # the scores are those of the halves
+    np.testing.assert_array_equal(again.search.scores.scores, steps.search.scores.scores)
+    assert steps.resample(2)._fit.call.steps == ".resample(2, seed=1)"
     measured = fit.performance(3, repeats=2, seed=9)
     np.testing.assert_array_equal(repeated(measured.call, data).scores, measured.scores)
     tested = fit.inference(repeats=2, seed=4, gamma_min=0.1)

@@ -54,6 +54,11 @@ def test_what_is_true_of_other_fits():
     found = reported(fitted("age + pnodes", times, "Surv(time, cens)", k=1))
     assert found["15"] == "Relative hazard, and survival at given times."
     assert found["13"] == "There are no classes."
+    assert found["21"] == "Surv(time, cens): time to event; 299 events in 686 rows."
+    port = fitted(left="embarked", weights=np.arange(len(DATA)) % 2).search.checklist().tidy()
+    port = port.set_index("item").loc[["12e", "14", "20", "23b"]]
+    assert "Excluded because their weight is 0: 655." in port.loc["20", "reported"]
+    assert not port["to_add"].str.contains(r"decision_curve|by\(column\)").any()
     assert reported(fitted(model="stack"))["12b"].startswith("Splines of numbers and indicators")
     noise = pd.DataFrame(np.random.default_rng(1).normal(size=(80, 2)), columns=["y", "x"])
     empty = treeselect.select("y ~ x", noise, seed=1)

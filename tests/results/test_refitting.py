@@ -199,6 +199,12 @@ def test_summary_reads_like_that_of_r_and_warns_of_its_p_values(trial):
         "site[T.York]",
     ):
         assert said in text
+    assert "No selection affects these p-values" in text
+    none = treeselect.select("y ~ x", pd.DataFrame({"x": [1, 2] * 30, "y": [0.1, 0.1, 0.7] * 20}))
+    text = none.refit("glm").summary().as_text()
+    assert "R-squared:     0.000, adjusted 0.000" in text
+    assert "p-values" not in text
+    text = select("size", trial, k=1).refit("glm").summary().as_text()
     assert "p-values and intervals are not valid" in text
     assert "`inference()`" in text
 

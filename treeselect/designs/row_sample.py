@@ -126,12 +126,12 @@ def draw(
     plain = {term.name for term in parsed.terms if term.is_plain}
     taken, edges = table.some(columns, chosen, full.rows, weight, plain)
     own = codes.applied(taken)
-    response = _response_of(parsed, own, every, chosen, full, place, family)
+    counts = every.of(chosen)
+    counts = counts.valued(times) if counts.are_copies else counts
+    response = _response_of(parsed, own, counts, chosen, full, place, family)
     name = fold_groups if isinstance(fold_groups, str) else fold_groups is not None
     sample = RowSample(wanted, n_in_use, by, name, seed)
     edges = {} if codes else edges  # found before codes for missing values were taken out
-    counts = every.of(response.rows)
-    counts = counts.valued(times) if counts.are_copies else counts
     return _copies_apart(
         Drawn(frame, every, response, counts, own[behind], edges, sample, n_in_use)
     )
@@ -153,7 +153,7 @@ def _copies_apart(drawn: Drawn) -> Drawn:
 def _response_of(
     parsed: ParsedFormula,
     frame: pd.DataFrame,
-    every: RowWeights,
+    counts: RowWeights,
     chosen: IntArray,
     full: Response,
     place: IntArray,
@@ -161,7 +161,7 @@ def _response_of(
 ) -> Response:
     """The response of the rows that were drawn, numbered as in all rows."""
     try:
-        found = response_with_weight(parsed, frame, every.of(chosen), family)
+        found = response_with_weight(parsed, frame, counts, family)
     except (DataError, OptionError, FormulaError) as error:
         raise DataError(
             f"{error}\n  This applies to the {len(chosen):,} of {len(full.rows):,} rows that were"

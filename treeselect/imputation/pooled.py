@@ -35,7 +35,7 @@ from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.rule import pooled_rule
 from treeselect.models.linear.tests import fit_terms
 from treeselect.printing import OfContent, SummaryContent, interval_text, number_text
-from treeselect.results.linear_model import FORCED_IN
+from treeselect.results.linear_model import UNAFFECTED
 from treeselect.results.linear_predictor import (
     SELECTED_HERE,
     LinearPredictor,
@@ -127,8 +127,9 @@ def pool_glm(found: Imputed) -> PooledFit:
     learned = _learned_note(found)
     normal = "Rubin (1987), as the complete-data tests are normal"
     law = "Barnard and Rubin (1999)" if known else normal
+    is_chosen = any(own.is_chosen for own in found.records)
     notes = (
-        FORCED_IN if found.records[0].design.arrays.groups.keep.all() else SELECTED_HERE,
+        *([SELECTED_HERE if is_chosen else UNAFFECTED] if found.selected else []),
         f"Pooled over {found.n_imputations} imputed frames by Rubin's rules, with degrees of"
         f" freedom of {law}. FMI: fraction of missing information on a coefficient.",
         *group_notes(found.records[0].choice.folds.groups_name, found.records[0].design, fits),

@@ -434,7 +434,7 @@ def _term_notes(material: parts.FitMaterial, found: pd.DataFrame) -> list[str]:
         )
     if len(material.curve_rows) == 1:
         notes.append("Curves: partial dependence over the ranks of the values, on one scale.")
-    if found["selected"].any() and not fit.design.arrays.groups.keep.all():
+    if fit.is_chosen:
         notes.append(
             "P-values of a model fitted to these terms on the same rows are not valid:"
             f" `fit{summary.with_data(fit)}.inference()` selects on one part of the rows and tests"

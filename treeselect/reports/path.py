@@ -17,7 +17,6 @@ from treeselect.resampling.fit import Fit, noun
 from treeselect.results import tables
 from treeselect.results.curves import importance_lines
 from treeselect.results.refitting import at_set
-from treeselect.results.summary import is_selected_on_its_rows
 
 
 def path(material: parts.FitMaterial) -> parts.Section:
@@ -64,7 +63,7 @@ def _what_score(fit: Fit) -> str:
         )
     so = f" The {noun(fit)} were selected on the same rows, so it is optimistic for new rows."
     said = f"Out-of-bag {score}: each row is predicted by the trees not grown on it."
-    return said + so if is_selected_on_its_rows(fit) else said
+    return said + so if fit.leaves_out and fit.is_chosen else said
 
 
 def score_path(fit: Fit) -> Plane | None:

@@ -156,7 +156,7 @@ class ConditionalImportance(printing.Summarised, Scored):
                 " training rows of a fold and scored on the others; intervals by the corrected"
                 " resampled t (Nadeau and Bengio 2003).",
             ]
-        if not is_all:
+        if self.is_chosen and not is_all:
             notes.append(
                 "The terms were selected on all of these rows. After selection from many terms,"
                 ' p-values and losses claim too much; `given="all"` tests each term given all'

@@ -56,11 +56,16 @@ class Call:
         """The call with the step that changed the final model."""
         return self.text + "".join(s for s in self.steps.splitlines() if s.startswith(".refit("))
 
-    def then(self, step: str) -> Call:
-        """The call with one more step, which replaces the last one if that has the same name."""
-        steps = self.steps.splitlines()
-        again = bool(steps) and steps[-1].partition("(")[0] == step.partition("(")[0]
-        return dataclasses.replace(self, steps="\n".join([*steps[: len(steps) - again], step]))
+    def then(self, step: str, *, scores_stay: bool = False) -> Call:
+        """The call with one more step, which replaces the last ones if they have the same name, but
+        for the one that drew half-samples whose scores stay."""
+        steps, name = self.steps.splitlines(), step.partition("(")[0]
+        while steps and steps[-1].partition("(")[0] == name:
+            # No scores are drawn with these arguments.
+            if scores_stay and not any(own in steps[-1] for own in ('="boot', '="subs', " k=")):
+                break
+            steps.pop()
+        return dataclasses.replace(self, steps="\n".join([*steps, step]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -266,6 +271,13 @@ class Fit:
     def leaves_out(self) -> bool:
         """Whether a unit was left out that could have been selected."""
         return self.k < (len(self.step.selected) if self.n_able is None else self.n_able)
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether the rows decided on the selected units: not if all of them were forced in, nor if
+        the number given left none out."""
+        is_every = isinstance(self.choice.k, int) and not self.leaves_out
+        return not is_every and int(self.design.arrays.groups.keep.sum()) < self.k
 
     @property
     def subforest(self) -> WeightedForest | None:

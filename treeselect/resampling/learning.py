@@ -166,10 +166,10 @@ class LearningCurve(Scored):
         if np.isfinite([before["stability"], last["stability"]]).all():
             old, new = f"{before['stability']:.2f}", f"{last['stability']:.2f}"
             moved = f"stayed at {new}" if old == new else f"changed from {old} to {new}"
-            said += (
-                f" The stability index of the selected sets {moved}; larger training sets share"
-                " more rows, which in itself raises the index."
-            )
+            shared = "; larger training sets share more rows, which in itself raises the index"
+            if self.scores.shape[1] == 2 == 2 * len(self.apart):  # of halves
+                shared = ""
+            said += f" The stability index of the selected sets {moved}{shared}."
         return f"{said} {self.score_words}".rstrip()
 
     def __repr__(self) -> str:

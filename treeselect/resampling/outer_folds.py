@@ -51,6 +51,7 @@ class OuterFolds:
         return {
             "scheme": self.folds.words(len(self.splits)),
             "call": result.call.text,
+            "is_chosen": result.is_chosen,
             "seed": seed,
             "library": result.design.library,
         }

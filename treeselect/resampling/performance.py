@@ -468,7 +468,8 @@ class Performance(printing.Summarised, Scored, Stoppable):
     @property
     def _told(self) -> dict[str, Any]:
         """What all that is computed from these predictions says of them."""
-        return {"scheme": self.scheme, "seed": self.seed, "library": self.library}
+        end = f", stopped after {len(self.scores):,} of {self.asked:,} folds" if self.asked else ""
+        return {"scheme": self.scheme + end, "seed": self.seed, "library": self.library}
 
     def plot(
         self,

@@ -45,11 +45,14 @@ class OfFolds(InLibrary):
     seed : int
     call : str
         The call, after that of the fit.
+    is_chosen : bool
+        Whether the rows decided on the terms of the fit.
     """
 
     scheme: str
     seed: int
     call: str = ""
+    is_chosen: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)

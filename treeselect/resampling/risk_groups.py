@@ -193,8 +193,7 @@ class RiskGroups(Summarised, OfFolds):
                 "Risk and survival of the rows of each fold are predicted by a model refitted to"
                 " the selected terms on the other rows. Groups are cut at quantiles of the"
                 " predicted risk.",
-                "The terms were selected on all rows, including those held out here, so the groups"
-                " are further apart than for new rows, above all with many candidate terms.",
+                *((_CHOSEN,) if self.is_chosen else ()),
                 "Relative risk: median of the group relative to the median of all rows. Predicted:"
                 " mean predicted survival at the horizon. Observed: Kaplan-Meier estimate with its"
                 " pointwise 95% interval.",
@@ -204,6 +203,12 @@ class RiskGroups(Summarised, OfFolds):
 
     def __repr__(self) -> str:
         return f"<RiskGroups: {', '.join(self.names)}; {self.scheme}>"
+
+
+_CHOSEN = (
+    "The terms were selected on all rows, including those held out here, so the groups are further"
+    " apart than for new rows, above all with many candidate terms."
+)
 
 
 def _at_risk(spans: FloatArray, at: FloatArray) -> FloatArray:

@@ -76,10 +76,10 @@ class Subgroups(printing.Summarised, Scored):
         Returns
         -------
         frame, in the library of the data
-            ``group``; ``n``, number of rows (or their total weight); ``cases``, the smaller of the
-            numbers of rows of the two classes, or the number of events by the horizon, or of rows;
-            ``score`` of all held-out predictions of the group together, ``ci_low`` and ``ci_high``,
-            its 95% interval; ``predicted`` and ``observed`` mean; ``slope`` and ``intercept`` of
+            ``group``; ``n``, number of rows; ``cases``, the smaller of the numbers of rows of the
+            two classes, or the number of events by the horizon, or of rows; ``score`` of all
+            held-out predictions of the group together, ``ci_low`` and ``ci_high``, its 95%
+            interval; ``predicted`` and ``observed`` mean; ``slope`` and ``intercept`` of
             calibration with their 95% intervals, ``slope_low``, ``slope_high``, ``intercept_low``
             and ``intercept_high``. What is not known is missing: intercepts of times to an event;
             scores, slopes and intercepts of groups whose response does not vary; what is observed
@@ -237,13 +237,14 @@ def by_subgroup(held: HeldOut, column: Any, source: Source, *, seed: int, **told
 def _row(held: HeldOut, seed: int) -> dict[str, float]:
     """The figures of one group."""
     family, mass, risk = held.family, held.mass, held.risk
-    n = cases = float(mass.sum())
+    rows = mass if held.are_copies else 1 / held.times
+    n = cases = float(rows.sum())
     if family.has_times:
         # The cumulative hazard is a relative risk that is comparable between folds.
         risk = -np.log1p(-np.minimum(risk, 1 - 1e-12))
-        cases = float(mass @ (held.y[:, EVENT] * at_least(held.horizon, held.y[:, STOP])))
+        cases = float(rows @ (held.y[:, EVENT] * at_least(held.horizon, held.y[:, STOP])))
     elif family.has_classes:
-        cases = min(float(mass @ held.y), float(mass @ (1 - held.y)))
+        cases = min(float(rows @ held.y), float(rows @ (1 - held.y)))
     drawn = [known_score(family, held.y, risk, m, m) for m in held.drawn(_N_DRAWS, seed)]
     low, high = percentiles(drawn, (0.025, 0.975))
     known = recalibration(held)

@@ -22,9 +22,10 @@ from treeselect.results.citation import (
     limitations,
     methods_text,
     of_model,
+    response_words,
     versions_text,
 )
-from treeselect.results.summary import few_rows_note, summarise
+from treeselect.results.summary import few_rows_note, rows_note, summarise
 from treeselect.results.tables import missing_counts
 
 TO_ADD = "To add: "
@@ -94,7 +95,7 @@ def _content(
 
 def _items(fit: Fit, cited: Citation, performance: Performance | None) -> Iterator[Item]:
     design, data = fit.design, dict(summarise(fit).facts)["Data"]
-    response, rows = design.response, design.rows
+    response = design.response
     names = [spec.term.name for spec in design.spec.terms]
     candidates = f"{len(names):,} candidate terms: {listing(names, most=20)}."
     chosen = enumeration(list(fit.selected)) if fit.selected else "none"
@@ -121,14 +122,17 @@ def _items(fit: Fit, cited: Citation, performance: Performance | None) -> Iterat
     yield "12b", "Predictors in the model", _columns(fit)
     yield "12c", "Model building", methods_text(fit, performance)
     yield "12d", "Clusters", _clusters(fit)
-    measures = f"{TO_ADD}`calibration()` and `decision_curve()` of `fit.performance()`."
-    yield "12e", "Performance measures", f"{response.family.score_name}. {measures}"
+    several = len(response.classes) > 2
+    has_risks = response.follow_up is not None or len(response.classes) == 2
+    measures = f"`calibration()`{' and `decision_curve()`' * has_risks} of `fit.performance()`."
+    yield "12e", "Performance measures", f"{response.family.score_name}. {TO_ADD}{measures}"
     yield "12f", "Updating", f"None. {TO_ADD}if the model was updated after validation."
     yield "12g", "Predictions", "`fit.predict(new)`, also of a saved model."
     balance = "The method does not balance" if response.classes else "There are no"
     weights = " ".join(["", *(f"{name}: {value}." for name, value in design.weights_facts)])
     yield "13", "Class imbalance", f"{balance} classes.{weights}"
-    yield "14", "Fairness", f"{TO_ADD}what was done; `performance().by(column)` compares groups."
+    compares = "" if several else "; `performance().by(column)` compares groups"
+    yield "14", "Fairness", f"{TO_ADD}what was done{compares}."
     yield "15", "Model output", f"{_output(fit)} {TO_ADD}thresholds, with reasons."
     yield "16", "Development and evaluation", f"{TO_ADD}differences between their data."
     yield "17", "Ethics", f"{TO_ADD}approval, consent."
@@ -137,16 +141,16 @@ def _items(fit: Fit, cited: Citation, performance: Performance | None) -> Iterat
     others = f"{TO_ADD}funding, conflicts, protocol, registration, where data and code are."
     yield "18", "Open science", f"{known} {others}"
     yield "19", "Involvement", f"{TO_ADD}of patients and the public."
-    used = f"{rows.used:,} rows used, {rows.no_response:,} left out without a response."
-    used += " `fit.data.describe()` is the table of characteristics."
+    used = f"{rows_note(fit)} `fit.data.describe()` is the table of characteristics."
     yield "20", "Participants, flow", f"{used} {TO_ADD}flow, follow-up."
-    yield "21", "Model development", f"{rows.used:,} rows; {response.family_text}."
+    yield "21", "Model development", f"{response.name}: {response_words(fit)}."
     final = f"{len(fit.selected):,} of {len(names):,} terms: {chosen}. The final model is"
     final += f" {fit.model.description}."
     file = f'{TO_ADD}the model file, `fit.save(path)`, or `fit.refit("glm").regression_table()`.'
     yield "22", "Model specification", f"{final} {file}"
     yield "23a", "Model performance", score
-    yield "23b", "Heterogeneity", f"{TO_ADD}`performance().by(column)` by site or subgroup."
+    by = "performance" if several else "`performance().by(column)`"
+    yield "23b", "Heterogeneity", f"{TO_ADD}{by} by site or subgroup."
     yield "24", "Model updating", f"None. {TO_ADD}if there was any."
     yield "25", "Interpretation", f"{TO_ADD}in the light of objectives and other models."
     yield "26", "Limitations", f"{' '.join(limitations(fit, performance))} {TO_ADD}further ones."

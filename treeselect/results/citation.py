@@ -41,11 +41,10 @@ HEINZE = Reference(
 def limitations(fit: Fit, performance: Performance | None) -> tuple[str, ...]:
     """Sentences, the most serious first."""
     n_selected, n_terms = len(fit.selected), len(fit.design.spec.terms)
-    n_kept = int(fit.design.arrays.groups.keep.sum())
     said = [few_events(fit)]
     if n_selected == 0:
         said.append("The absence of selected terms is not evidence that no term matters.")
-    elif fit.leaves_out and n_kept < fit.k:
+    elif fit.leaves_out and fit.is_chosen:
         said += [
             _score(fit, performance),
             _others(fit),
@@ -71,8 +70,6 @@ def few_events(fit: Fit) -> str:
     elif counts := class_counts(fit):
         label, count = counts[0]
         what = f"rows of the class {label}"
-    elif response.classes:
-        return ""
     else:
         count, what = fit.design.rows.used, "rows"
     if count >= FEW * n_terms:
@@ -303,7 +300,7 @@ def _what(fit: Fit) -> str:
         candidates = f"{n_units:,} candidate {noun(fit, n_units)} ({n_terms:,} terms)"
     options = options_text(method.changed())
     return (
-        f"Terms predicting {fit.design.response.name} ({_response(fit)}) were selected from"
+        f"Terms predicting {fit.design.response.name} ({response_words(fit)}) were selected from"
         f" {candidates} by {method.title}{_cited(fit)}, with {options or 'default options'}."
     )
 
@@ -317,7 +314,8 @@ def _cited(fit: Fit) -> str:
     return f" [{after}{'; '.join(reference.short for reference in method.references)}]"
 
 
-def _response(fit: Fit) -> str:
+def response_words(fit: Fit) -> str:
+    """The kind of the response, with its rows, and those of a class or with an event."""
     response, counts, used = fit.design.response, class_counts(fit), fit.design.rows.used
     classes, n = response.classes, f"{used:,} row{'' if used == 1 else 's'}"
     if response.follow_up is not None:
@@ -326,8 +324,6 @@ def _response(fit: Fit) -> str:
     if len(classes) == 2 and counts:
         count = dict(counts)[str(classes[1])]
         return f"binary; {count:,} of {n} with {response.name} = {classes[1]}"
-    if len(classes) == 2:
-        return f"binary; {n}"
     if classes:
         least = f", the smallest with {counts[0][1]:,} rows" if counts else ""
         ordered = "ordered " if response.family.is_ordered else ""

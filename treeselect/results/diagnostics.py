@@ -101,7 +101,7 @@ class Diagnostics(Summarised):
     fitted: FittedTerms
     labels: dict[str, str]  # labels of terms in print
     seed: int
-    is_selected: bool = True  # whether any term was not forced in
+    is_chosen: bool = True  # whether the rows decided on the terms
     library: str = "pandas"
 
     def _content(self) -> SummaryContent:
@@ -341,7 +341,7 @@ def _held_out(
 
 
 def diagnose(
-    found: FittedTerms, data: ModelData, folds: object, seed: int, library: str
+    found: FittedTerms, data: ModelData, folds: object, seed: int, is_chosen: bool, library: str
 ) -> Diagnostics:
     """See ``GlmFit.diagnostics``."""
     n_folds = check_count("folds", folds, least=2, most=1000)
@@ -363,7 +363,7 @@ def diagnose(
     return Diagnostics(
         table, terms, diagnostics.interaction_tests(found), hazards, scores, forest, gap,
         recalibration(held, law), held, found, shown_names(data), seed,
-        not data.arrays.groups.keep.all(), library,
+        is_chosen, library,
     )  # fmt: skip
 
 
@@ -423,7 +423,7 @@ def _notes(own: Diagnostics) -> Iterator[str]:
         "Wider by: how many times as wide intervals are as if the term were uncorrelated with the"
         " others (the root of order 2 df of GVIF)."
     )
-    if own.is_selected:
+    if own.is_chosen:
         yield (
             "All rows selected the terms, so held-out scores are a little too good;"
             " `performance()` repeats the selection."

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-FORCED_IN = (
-    "All candidate terms were forced in, so these p-values and intervals are not affected by a"
-    " selection."
+UNAFFECTED = (
+    "No selection affects these p-values and intervals: all terms were forced in, or the number"
+    " given left none out."
 )
 
 _STATISTICS = {
@@ -282,12 +282,13 @@ class GlmFit(Summarised, Predicting, InPapers):
         """
         assert self.predictor is not None
         seed = self.seed if seed is None else read_seed(seed)
-        return diagnose(self._terms(), self.predictor.design, folds, seed, self.library)
+        is_chosen, here = self._caution == SELECTED_HERE, self.predictor.design
+        return diagnose(self._terms(), here, folds, seed, is_chosen, self.library)
 
     @property
     def _caution(self) -> str:
         """How the selection affects p-values."""
-        return FORCED_IN if FORCED_IN in self.content.notes else SELECTED_HERE
+        return UNAFFECTED if UNAFFECTED in self.content.notes else SELECTED_HERE
 
     def anova(self) -> tests.TermTests:
         """Sequential tests of terms, as R's ``anova(fit)``: each term given those before it.

@@ -39,7 +39,7 @@ from treeselect.models.model import baseline_of
 from treeselect.printing import SummaryContent
 from treeselect.resampling.fit import Fit
 from treeselect.resampling.folds import in_own_groups
-from treeselect.results.linear_model import FORCED_IN, GlmFit
+from treeselect.results.linear_model import UNAFFECTED, GlmFit
 from treeselect.results.linear_predictor import SELECTED_HERE, linear_predictor
 from treeselect.running.machine import memory_errors, warn
 from treeselect.running.parallel import workers_for
@@ -224,7 +224,7 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
         columns=coefficients.table_head(fit, 0.95),
         rows=(),
         notes=(
-            FORCED_IN if data.arrays.groups.keep.all() else NOT_VALID,
+            *([NOT_VALID if result.is_chosen else UNAFFECTED] if result.selected else []),
             *group_notes(groups_name, data, [fit]),
             *fit.problems,
             *([_SPLINES] if splines else []),

@@ -128,7 +128,7 @@ def score_fact(result: Fit) -> tuple[str, str]:
         score = f"{plain_score(glance['train_score'])} {rows}"
         if result.step.cut_from is not None:
             score += f", for the {count_text(result.step.cut_from)} {noun(result)} before the cut"
-        if is_selected_on_its_rows(result):
+        if result.leaves_out and result.is_chosen:
             score += f" (optimistic: the {noun(result)} were selected on the same rows)"
     return str(glance["score"]), score
 
@@ -140,11 +140,6 @@ def reference_facts(result: Fit) -> tuple[tuple[str, str], ...]:
         return ()
     full, null = plain_score(scores.full_mean), plain_score(scores.mean[0])
     return (("All or none", f"{full} with all {n:,} {noun(result, n)}, {null} with none"),)
-
-
-def is_selected_on_its_rows(result: Fit) -> bool:
-    """Whether the rows of the training score chose some units and left out others."""
-    return result.leaves_out and int(result.design.arrays.groups.keep.sum()) < result.k
 
 
 def method_words(method: Method) -> str:
@@ -263,7 +258,7 @@ def _purpose_notes(result: Fit) -> list[str]:
             "Minimal selection: a small set that predicts well, not every relevant term. An"
             " unselected term may carry much the same information as a selected one."
         )
-        return [minimal] * is_selected_on_its_rows(result)
+        return [minimal] * (result.leaves_out and result.is_chosen)
     n_rounds = len(decisions.history)
     said = (
         f"Decisions after {n_rounds} round{'' if n_rounds == 1 else 's'}:"

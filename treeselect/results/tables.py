@@ -190,14 +190,10 @@ def selected_first(table: pd.DataFrame, length: int, most: int) -> pd.DataFrame:
 
 
 def class_counts(fit: Fit) -> tuple[tuple[str, int], ...]:
-    """Rows of each class, the fewest first; none for numbers, and without the data."""
+    """Rows of each class, the fewest first; none for numbers."""
     response = fit.design.response
-    if not (response.classes and fit.design.has_data):
-        return ()
-    copies = fit.design.row_weights.copies
-    count = np.bincount(response.y.astype(np.int64), copies, len(response.classes))
-    order = np.argsort(count, kind="stable")
-    return tuple((str(response.classes[i]), int(count[i])) for i in order)
+    counted = zip(map(str, response.classes), response.counts, strict=False)
+    return tuple(sorted(counted, key=lambda own: own[1]))
 
 
 def missing_counts(fit: Fit) -> tuple[list[tuple[str, int]], int]:

@@ -14,6 +14,7 @@ from treeselect.engine.rounding import slack
 from treeselect.models.linear.data import FIRTH, GAMMA, NEGATIVE_BINOMIAL, ORDINAL, TWEEDIE
 from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.likelihood import fit_slope
+from treeselect.printing import signed
 from treeselect.quiet import own_filters
 
 Facts = tuple[tuple[str, str], ...]
@@ -46,8 +47,8 @@ def fit_facts(fit: LinearFit, family: str, *, are_copies: bool) -> Facts:
         df = f"{found['df_resid']:,.0f} degrees of freedom"
         facts.append(("Residual s.e.", f"{found['sigma']:.4g} on {df}"))
     if "r2" in found:
-        adjusted = f", adjusted {found['adj_r2']:.3f}" if "adj_r2" in found else ""
-        facts.append(("R-squared", f"{found['r2']:.3f}{adjusted}"))
+        adjusted = f", adjusted {signed(found['adj_r2'], '.3f')}" if "adj_r2" in found else ""
+        facts.append(("R-squared", f"{signed(found['r2'], '.3f')}{adjusted}"))
     if "deviance" in found:
         said = f"{found['deviance']:,.2f}{_on(found, 'df_resid')}"
         if "null_deviance" in found:
