@@ -42,7 +42,7 @@ METHOD_OPTIONS = split({
     "threshold": "0.0; 0.1; 1.0", "kind": "'unbiased'; 'mdi'; 'permutation'",
     "step": "0.2; 0.5; 0.9", "share": "0.5; 0.1", "level": "0.01; 0.05; 0.5", "max_rounds": "5; 8",
     "unexplained": "None; 0.9; 0.1; 1e-9; 1.0", "margin": "1.0; 0.0; 10.0",
-    "time_limit": "1.0; None",
+    "time_limit": "0.2; None",
     "refine": "True; False", "correction": "'bonferroni'; 'bh'",
     "scheme": "'difference'; 'quotient'", "n_bins": "2; 10; 3", "delta": "0.0; 0.1; 0.9",
     "block_size": "5; None; 20", "n_shuffles": "1; 2", "C": "1.0; 0.01; 100.0",
@@ -181,7 +181,7 @@ def _method_options(rng: random.Random, method: str) -> dict[str, str]:
         name: rng.choice(OWN_OPTIONS.get((method, name), METHOD_OPTIONS[name])) for name in names
     }
     if found.get("best_subset") == "True":
-        found["time_limit"] = "1.0"
+        found["time_limit"] = "0.2"
     if found.get("sketch", "None") == "None":
         found.pop("sketch_kind", None)
     return found
