@@ -282,6 +282,9 @@ def test_a_dot_stands_for_the_old_side(old, new, found):
 def test_what_is_no_formula(new):
     with pytest.raises(FormulaError):
         updated_formula("y ~ a", new)
+    with pytest.raises(FormulaError) as caught:
+        updated_formula("y ~ a", "x" * 10_000)
+    assert len(str(caught.value)) < 500
 
 
 # --- formulas of R get a hint, and what the hint says to write works ------------------------------

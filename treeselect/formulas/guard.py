@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Collection, Mapping, Sequence
 from itertools import takewhile
 
-from treeselect.errors import FormulaError, quoted
+from treeselect.errors import FormulaError, quoted, shortened
 from treeselect.formulas.checks import (
     LONGEST_TEXT,
     Fault,
@@ -264,7 +264,8 @@ def _sides(formula: str) -> tuple[str, str]:
     parts = plain.code.split("~")
     if len(parts) != 2:
         raise FormulaError(
-            f"`formula` must have one `~`, such as `~ . - age` or `log(.) ~ .`.\n  Found: {formula}"
+            "`formula` must have one `~`, such as `~ . - age` or `log(.) ~ .`.\n"
+            f"  Found: {shortened(formula)}"
         )
     left, right = (plain.restore(part).strip() for part in parts)
     return left, right
