@@ -325,7 +325,8 @@ def kind_of(column: Numbers | Labels) -> str:
 def read_learned(
     frame: pd.DataFrame, name: str, learned: str, levels: tuple[Any, ...]
 ) -> Numbers | Labels:
-    """The same, given its kind and, of categories, its levels, which may be numbers."""
+    """A column of new data, given the kind that it had in the data of the fit and, of categories,
+    their levels, which may be numbers."""
     try:
         column = read_column(frame[name], name)
     except DataError as error:

@@ -103,7 +103,7 @@ def refit_estimator(
 
     coded, rows, family = problem.columns, weights.rows, problem.family
     assert coded is not None
-    share = weights.values[rows] / weights.values.sum()  # sums of huge numbers overflow
+    share = weights.values[rows].astype(np.float64)
     own = np.flatnonzero(selected[coded.groups.ids])
     order = np.argsort(problem.groups.ranks(seed)[coded.groups.ids[own]], kind="stable")
     twin = estimators.seeded(estimator.unfitted, seed)
@@ -157,6 +157,7 @@ def _coding(
         made = made[:, : 0 if gaps.all() else 2]
     if not made.shape[1]:
         return ColumnCoding(np.zeros((256, 0)), is_number)
+    share = share / share.sum()  # sums of huge numbers overflow
     mean = np.average(made, axis=0, weights=share)
     table = mean + by_code_of(codes, made - mean, share, is_number)
     if is_number and passes:

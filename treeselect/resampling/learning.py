@@ -166,9 +166,9 @@ class LearningCurve(Scored):
         if np.isfinite([before["stability"], last["stability"]]).all():
             old, new = f"{before['stability']:.2f}", f"{last['stability']:.2f}"
             moved = f"stayed at {new}" if old == new else f"changed from {old} to {new}"
+            are_halves = self.scores.shape[1] == 2 and len(self.apart) == 1
             shared = "; larger training sets share more rows, which in itself raises the index"
-            if self.scores.shape[1] == 2 == 2 * len(self.apart):  # of halves
-                shared = ""
+            shared = "" if are_halves else shared
             said += f" The stability index of the selected sets {moved}{shared}."
         return f"{said} {self.score_words}".rstrip()
 

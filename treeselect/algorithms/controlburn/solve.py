@@ -32,6 +32,7 @@ from treeselect.engine.sparse.path import (
 )
 from treeselect.engine.sparse.weights import SparseForest, TreeColumns, WeightedTrees
 from treeselect.engine.tree.nodes import LEAF, Trees, group_gains
+from treeselect.engine.tree.target import relative
 from treeselect.engine.tree.used_groups import SplitPenalty
 from treeselect.errors import MethodError, did_you_mean, listing, near, quoted, said_by
 from treeselect.models.importing import ImportedBins, import_forest
@@ -267,7 +268,7 @@ def grown_pool(
     """The trees of several independent forests, and whether all of them converged."""
     problem, weight, seed = task.problem, task.weight, task.seed
     if not task.weights.are_copies:
-        weight = weight / weight[weight > 0].mean()  # a leaf has one more row of weight 1
+        weight = relative(weight)  # a leaf has one more row of weight 1
     base, rank = problem.constant(weight), problem.groups.ranks(seed)
     penalty = _tree_penalty(problem, weight, tree_cost) if tree_cost > 0 else None
 
