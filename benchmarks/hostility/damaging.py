@@ -20,7 +20,9 @@ def damage(original: bytes, changes: list[dict[str, Any]]) -> bytes:
     for change in changes:
         rng = random.Random(change["seed"])
         with contextlib.suppress(Exception):
-            original = _value(original, change, rng)
+            document = read_content(original)
+            change_value(document, change, rng)
+            original = write_content(document)
     return original
 
 
@@ -50,8 +52,8 @@ def place(document: Any, change: dict[str, Any]) -> tuple[str, Any, Any]:
     return all_of_it[int(change["at"] * len(all_of_it))]
 
 
-def _value(data: bytes, change: dict[str, Any], rng: random.Random) -> bytes:
-    document = read_content(data)
+def change_value(document: Any, change: dict[str, Any], rng: random.Random) -> None:
+    """Change one value of the content of a document."""
     _, holder, key = place(document, change)
     old, how = holder[key], change["how"]
     if how in ("drop", "gone"):
@@ -67,7 +69,6 @@ def _value(data: bytes, change: dict[str, Any], rng: random.Random) -> bytes:
         holder[key] = copy.deepcopy(other[name])
     else:
         holder[key] = eval(change["value"])
-    return write_content(document)
 
 
 def _changed(array: Any, how: str, rng: random.Random) -> Any:

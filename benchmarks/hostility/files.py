@@ -151,19 +151,24 @@ def run(plan: Plan, folder: Path) -> Outcome:
     damaged = damage(original, plan["changes"])
     if damaged == original:
         return Outcome(VOID)
+    return used(damaged, plan["then"], folder)
+
+
+def used(data: bytes, uses: list[str], folder: Path) -> Outcome:
+    """Load a file and use it."""
     path = folder / "damaged.treeselect"
-    path.write_bytes(damaged)
+    path.write_bytes(data)
     with streams():
-        found = judge(_use, plan, path, folder)
+        found = judge(_use, uses, path, folder)
     for name in ("damaged.treeselect", "page.html", "copy.treeselect"):
         (folder / name).unlink(missing_ok=True)
     return found
 
 
-def _use(plan: Plan, path: Path, folder: Path) -> str:
+def _use(uses: list[str], path: Path, folder: Path) -> str:
     fit = treeselect.load(path)
     page, again = folder / "page.html", folder / "copy.treeselect"
-    for use in plan["then"]:
+    for use in uses:
         space = {
             "fit": fit, "data": data(), "page": page, "copy": again,
             "TERM": fit.selected[0] if fit.selected else "x",
