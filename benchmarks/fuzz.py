@@ -296,8 +296,8 @@ def at_door(door: str, minutes: float, seed: int, results: Path) -> dict[str, An
         print(f"{door}: {len(part)} x {signature!a}: {part.iloc[0]['message']!a}")
     signatures = {find["signature"] for find in finds}
     return {
-        "door": door, "seed": seed, "CPU min": round((spent() - used) / 60), "inputs": runs, "branches": reached,
-        "kept": len(kept(door)), "kinds of failure": len(signatures), "ends": max(ended - 1, 0),
+        "door": door, "seed": seed, "CPU min": round((spent() - used) / 60), "inputs": runs,
+        "branches": reached, "kept": len(kept(door)), "kinds of failure": len(signatures), "ends": max(ended - 1, 0),
     }  # fmt: skip
 
 

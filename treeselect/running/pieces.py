@@ -360,7 +360,7 @@ _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 # Values are decomposed into arrays, numbers and texts, all of which enter the number. It does not
 # depend on memory addresses or the process, so that the next run of a script finds saved work.
 
-LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "statsmodels", "cvxpy", "highspy")
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "statsmodels", "cvxpy")
 """Libraries whose version may change results."""
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import coo_array, vstack
 
-from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
+from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.rounding import first_smallest
 from treeselect.engine.sparse.weights import SparseForest, WeightedTrees
 
@@ -170,8 +171,6 @@ def _lam_of(seen: _Seen) -> float:
 _GAP = 1e-4
 """Relative difference of value and bound that is taken for none."""
 
-_OPTIONS = {"output_flag": False, "threads": 1, "random_seed": 0, "mip_rel_gap": _GAP / 10}
-
 
 class BestSubset(NamedTuple):
     """The best set that was found, the solution on the trees that use its groups only, its v, and a
@@ -275,36 +274,21 @@ class _Master:
     solver's tolerances are absolute."""
 
     def __init__(self, values: SubsetValues, keep: BoolArray, k: int, every: BoolArray) -> None:
-        import highspy
-
         self._values = values
         self._kinds, kind = np.unique(values.uses, axis=0, return_inverse=True)
         self._kind = kind.ravel()
         self._low = values.of(every).value
         self._range = max(values.of(keep).value - self._low, 1e-300)
         self._n_groups, n_kinds = len(keep), len(self._kinds)
-        self._none = highspy.kHighsInf
-        self._solver = highspy.Highs()
-        for option, value in _OPTIONS.items():
-            self._solver.setOptionValue(option, value)
-        for kept in keep:
-            self._solver.addVar(float(kept), 1.0)
-        whole = [highspy.HighsVarType.kInteger] * self._n_groups
-        at = np.arange(self._n_groups)
-        self._solver.changeColsIntegrality(self._n_groups, at.astype(np.int32), np.array(whole))
-        for _ in range(n_kinds):
-            self._solver.addVar(0.0, 1.0)
-        self._solver.addVar(0.0, self._none)
-        self._last = self._n_groups + n_kinds
-        self._solver.changeColCost(self._last, 1.0)
-        self._add_row(-self._none, k, at, np.ones(self._n_groups))
-        for number, groups in enumerate(self._kinds):  # s <= z for each group of the kind
-            for group in np.flatnonzero(groups):
-                pair = np.array([self._n_groups + number, group])
-                self._add_row(-self._none, 0.0, pair, np.array([1.0, -1.0]))
-
-    def _add_row(self, low: float, high: float, at: IntArray, values: FloatArray) -> None:
-        self._solver.addRow(low, high, len(at), at.astype(np.int32), values)
+        self._is_group = np.arange(self._n_groups + n_kinds + 1) < self._n_groups
+        self._least = np.concatenate([keep, np.zeros(n_kinds + 1)])
+        number, group = np.nonzero(self._kinds)  # s <= z for each group of the kind
+        pair, ones = np.arange(len(group)), np.ones(len(group))
+        shape = len(group), len(self._least)
+        allowed = coo_array((ones, (pair, group)), shape)
+        allowed -= coo_array((ones, (pair, self._n_groups + number)), shape)
+        self._rows: list[Any] = [-1.0 * self._is_group[np.newaxis], allowed]
+        self._lows = [-float(k), *np.zeros(len(group))]
 
     def add(self, groups: BoolArray) -> None:
         """Add the cut at a set."""
@@ -312,19 +296,20 @@ class _Master:
         worth = np.maximum(found.correlation, 0.0) ** 2 / (2 * self._values.ridge) / self._range
         by_kind = np.bincount(self._kind, weights=worth, minlength=len(self._kinds))
         allowed = ~self._kinds[:, ~groups].any(axis=1)
-        self._add_row(
-            (found.value - self._low) / self._range + float(by_kind @ allowed),
-            self._none,
-            np.arange(self._n_groups, self._last + 1),
-            np.concatenate([by_kind, [1.0]]),
-        )
+        self._rows.append(np.concatenate([np.zeros(self._n_groups), by_kind, [1.0]])[None])
+        self._lows.append((found.value - self._low) / self._range + float(by_kind @ allowed))
 
     def propose(self, seconds: float) -> tuple[BoolArray | None, float]:
         """The best set under the cuts, None if time ran out, and a lower bound."""
-        self._solver.setOptionValue("time_limit", self._solver.getRunTime() + seconds)
-        self._solver.run()
-        info, found = self._solver.getInfo(), self._solver.getSolution()
-        bound = max(float(info.mip_dual_bound), 0.0) * self._range + self._low
-        if not found.value_valid:
-            return None, bound
-        return np.array(found.col_value[: self._n_groups]) > 0.5, bound
+        from scipy.optimize import Bounds, LinearConstraint, milp
+
+        is_v = np.arange(len(self._least)) == len(self._least) - 1
+        found = milp(
+            is_v,
+            integrality=self._is_group,
+            bounds=Bounds(self._least, np.where(is_v, np.inf, 1.0)),
+            constraints=LinearConstraint(vstack(self._rows), self._lows),
+            options={"time_limit": seconds, "mip_rel_gap": _GAP / 10},
+        )
+        bound = max(found.mip_dual_bound or 0.0, 0.0) * self._range + self._low
+        return (None if found.x is None else found.x[self._is_group] > 0.5), bound
