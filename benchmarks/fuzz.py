@@ -297,7 +297,8 @@ def at_door(door: str, minutes: float, seed: int, results: Path) -> dict[str, An
     signatures = {find["signature"] for find in finds}
     return {
         "door": door, "seed": seed, "CPU min": round((spent() - used) / 60), "inputs": runs,
-        "branches": reached, "kept": len(kept(door)), "kinds of failure": len(signatures), "ends": max(ended - 1, 0),
+        "branches": reached, "kept": len(kept(door)), "kinds of failure": len(signatures),
+        "ends": ended - 1,
     }  # fmt: skip
 
 

@@ -78,6 +78,9 @@ if TYPE_CHECKING:
 _LARGEST = 1e72
 """Largest response; with larger numbers, computed values would not be finite."""
 
+_WORST = _LARGEST**2
+"""Largest score: a mean squared error."""
+
 _NEAR = 1e-6
 """Largest deviation of a sum of shares from 1."""
 
@@ -133,9 +136,9 @@ def restored(saved: SavedFit, *, trusted: bool) -> Fit:
         scores, full, spared = saved.scores.scores, saved.scores.full, saved.scores.spared
         largest = max(step.size for step in steps)
         check("scores", scores.ndim == 2, len(scores) > 1, scores.shape[1:] > (largest,))
-        known_sizes = np.isfinite(scores).all(axis=0) | np.isnan(scores).all(axis=0)
+        known_sizes = (np.abs(scores) <= _WORST).all(axis=0) | np.isnan(scores).all(axis=0)
         check("scores", known_sizes.all(), spared is None or min(spared) > 0)
-        is_full = full is None or (full.shape == (len(scores),) and np.isfinite(full).all())
+        is_full = full is None or (full.shape == (len(scores),) and (np.abs(full) <= _WORST).all())
         check("scores", is_full, 1 <= saved.scores.repeats <= len(scores))
     if p_values is not None:
         check(what, p_values.shape == (steps[-1].size + 1,))
@@ -447,7 +450,7 @@ def _steps(saved: SavedPath, n_groups: int) -> tuple[Step, ...]:
     check(what, selected.shape == found.shape, saved.importance.shape == (selected.sum(),))
     # A score may be missing (a user-defined one may be undefined for a constant), and so is the
     # tuning parameter of a set beyond a path's end.
-    check(what, not np.isnan(tuning).all(), not np.isinf(score).any())
+    check(what, not np.isnan(tuning).all(), not (np.abs(score) > _WORST).any())
     found[selected] = saved.importance
     check(what, _are_shares(found))
     if saved.decisions is not None:
