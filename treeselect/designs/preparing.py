@@ -208,7 +208,8 @@ def prepare(
         raise OptionError(
             "`offset` needs a single linear predictor, but a response of more than two classes has"
             f" one for each class.\n  Found: {response.family.n_classes} classes in"
-            f" {quoted(response.name)}."
+            f" {quoted(response.name)}.\n  Compare one class with the others, as in `I(kind == 'a')"
+            " ~ .`, or leave out `offset`."
         )
     design, spec, notes = build_design(
         parsed, used, units, own.values, new_levels=request.new_levels, edges=drawn.edges
