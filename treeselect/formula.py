@@ -151,7 +151,6 @@ def _numbered(tokens: Sequence[Token], names: Identifiers, text: str) -> list[To
 
 
 def _tokens(unquoted: Unquoted, text: str) -> list[Token]:
-    """Our records of formulaic's tokens."""
     found, code = [], unquoted.code
     try:
         for token in tokenize(code):
@@ -357,7 +356,6 @@ class FormulaicMatrix:
 
     @property
     def without_rows(self) -> FormulaicMatrix:
-        """The same without its rows."""
         return replace(self, matrix=self.matrix.iloc[:0].copy())
 
     @property

@@ -536,7 +536,6 @@ class Uncertainties:
 
 
 def uncertainties(problem: Problem, weights: RowWeights, n_bins: int) -> Uncertainties:
-    """The symmetrical uncertainties of a problem, from the rows with weight."""
     rows, mass = row_mass(weights)
     units = range(len(problem.groups.names))
     cells = [unit_cells(problem.data, g, rows, mass, n_bins) for g in units]

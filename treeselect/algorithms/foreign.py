@@ -147,7 +147,6 @@ class ForeignSelector(RefinedMethod):
 
     @property
     def note(self) -> str:
-        """How terms were passed to the selector."""
         scale = "all columns standardised" if self.standardise else "no column standardised"
         return (
             f"{self.name} was fitted to coded columns: missing numbers set to the median, with an"
@@ -186,7 +185,6 @@ class ForeignSelector(RefinedMethod):
 
     @property
     def label(self) -> str:
-        """The call that creates the selector, and changed options."""
         changed = self.changed()
         whole = changed.pop("selector")
         return ", ".join([str(whole), *(f"{name}={value!r}" for name, value in changed.items())])
@@ -304,7 +302,6 @@ class ForeignSelector(RefinedMethod):
 
 
 def foreign_selector(selector: Any) -> ForeignSelector:
-    """The method for a copy of a selector."""
     if not looks_like_selector(selector):
         raise not_a_method(selector)
     return ForeignSelector(copy_of(selector))

@@ -319,7 +319,6 @@ class Method:
 
 
 def is_method(value: object) -> TypeIs[Method]:
-    """Whether it is an instance of a method, not a class."""
     return isinstance(value, Method)
 
 
@@ -362,14 +361,12 @@ REFITS: dict[str, Callable[..., TreeModel]] = {
 
 
 def refit_by(model: FinalModel | Estimator) -> Callable[..., TreeModel]:
-    """What fits a final model."""
     if isinstance(model, Estimator):
         return partial(refit_estimator, estimator=model)
     return REFITS[model]
 
 
 def model_words(model: FinalModel | Estimator, family: Family) -> str:
-    """A final model in words, as a noun phrase."""
     if isinstance(model, Estimator):
         return estimator_words(model)
     if model in ("glm", "gam"):
@@ -469,7 +466,6 @@ def _checked(steps: Iterable[Step], method: Method, task: Task) -> Iterator[Step
 
 
 def _check_units(where: str, name: str, values: Any, kind: str, n: int) -> None:
-    """Raise a MethodError unless there is one value of a kind per unit."""
     fits = isinstance(values, np.ndarray) and values.shape == (n,) and values.dtype.kind == kind
     if not fits or not np.isfinite(values).all():
         words = "True or False" if kind == "b" else "a finite number"
@@ -480,7 +476,6 @@ def _check_units(where: str, name: str, values: Any, kind: str, n: int) -> None:
 
 
 def same(value: Any, default: Any) -> bool:
-    """Whether a value is the default."""
     try:
         return bool(value == default)
     except ValueError:  # of arrays

@@ -39,22 +39,18 @@ _LARGEST = 1e150
 
 
 def integer(**bounds: Any) -> dict[str, Any]:
-    """Metadata of a field for whole numbers; bounds as of :func:`check_integer`."""
     return by(check_integer, **bounds)
 
 
 def number(**bounds: Any) -> dict[str, Any]:
-    """Metadata of a field for finite numbers; bounds as of :func:`check_number`."""
     return by(check_number, **bounds)
 
 
 def choice(*allowed: str | None) -> dict[str, Any]:
-    """Metadata of a field for one of some words."""
     return by(check_choice, allowed=allowed)
 
 
 def flag() -> dict[str, Any]:
-    """Metadata of a field for True or False."""
     return by(check_flag)
 
 
@@ -148,14 +144,12 @@ def check_choice(method: object, option: str, allowed: Sequence[str | None]) -> 
 
 
 def refuse_together(method: object, *, way: str, **values: str) -> None:
-    """Raise a MethodError if all these options have these values."""
     if all(getattr(method, option) == value for option, value in values.items()):
         said = " and ".join(f"`{option}={value!r}`" for option, value in values.items())
         raise MethodError(f"{type(method).__name__} can't have {said} together.\n  {way}")
 
 
 def refuse_costs(method: object, groups: FeatureGroups) -> None:
-    """Raise a MethodError if any cost differs from 1."""
     if (groups.item_costs != 1).any():
         raise MethodError(
             f"{type(method).__name__} can't take `costs` into account.\n"

@@ -127,7 +127,6 @@ def find_method(method: Any, options: Mapping[str, Any]) -> Method:
 
 
 def method_text(method: Any) -> Any:
-    """A method as it would be typed, a selector as the call that creates it."""
     if isinstance(method, str):
         return str(method)  # a plain str, not numpy's
     return method if is_method(method) else _Typed(text_of(method))
@@ -252,7 +251,6 @@ def _advice(option: str, known: list[str]) -> str:
 
 
 def _try_defaults(kind: type[Any]) -> None:
-    """Raise a MethodError unless every option has a default."""
     needed = [
         field.name
         for field in dataclasses.fields(kind)
@@ -275,7 +273,6 @@ def _declared(name: str) -> type[Method] | None:
 
 
 def _all_declared() -> dict[str, type[Method]]:
-    """All of them by name, including declared ones."""
     for point in _announced():
         if point.name in METHODS:
             raise MethodError(
@@ -296,7 +293,6 @@ def _package(point: metadata.EntryPoint) -> str:
 
 
 def _loaded(points: list[metadata.EntryPoint]) -> type[Method]:
-    """The class that an entry point names."""
     first = points[0]
     if len({point.value for point in points}) > 1:
         packages = " and ".join(_package(point).removeprefix("The package ") for point in points)

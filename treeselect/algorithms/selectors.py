@@ -47,7 +47,6 @@ class Words:
 
     @property
     def references(self) -> tuple[Reference, ...]:
-        """That of scikit-learn, for its selectors."""
         return (SCIKIT_LEARN,) if self.paper == SCIKIT_LEARN.text else ()
 
 
@@ -62,7 +61,6 @@ def looks_like_selector(value: object) -> bool:
 
 
 def not_a_method(found: object) -> MethodError:
-    """The error for what is neither a method nor a selector."""
     what = type(found).__name__
     advice = "It has no `get_support()`." if answer(found, "fit") is not None else ""
     if isinstance(found, type):
@@ -82,7 +80,6 @@ def _has(value: object, method: str) -> bool:
 
 
 def size_parameter(selector: Any) -> str | None:
-    """The parameter for the number of columns, if there is one."""
     last = last_step(selector)
     known = last.get_params(deep=False) if hasattr(last, "get_params") else {}
     return next((name for name in SIZES if name in known), None)
@@ -147,7 +144,6 @@ class ColumnSearch:
         self._arriving = np.arange(x.shape[1])  # at the last step, as far as is known
 
     def own(self) -> Support:
-        """The columns that the unchanged selector selects."""
         return self._read(self._fitted(seeded(self._selector, self._seed)))
 
     def by_size(self) -> tuple[Callable[[int], Support], bool]:
@@ -302,7 +298,6 @@ def _of_columns(values: Any, taken: BoolArray) -> FloatArray | None:
 
 
 def check_taken(name: str, parameter: str, asked: int, found: int) -> None:
-    """Raise a MethodError if more columns were selected than requested."""
     if found > asked:
         raise MethodError(
             f"{quoted(parameter)} of {name} must set the number of columns that it selects.\n"

@@ -148,13 +148,11 @@ class Step:
 
 
 def empty_step(n_groups: int) -> Step:
-    """The step at which nothing is selected."""
     nothing = np.zeros(n_groups)
     return Step(np.inf, nothing > 0, nothing, np.nan)
 
 
 def full_step(n_groups: int) -> Step:
-    """The step at which everything is selected."""
     return Step(np.nan, np.ones(n_groups, dtype=np.bool_), np.zeros(n_groups), np.nan)
 
 
@@ -248,7 +246,6 @@ def ranking(importance: FloatArray, keep: BoolArray, ranks: IntArray) -> IntArra
 
 
 def first_units(order: IntArray, size: int, n_groups: int) -> BoolArray:
-    """The first units of a ranking."""
     selected = np.zeros(n_groups, dtype=bool)
     selected[order[:size]] = True
     return selected
@@ -274,12 +271,10 @@ class Decisions:
     shadows: FloatArray
 
     def are(self, decision: int) -> BoolArray:
-        """Units with a given decision, shape (n_groups,)."""
         return np.asarray(self.decision == decision)
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The decision on each unit in words."""
         return tuple(WORDS[int(d)] for d in self.decision)
 
 
@@ -321,5 +316,4 @@ class Trace:
 
 
 def trace_of(exchanges: Sequence[Exchange], rivals: Sequence[Rival], n_judged: int) -> Trace:
-    """The record of a search, given all near-equivalent sets, best first."""
     return Trace(tuple(exchanges), tuple(rivals[:MOST_RIVALS]), len(rivals), n_judged)

@@ -221,7 +221,6 @@ def check_number(name: str, value: object, *, least: float, most: float) -> floa
 
 
 def check_share(name: str, value: object) -> float:
-    """The value as a Python float; an OptionError unless it is above 0 and below 1."""
     return check_between(name, value, 0, 1)
 
 
@@ -422,7 +421,6 @@ def file_path(path: object, *, name: str = "path", error: type[Exception] = Opti
 
 
 def current_folder() -> str:
-    """The current folder, which may have been deleted."""
     try:
         return os.getcwd()
     except OSError:

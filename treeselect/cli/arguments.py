@@ -111,8 +111,6 @@ def read_names(text: str) -> list[str] | str:
 
 
 def read_levels(flag: str, example: str) -> Callable[[str], list[float]]:
-    """A reader of comma-separated numbers."""
-
     def read(text: str) -> list[float]:
         try:
             return [float(part) for part in text.split(",")]
@@ -164,7 +162,6 @@ def lists(texts: Iterable[str], flag: str, form: str, example: str) -> dict[str,
 
 
 def described(value: object) -> str:
-    """A value in a message."""
     from treeselect.arguments import checks  # which loads numpy
 
     return checks.described(value)
@@ -238,7 +235,6 @@ class Flag:
 
     @property
     def argument(self) -> str:
-        """Name of the argument in Python."""
         return self.called or self.names.split()[0].lstrip("-").replace("-", "_")
 
 
@@ -304,7 +300,6 @@ JSON = Flag("--json", "write the tables as JSON", "FILE")
 
 
 def checkpoint(pieces: str) -> Flag:
-    """The folder for finished pieces."""
     return Flag(
         "--checkpoint",
         f"save each finished {pieces} in FOLDER, so that repeating the command resumes where it was"
@@ -314,7 +309,6 @@ def checkpoint(pieces: str) -> Flag:
 
 
 def flags_in(groups: Mapping[str, Iterable[Flag]]) -> tuple[Flag, ...]:
-    """All flags of a command."""
     return tuple(flag for flags in groups.values() for flag in flags)
 
 

@@ -116,7 +116,6 @@ def _update(asked: dict[str, Any]) -> None:
 
 
 def _saved(asked: Mapping[str, Any]) -> Any:
-    """The selection in a file."""
     from treeselect.result import SelectionResult
     from treeselect.selection import load
 
@@ -161,7 +160,6 @@ def _passed_on(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _finish(asked: Mapping[str, Any], result: SelectionResult) -> None:
-    """Do, print and write what is asked of a result."""
     resamples, performance = asked.get("resamples", 0), None
     if _in_parts(asked) and resamples and result.k > 0:
         result = result.resample(
@@ -364,7 +362,6 @@ def _listed(table: pd.DataFrame, width: int) -> list[str]:
 
 
 def _full(table: pd.DataFrame, width: int) -> list[str]:
-    """Title, options and paper of each method."""
     lines: list[str] = []
     whole = {"break_long_words": False, "break_on_hyphens": False}
     indents = {"initial_indent": "  ", "subsequent_indent": "    "}

@@ -154,7 +154,6 @@ def learn(term: Term, values: Sequence[Values], copies: IntArray) -> TermSpec:
 
 
 def _check_size(spec: TermSpec, n_rows: int) -> None:
-    """Refuse interactions that would fill the memory."""
     n_columns = len(spec.column_levels)
     n_values = n_columns * n_rows
     if n_columns > _MOST_COLUMNS or n_values > _MOST_VALUES:

@@ -87,12 +87,10 @@ class DesignSpec:
         object.__setattr__(self, "_levels", {part.factor.name: part.levels for part in plain})
 
     def __getitem__(self, name: str) -> TermSpec:
-        """The term of that name."""
         return self._by_name[name]
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """Columns of the data that the terms read."""
         return tuple(self.schema)
 
     def read(self, frame: pd.DataFrame, name: str) -> Numbers | Labels:
@@ -532,7 +530,6 @@ def _copies(names: list[str], values: Mapping[str, Values]) -> list[str]:
 def column_notes(
     formula: ParsedFormula, values: Mapping[str, Values], coded: CodedColumns
 ) -> list[str]:
-    """Notes on the columns for readers of the summary."""
     varying = set()
     for name, coded_values in zip(coded.column_names, coded.columns, strict=True):
         first = coded_values[0]

@@ -172,7 +172,6 @@ LARGEST_BASIS = 50_000_000
 
 
 def _check_cost(factor: Factor, node: Node, n_rows: int) -> None:
-    """Refuse what would fill the memory, before it does."""
     if not isinstance(node, Transform):
         return
     knots: Any = node.option("knots") or ()
@@ -252,7 +251,6 @@ def missing_rows(columns: Mapping[Any, Values]) -> BoolArray:
 
 
 def _read(values: Any, name: str) -> Numbers | Labels:
-    """One column of results in the internal form."""
     series = pd.Series(values).reset_index(drop=True)
     if series.dtype == object:
         series = series.infer_objects()

@@ -68,7 +68,6 @@ class Family:
 
     @property
     def has_classes(self) -> bool:
-        """Whether the response has classes."""
         return self.n_classes > 0
 
     def indicators(self, y: FloatArray) -> FloatArray:
@@ -254,7 +253,6 @@ def ordinal(n_classes: int) -> Family:
 
 
 def family_of(name: str, n_classes: int) -> Family:
-    """The family of that name, for so many classes (0 for numbers)."""
     if name in ("multinomial", "ordinal") and n_classes > 2:
         return ordinal(n_classes) if name == "ordinal" else multinomial(n_classes)
     family = {family.name: family for family in (GAUSSIAN, BINOMIAL, POISSON, COX)}[name]
@@ -329,7 +327,6 @@ class TimeScore:
 
     @property
     def words(self) -> str:
-        """What it is, a sentence."""
         return self.kind.words.format(until=f"{self.span[1]:,g}")
 
 

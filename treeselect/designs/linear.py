@@ -81,7 +81,6 @@ def _ordered_factors(sources: pd.DataFrame, terms: Sequence[TermSpec]) -> list[s
 
 
 def is_ordered(series: pd.Series[Any]) -> bool:
-    """Whether a column holds categories whose order has a meaning."""
     return bool(getattr(series.dtype, "ordered", False))
 
 
@@ -127,7 +126,6 @@ class Filling:
         return pd.DataFrame(columns, frame.index)
 
     def indicators(self, frame: pd.DataFrame) -> dict[str, FloatArray]:
-        """The indicator of each variable that has one."""
         return {name: frame[name].isna().to_numpy().astype(np.float64) for name in self.values}
 
 
@@ -415,7 +413,6 @@ class Gaps:
 
 
 def missing_terms(data: ModelData, terms: Iterable[str]) -> dict[str, BoolArray]:
-    """Rows in which each of some terms is missing, each of shape (n_rows,)."""
     missing = {name: np.zeros(len(data.row_weights), dtype=bool) for name in terms}
     for name, gaps in zip(data.arrays.column_names, data.arrays.gaps, strict=True):
         if name in missing:
@@ -424,7 +421,6 @@ def missing_terms(data: ModelData, terms: Iterable[str]) -> dict[str, BoolArray]
 
 
 def gaps_of(data: ModelData, terms: Sequence[str]) -> Gaps:
-    """Missing values of some terms in the rows with weight."""
     used, missing = data.row_weights.used, missing_terms(data, terms)
     counts = {name: int((rows & used).sum()) for name, rows in missing.items()}
     found = sorted(((name, n) for name, n in counts.items() if n), key=lambda pair: -pair[1])

@@ -63,13 +63,11 @@ class RowCounts:
 
     @property
     def total(self) -> int:
-        """All rows of the data."""
         seen = self.used + self.no_response + self.no_weight + self.not_drawn
         return seen - self.more_copies
 
 
 def row_counts(drawn: Drawn) -> RowCounts:
-    """How many observations are used, and why others are not."""
     n, every = drawn.weights.n_observations, drawn.every
     n_all, n_zero = every.n_observations, int((~every.used).sum())
     missing, more = n_all - drawn.n_in_use, n_all + n_zero - len(every)
@@ -87,7 +85,6 @@ class AllRows:
 
     @property
     def columns(self) -> list[str]:
-        """Names of the columns."""
         return list(self.sources.columns)
 
     def __len__(self) -> int:
@@ -136,7 +133,6 @@ class ModelData:
 
     @property
     def has_data(self) -> bool:
-        """Whether the rows are here."""
         return len(self.row_weights) > 0
 
     @property
@@ -286,7 +282,6 @@ class ModelData:
 
     @property
     def problem(self) -> Problem:
-        """What a method sees."""
         self.check_data()
         return Problem(
             self.arrays.binned,
@@ -300,7 +295,6 @@ class ModelData:
         )
 
     def problem_for(self, method: Wants) -> Problem:
-        """What this method sees."""
         return self.problems_for([method])[0]
 
     def problems_for(self, methods: Sequence[Wants]) -> list[Problem]:
@@ -329,7 +323,6 @@ class ModelData:
         return model_matrix(self.spec.formula.text, complete, terms, full_rank=full_rank)
 
     def check_data(self) -> None:
-        """Raise a DataError if the rows are not here."""
         if not self.has_data:
             raise DataError(
                 "Can't do this without the data of the fit, which were not saved with the model.\n"
@@ -410,7 +403,6 @@ class Coded(NamedTuple):
 
 
 def coded_number(values: FloatArray) -> Coded:
-    """A number as codes; NaN is missing."""
     return Coded(pd.factorize(values, sort=True)[0].astype(np.int64), False)
 
 

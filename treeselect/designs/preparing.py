@@ -68,7 +68,6 @@ from treeselect.shown import is_broken
 def read_monotone(
     monotone: Mapping[str, int] | None, terms: Sequence[TermSpec], family: Family
 ) -> dict[str, int]:
-    """The direction of each constrained term, by the term's name."""
     given = checks.read_mapping("monotone", monotone, "from terms to 1 or -1")
     known = {spec.term.name: spec for spec in terms}
     found: dict[str, int] = {}
@@ -95,7 +94,6 @@ def read_monotone(
 
 
 def _check_number(spec: TermSpec) -> None:
-    """Refuse what is not a single number."""
     if spec.column_levels == (None,) and not spec.term.is_interaction:
         return
     if spec.term.is_interaction:
@@ -260,7 +258,6 @@ _COPIES_NOTE = (
 
 
 def _missing_notes(rule: Missing, design: CodedColumns, weights: RowWeights) -> list[str]:
-    """What becomes of missing values."""
     if rule == "impute":
         return [
             "Missing values are imputed by the other candidate terms, in the final model by the"

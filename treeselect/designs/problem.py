@@ -70,7 +70,6 @@ class FeatureGroups:
 
     @property
     def unit_of(self) -> dict[str, int]:
-        """Number of the unit of each term."""
         return {term: unit for unit, own in enumerate(self.terms) for term in own}
 
     def prices(self, uses: BoolArray, discount: FloatArray) -> FloatArray:
@@ -154,7 +153,6 @@ class CodedColumns:
         return {name: sign for name, sign in zip(self.column_names, signs, strict=False) if sign}
 
     def constrained(self, directions: Mapping[str, int]) -> CodedColumns:
-        """The same under monotone constraints on terms of one column."""
         if not directions:
             return self
         signs = np.array([directions.get(name, 0) for name in self.column_names], dtype=np.int8)
@@ -162,7 +160,6 @@ class CodedColumns:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows."""
         return len(self.columns[0])
 
     @property
@@ -338,7 +335,6 @@ class Problem:
         return float(told.sum())
 
     def rows(self, weight: WeightArray) -> RowLoss:
-        """The family's loss of all rows under these weights."""
         return self.family.loss.of(self.y, weight)
 
     def mean_beside(self, weight: WeightArray, gradient: FloatArray) -> FloatArray:

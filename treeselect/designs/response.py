@@ -281,7 +281,6 @@ def _class_response(
     family: str,
     reason: str,
 ) -> Response:
-    """Classes numbered in their order."""
     if len(classes) < 2:
         found = f"only {described(classes[0])}" if classes else "only missing values"
         raise DataError(

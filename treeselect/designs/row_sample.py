@@ -65,7 +65,6 @@ class Drawn(NamedTuple):
 
 
 def check_size_of_sample(rows: object) -> int | None:
-    """The argument ``rows``."""
     return None if rows is None else check_count("rows", rows, least=LEAST_ROWS)
 
 
@@ -79,7 +78,6 @@ def outcomes(
 def read_all(
     parsed: ParsedFormula, frame: pd.DataFrame, weights: Any, kind: str | None, family: str
 ) -> tuple[RowWeights, Response]:
-    """Weights of all rows, and the response of all rows with a weight."""
     every = read_weights(weights, frame, kind=kind)
     return every, response_with_weight(parsed, frame, every, family)
 

@@ -231,7 +231,6 @@ def _scored(
 
 
 def _find(scoring: object) -> tuple[str, Callable[..., Any], str]:
-    """Name, function and style."""
     if isinstance(scoring, str):
         from sklearn.metrics import get_scorer, get_scorer_names
 

@@ -99,7 +99,6 @@ def follow_up_of(
     levels: tuple[tuple[Any, ...], ...],
     orders: Mapping[str, Any],
 ) -> FollowUp:
-    """The facts about these rows."""
     assert formula.survival is not None
     median = None
     if formula.survival.start is None:

@@ -140,12 +140,10 @@ class _Lookup:
         return sorted({self.unit_of[term] for term in self.terms(name, argument)})
 
     def unknown(self, name: object, argument: str) -> OptionError:
-        """Build the error for a name that is none."""
         return not_found(name, argument, [*self.named.values(), *self.number, *self.any], "terms")
 
 
 def _membership(terms: Sequence[Term], groups: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Group of each term that is in one."""
     lookup = _Lookup(terms)
     membership: dict[str, str] = {}
     for group, listed in groups.items():

@@ -59,12 +59,10 @@ class RowWeights:
 
     @property
     def used(self) -> BoolArray:
-        """Whether each row has a weight."""
         return np.asarray(self.values > 0)
 
     @property
     def rows(self) -> IntArray:
-        """Numbers of the rows with a weight."""
         return np.flatnonzero(self.used)
 
     @property
@@ -99,7 +97,6 @@ class RowWeights:
 
     @property
     def kind(self) -> WeightsKind:
-        """One of :data:`KINDS`."""
         if self.are_copies:
             return "frequency"
         return "sampling" if self.is_sample else "precision"
@@ -114,7 +111,6 @@ class RowWeights:
 
     @property
     def are_equal(self) -> bool:
-        """Whether all weights are 1."""
         return self.are_copies and bool((self.values == 1).all())
 
     @property
@@ -128,7 +124,6 @@ class RowWeights:
         return dataclasses.replace(self, values=self.values[rows], groups=groups)
 
     def valued(self, values: WeightArray) -> RowWeights:
-        """The same rows with other weights of the same kind."""
         return dataclasses.replace(self, values=values)
 
     def only(self, rows: IntArray) -> RowWeights:
@@ -138,11 +133,9 @@ class RowWeights:
         return self.valued(values)
 
     def times(self, counts: IntArray) -> RowWeights:
-        """The same rows, each so many times."""
         return self.valued(counts * self.values)
 
     def in_groups(self, groups: IntArray | None) -> RowWeights:
-        """The same in other groups, one number per row."""
         return dataclasses.replace(self, groups=groups)
 
     def written_out(self, most: int | None = None) -> tuple[RowWeights, IntArray]:
@@ -184,7 +177,6 @@ def row_weights(values: WeightArray, groups: IntArray | None = None) -> RowWeigh
 
 
 def no_weights(n_rows: int) -> RowWeights:
-    """Rows each of which counts once."""
     return RowWeights(np.ones(n_rows, dtype=np.int64), are_copies=True)
 
 
@@ -339,7 +331,6 @@ def _one_per_row(
 
 
 def read_groups(given: str | Sequence[Any], frame: pd.DataFrame, rows: IntArray) -> IntArray:
-    """Number of the group of each of these rows, in order of appearance in the data."""
     groups = _numbers(given, frame)[rows]
     if n := int((groups < 0).sum()):
         raise OptionError(

@@ -74,7 +74,6 @@ class Axis:
         return self.low + place * (self.high - self.low)
 
     def named(self, label: str) -> Axis:
-        """The same with a label."""
         return replace(self, label=label)
 
 
@@ -96,7 +95,6 @@ def ratio_axis(low: float, high: float) -> Axis:
 
 
 def share_axis() -> Axis:
-    """An axis of shares, in percent."""
     pairs = [(share, f"{share:.0%}") for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
     return Axis(0.0, 1.0, lambda room: pairs)
 

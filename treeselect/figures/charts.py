@@ -190,7 +190,6 @@ def method_series(
 
 
 def _halves(one: Series) -> list[float]:
-    """Half lengths of error bars."""
     if not one.high:
         return [NAN] * len(one.y)
     return [high - y for high, y in zip(one.high, one.y, strict=True)]

@@ -76,7 +76,6 @@ class Series:
 
     @property
     def has_mark(self) -> Sequence[bool]:
-        """Whether each point has a mark."""
         return [True] * len(self.x) if self.marked is None else self.marked
 
 

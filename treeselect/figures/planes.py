@@ -85,7 +85,6 @@ def _foot(area: _Area) -> float:
 
 
 def _axes(area: _Area) -> Markup:
-    """Grid lines, ticks and labels."""
     figure, form, left, right, bottom = area.figure, area.form, area.left, area.right, area.bottom
     ticks = [(area.y(value), label) for value, label in figure.y.ticks(math.inf)]
     across, below = _x_ticks(area), _STRIP if figure.strip else 0.0
@@ -421,7 +420,6 @@ def length(value: float) -> str:
 
 
 def text(kind: str, x: float, y: float, words: str) -> Markup:
-    """A text of a class."""
     return tag("text", words, class_=kind, x=x, y=y)
 
 
@@ -436,15 +434,12 @@ def tip(form: Form, words: str) -> Markup:
 
 
 def group(kind: str, *parts: Markup) -> Markup:
-    """Elements of one class."""
     return tag("g", Markup("").join(parts), class_=kind)
 
 
 def level(y: float, left: float, right: float) -> str:
-    """A horizontal line."""
     return f"M{length(left)} {length(y)}H{length(right)}"
 
 
 def upright(x: float, top: float, bottom: float) -> str:
-    """A vertical line."""
     return f"M{length(x)} {length(top)}V{length(bottom)}"

@@ -25,7 +25,6 @@ _STRIP = 0.06
 
 
 def need_matplotlib() -> None:
-    """Raise a MissingPackageError if matplotlib is not installed."""
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:

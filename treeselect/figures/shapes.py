@@ -238,8 +238,6 @@ def short_scale(scale: str, most: float) -> str:
 
 
 def point_text(point: CurvePoint) -> str:
-    """A point in words."""
-
     def text(effect: float) -> str:
         return significant_text(effect, 3, "+")
 

@@ -34,7 +34,6 @@ from treeselect.shown import shown
 
 
 def drawn(figure: Figure) -> Markup:
-    """The drawings of a figure."""
     head = tag("title", figure.title, id=f"{figure.key}-title") + tag(
         "desc", figure.text, id=f"{figure.key}-desc"
     )
@@ -55,7 +54,6 @@ def _drawing(figure: Figure, form: Form, head: Markup) -> Markup:
 
 @singledispatch
 def _painted(figure: Figure, form: Form) -> tuple[Markup, float]:
-    """What is in a drawing, and its height."""
     raise TypeError(figure)
 
 

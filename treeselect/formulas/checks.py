@@ -51,7 +51,6 @@ def underlined(formula: str) -> Iterator[None]:
 
 
 def unknown_column(name: str, columns: Iterable[str]) -> Fault:
-    """What is wrong with a name that is not a column."""
     columns = list(columns)
     close = near(name, columns)
     advice = did_you_mean(close) if close else f"Columns: {listing(columns)}."
@@ -281,7 +280,6 @@ def power_instead(expression: str) -> str:
 
 
 def too_long(expression: str) -> FormulaError:
-    """The error for an expression of too many characters."""
     return FormulaError(
         f"An expression in a formula must have at most {LONGEST_TEXT:,} characters.\n"
         f"  Found: {len(expression):,}, beginning {expression[:40]!r}."
@@ -418,7 +416,6 @@ def check_names(
 
 
 def check_products(size: float, sign: str, text: str) -> None:
-    """Refuse operators that stand for more terms than any memory holds."""
     if size > MOST_PRODUCTS:
         raise FormulaError(
             f"The formula must expand to at most {MOST_PRODUCTS:,} products of terms.\n"
@@ -477,7 +474,6 @@ def check_terms(terms: Sequence[Term], response: Term, text: str) -> None:
 
 
 def is_strata(factor: Factor) -> bool:
-    """Whether a factor is a call of ``strata()``."""
     return isinstance(factor.node, Strata)
 
 

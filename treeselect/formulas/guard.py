@@ -166,7 +166,6 @@ class Identifiers:
         self._by_name: dict[str, str] = {}
 
     def column(self, name: str) -> str:
-        """The identifier of a column."""
         return f"c{self._numbers[name]}"
 
     def numbered(self, token: Token) -> Token:
@@ -219,18 +218,15 @@ class Identifiers:
 
     @property
     def expressions(self) -> list[Factor]:
-        """Those of the formula."""
         return list(self._factors.values())
 
     def factor(self, identifier: str) -> Factor:
-        """Our record of a column or expression."""
         if identifier in self._factors:
             return self._factors[identifier]
         name = self._names[int(identifier[1:])]
         return Factor(name, (name,), Column(name))
 
     def term(self, identifiers: Sequence[str]) -> Term:
-        """Our record of a term."""
         factors = [self.factor(identifier) for identifier in identifiers]
         return Term(":".join(factor.name for factor in factors), tuple(factors))
 
@@ -259,7 +255,6 @@ def updated_formula(old: str, new: str) -> str:
 
 
 def _sides(formula: str) -> tuple[str, str]:
-    """What is to the left and to the right of the tilde."""
     plain = unquote(formula)
     parts = plain.code.split("~")
     if len(parts) != 2:

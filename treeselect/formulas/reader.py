@@ -115,7 +115,6 @@ _WORDS = {CENTERED: ("center",), BEYOND: ("raise", "clip", "na", "zero", "extend
 
 
 def is_of_kind(value: object, kind: str) -> bool:
-    """Whether the value of an argument is of a kind."""
     if value is None:
         return True
     if kind == FLAG:
@@ -166,7 +165,6 @@ class Reader:
         return record
 
     def column(self, name: str) -> Column:
-        """The column of that name."""
         if name not in self._columns:
             if name.startswith("__"):
                 self.refuse(f"the name {quoted(name)}")
@@ -451,7 +449,6 @@ _NAMES = {"time": "stop", "start": "start", "stop": "stop", "time2": "stop", "ev
 
 
 def read_special(call: ast.Call, name: str, read: Callable[[ast.expr], Node]) -> Survival | Strata:
-    """The record of a call of ``Surv`` or ``strata``; `read` reads an argument."""
     if name == "strata":
         if call.keywords or not call.args or any(isinstance(a, ast.Starred) for a in call.args):
             raise Fault(
@@ -466,7 +463,6 @@ def read_special(call: ast.Call, name: str, read: Callable[[ast.expr], Node]) ->
 
 
 def _by_name(call: ast.Call, text: str) -> dict[str, ast.expr]:
-    """The arguments of ``Surv()`` as start, stop and event."""
     known = [extra.arg for extra in call.keywords]
     values = [*call.args, *(extra.value for extra in call.keywords)]
     if other := [name for name in known if name not in _NAMES]:

@@ -61,7 +61,6 @@ class Contrast:
 
     @property
     def constants(self) -> tuple[object, ...]:
-        """Values of all arguments."""
         return (*self.arguments, *(value for _, value in self.options))
 
 
@@ -187,7 +186,6 @@ class Term:
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """Columns of the data that it reads."""
         if len(self.factors) == 1:
             return self.factors[0].variables
         return tuple(dict.fromkeys(v for factor in self.factors for v in factor.variables))
@@ -199,7 +197,6 @@ class Term:
 
     @property
     def is_interaction(self) -> bool:
-        """Whether it has more than one factor."""
         return len(self.factors) > 1
 
     @property
@@ -211,7 +208,6 @@ class Term:
 
     @property
     def text(self) -> str:
-        """The term as a formula needs it."""
         return ":".join(factor.text for factor in self.factors)
 
 

@@ -51,7 +51,6 @@ class EncodedFile(os.PathLike[str]):
 
 
 def is_csv(path: Path) -> bool:
-    """Whether a path has the ending of a CSV file."""
     return path.name.lower().endswith((".csv", ".csv.gz"))
 
 
@@ -138,7 +137,6 @@ STATISTICAL = tuple(_READERS)
 
 
 def is_statistical(path: Path) -> bool:
-    """Whether a path has the ending of a file of Stata, SPSS or SAS."""
     return path.suffix.lower() in _READERS
 
 
@@ -203,7 +201,6 @@ LARGEST = 2_000_000_000
 
 
 def is_workbook(path: Path) -> bool:
-    """Whether a path has the ending of a workbook."""
     return path.suffix.lower() in WORKBOOKS
 
 

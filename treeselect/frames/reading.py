@@ -258,7 +258,6 @@ def _is_dataset(data: Any) -> bool:
 
 
 def is_dask(data: Any) -> bool:
-    """Whether it is a Dask frame."""
     room = type(data).__module__.partition(".")[0]
     return room.startswith("dask") and hasattr(data, "partitions") and hasattr(data, "columns")
 

@@ -45,7 +45,6 @@ class InMemory:
 
     @property
     def columns(self) -> list[str]:
-        """Names of all columns."""
         return list(self.frame.columns)
 
     def __len__(self) -> int:
@@ -96,12 +95,10 @@ class Scanned:
 
     @property
     def columns(self) -> list[str]:
-        """Names of all columns."""
         return self.scan.columns
 
     @property
     def labels(self) -> dict[str, str]:
-        """Labels that came with the data."""
         return labels_of_schema(self.scan.schema)
 
     def __len__(self) -> int:
@@ -136,7 +133,6 @@ class Scanned:
         weight: WeightArray,
         binned: Collection[str],
     ) -> Taken:
-        """As of a frame."""
         schema = self.scan.schema
         kinds = {name: schema.field(name).type for name in columns}
         sketches = {
@@ -174,7 +170,6 @@ class Scanned:
         return pd.DataFrame(done, pd.RangeIndex(len(rows))), edges
 
     def batches(self, columns: Sequence[str]) -> Iterator[tuple[int, pd.DataFrame]]:
-        """As of a frame."""
         for start, table in self.scan.batches(columns):
             yield start, reading.frame_of_arrow(table)
 
@@ -196,7 +191,6 @@ def open_table(data: Any, rows: int | None) -> Table:
 
 
 def table_of(data: pd.DataFrame | Table) -> Table:
-    """A frame as a table."""
     return InMemory(data, {}) if isinstance(data, pd.DataFrame) else data
 
 

@@ -308,7 +308,6 @@ def check_names(frame: pd.DataFrame) -> None:
 
 
 def check_different(names: Iterable[str]) -> None:
-    """Raise a DataError for names that stand more than once."""
     if twice := [name for name, n in Counter(names).items() if n > 1]:
         raise DataError(
             "Column names of `data` must be unique.\n"
@@ -330,7 +329,6 @@ def check_polars_names(schema: Mapping[str, Any]) -> None:
 
 
 def _field_names(kind: Any) -> Iterator[str]:
-    """Names of the fields of a nested type of narwhals."""
     for field in getattr(kind, "fields", ()):
         yield field.name
         yield from _field_names(field.dtype)

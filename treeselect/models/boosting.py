@@ -63,7 +63,6 @@ class Booster:
     opens_late: bool = False
 
     def grow(self, penalty: SplitPenalty) -> BoostedTrees:
-        """The ensemble at a penalty."""
         depth, n_trees = self._sizes(penalty)
         rules = Boosting(n_trees, self.learning_rate, self._growth(depth))
         return self._boost(rules, self.weights.values, penalty, self.is_open, ends_without_split)
@@ -132,7 +131,6 @@ class Judge:
         return mean_loss(self._rows, self._eta, self._weight)
 
     def after_round(self, number: int, eta: FloatArray, trees: Sequence[Trees]) -> bool:
-        """Whether boosting should end."""
         for tree in trees:
             step = predict_sum(tree, self._data)
             self._eta += step if self._eta.ndim == 2 else step[:, 0]

@@ -45,7 +45,6 @@ class ColumnCoding:
 
 
 def estimator_words(estimator: estimators.Estimator) -> str:
-    """The model in words."""
     return f"{estimator} on the selected terms"
 
 

@@ -46,7 +46,6 @@ class ImportedBins:
     single_precision: bool  # whether the library rounds values to 32 bits before comparing them
 
     def bin(self, columns: Sequence[AnyArray], groups: Sequence[int]) -> BinnedData:
-        """Data for the trees."""
         if len(columns) != self.n_features or len(groups) != self.n_features:
             raise DataError(
                 f"`columns` and `groups` must have the {self.n_features} features of the forest.\n"

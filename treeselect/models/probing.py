@@ -39,7 +39,6 @@ class Probes:
     pairs: PairProbes  # points and rows for interactions of two terms
 
     def shapes(self, family: Family) -> tuple[tuple[int, int], ...]:
-        """Shapes of the arrays of :class:`ResampledReadings`."""
         n = n_outputs_of(family)
         grid, ends = (sum(len(getattr(t, name)) for t in self.terms) for name in ("grid", "ends"))
         return (grid, n), (ends, n), (len(self.pairs.pairs), 1)
@@ -102,7 +101,6 @@ def read_model(model: TreeModel, probes: Probes, problem: Problem) -> Readings:
 def read_resample(
     model: TreeModel, probes: Probes, problem: Problem, rows: IntArray
 ) -> ResampledReadings:
-    """The same for the model of a resample."""
     curve, _, ends = read_model(model, probes, problem)
     n_curve = n_ends = 0
     for probe in probes.terms:

@@ -156,7 +156,6 @@ class _Additive:
 
     @property
     def trees(self) -> Trees:
-        """Effects as trees."""
         parts, at = [], 0
         for group in range(self._part.n_groups):
             basis = self._columns.group(group)[1]

@@ -19,7 +19,6 @@ Cell = str | Callable[[Record], str]
 def table(
     found: pd.DataFrame, columns: Iterable[tuple[str, Cell]]
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Heads and rows of a frame."""
     heads, cells = zip(*columns, strict=True)
     rows = tuple(
         tuple(str(row[cell]) if isinstance(cell, str) else cell(row) for cell in cells)
@@ -29,17 +28,14 @@ def table(
 
 
 def number(name: str, form: str) -> Cell:
-    """A number in some format."""
     return lambda row: numbers.number_text(row[name], form)
 
 
 def count(name: str) -> Cell:
-    """A count."""
     return lambda row: numbers.count_text(row[name])
 
 
 def decimal(name: str, places: int, missing: str | None = None, sign: str = "") -> Cell:
-    """A number with so many decimals."""
     return lambda row: numbers.decimal_text(row[name], places, sign, missing)
 
 
@@ -53,5 +49,4 @@ def interval(
 
 
 def yes(name: str) -> Cell:
-    """A flag."""
     return lambda row: "yes" if row[name] else "no"

@@ -159,7 +159,6 @@ _ACTS = re.compile(r"([\\`*_\[\]<>&|~$#])")
 
 
 def as_markdown(content: SummaryContent) -> str:
-    """Title, facts, pipe tables and notes."""
     c = content.shown()
     parts = [
         f"**{markdown(c.title)}**",
@@ -195,7 +194,6 @@ def markdown_prose(text: str) -> str:
 
 
 def as_html(content: SummaryContent) -> str:
-    """A summary: facts, tables, notes."""
     c = content.shown()
     tables = (_table(table.columns, table.rows) for table in c.tables)
     items = "".join(f"<li>{_html_prose(text)}</li>" for text in c.notes)
@@ -322,14 +320,12 @@ class Word:
         shape._inline.docPr.set("descr", shown(words))
 
     def content(self) -> bytes:
-        """The bytes of the file."""
         file = io.BytesIO()
         self.document.save(file)
         return file.getvalue()
 
 
 def as_word(content: SummaryContent) -> Word:
-    """A summary: facts, tables, notes."""
     word = Word(content.title)
     for name, value in content.facts:
         word.add(value, head=name, code=name == "Call")

@@ -56,7 +56,6 @@ def span(counts: Sequence[int] | IntArray) -> str:
 
 
 def percent_text(share: float) -> str:
-    """A share as a whole percentage."""
     return f"{share:.0%}"
 
 
@@ -134,7 +133,6 @@ def error_text(standard_error: float) -> str:
 
 
 def p_text(p: float) -> str:
-    """A p-value as it is printed."""
     if math.isnan(p):
         return "–"
     return "<0.0001" if p < 0.0001 else f"{p:.4f}"

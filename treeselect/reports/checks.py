@@ -280,7 +280,6 @@ def _fixed(value: float, places: int) -> str:
 
 
 def subgroups(found: Subgroups) -> Section:
-    """What ``performance().by()`` found."""
     content = found.summary().content
     figure = None
     if found.table["score"].notna().any():
@@ -298,7 +297,6 @@ def subgroups(found: Subgroups) -> Section:
 
 
 def validation(found: Validation) -> Section:
-    """What ``validate()`` found."""
     content = found.summary().content
     spread = "Central 95% of the predictions of a row, by the models of the samples"
     pictures = [
@@ -333,7 +331,6 @@ def validation(found: Validation) -> Section:
 
 
 def performance(found: Performance) -> Section:
-    """What ``performance()`` found."""
     content = found.summary().content
     return Section(
         "performance",

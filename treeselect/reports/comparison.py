@@ -64,7 +64,6 @@ def answer(material: parts.ContestMaterial) -> tuple[str, ...]:
 
 
 def cards(material: parts.ContestMaterial) -> tuple[parts.Card, ...]:
-    """The best score, the most stable method, the rows."""
     found = material.found
     rows = f"{span(found.n_train + found.n_left_out + found.n_test)} rows"
     split = f"{span(found.n_train)} in training, {span(found.n_test)} held out"
@@ -135,7 +134,6 @@ def differences(material: parts.ContestMaterial) -> parts.Section | None:
 
 
 def difference_rows(material: parts.ContestMaterial) -> Rows:
-    """Differences from the best, as dots."""
     table = material.differences.sort_values("difference", ascending=False, kind="stable")
     shown = table.head(parts.MOST_UNITS)
     spans = shown[["difference", "ci_low", "ci_high"]].itertuples(index=False, name=None)
@@ -146,7 +144,6 @@ def difference_rows(material: parts.ContestMaterial) -> Rows:
 
 
 def methods(material: parts.ContestMaterial) -> parts.Section:
-    """The table of the printed summary."""
     columns, rows = material.summary.columns, material.summary.rows
     bars = tuple(  # None where stability is undefined
         parts.Mark(float(np.clip(value, 0.0, 1.0))) if np.isfinite(value) else None
@@ -161,7 +158,6 @@ def methods(material: parts.ContestMaterial) -> parts.Section:
 
 
 def scores(material: parts.ContestMaterial) -> parts.Section:
-    """Score of each method at each size."""
     found, lines = material.found, material.lines
     lead = (
         f"{found.score_name} on held-out rows: mean over the folds ± one standard error. Bars at"
@@ -190,7 +186,6 @@ def scores(material: parts.ContestMaterial) -> parts.Section:
 
 
 def score_lines_figure(material: parts.ContestMaterial) -> Plane:
-    """Score of the best methods by size."""
     found, lines = material.found, material.lines
     shown = [
         _series(line, i, "score", line.curve["standard_error"].to_list())
@@ -309,7 +304,6 @@ def notes(material: parts.ContestMaterial) -> parts.Section | None:
 
 
 def seconds(material: parts.ContestMaterial) -> parts.Section:
-    """Seconds per fold, best methods first."""
     glance = material.ranked
     shown = glance.head(parts.MOST_UNITS)
     figure = charts.bar_figure(

@@ -191,7 +191,6 @@ _WHAT_INTERACTIONS = (
 
 
 def interaction_figure(table: pd.DataFrame) -> Rows:
-    """The sizes of the largest interactions."""
     shown = table.head(MOST_PAIRS)
     pairs = list(zip(shown["term"], shown["other"], strict=True))
     figure = bar_figure(
@@ -273,7 +272,6 @@ def risk_groups(material: parts.FitMaterial) -> parts.Section | None:
 
 
 def risk_section(found: RiskGroups) -> parts.Section:
-    """Figure and tables of risk groups."""
     figure, at_ticks = risk_figure(found)
     table = parts.listed(
         at_ticks,
@@ -356,7 +354,6 @@ def _risk_lead(found: RiskGroups, has_ticks: bool) -> str:
 
 
 def linear(found: GlmFit) -> parts.Section:
-    """The linear model."""
     content, tests = found.tables_of_paper()
     hidden = ("Call", "Seed", "Response" if found.ratio else "")
     facts = tuple(fact for fact in content.facts if fact[0] not in hidden)

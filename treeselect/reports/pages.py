@@ -241,7 +241,6 @@ def gather_comparison(
     versions: Mapping[str, str],
     sections: Sequence[str] | None = None,
 ) -> Report:
-    """The content of the report on a comparison."""
     named = tuple(found.labels.items())
     found = found.as_shown()
     title = (

@@ -190,7 +190,6 @@ class Table:
     on_paper: bool = False
 
     def titled(self, caption: str, fold: str = "", *, on_paper: bool = False) -> Table:
-        """The same with a caption, folded or not."""
         return replace(self, caption=caption, fold=fold, on_paper=on_paper)
 
     @property
@@ -254,7 +253,6 @@ def first_rows(columns: Sequence[str], rows: Sequence[tuple[str, ...]]) -> Table
 
 
 def listed(found: pd.DataFrame, columns: Mapping[str, cells.Cell], most: int = MOST_ROWS) -> Table:
-    """The first rows of a frame."""
     heads, rows = cells.table(found.head(most), columns.items())
     return Table(heads, rows, len(found) - len(rows))
 
@@ -266,7 +264,6 @@ def bars(values: Sequence[float]) -> tuple[Mark, ...]:
 
 
 def frequency_mark(row: Mapping[Any, Any]) -> Mark:
-    """A selection frequency with its interval."""
     low, high = float(row["ci_low"]), float(row["ci_high"])
     text = interval_text(low, high)
     return Mark(float(row["frequency"]), low, high, text, bool(row["selected"]))
@@ -352,7 +349,6 @@ class FitMaterial:
 
     @cached_property
     def summary(self) -> SummaryContent:
-        """The content of the printed summary."""
         return summarise(self.fit)
 
     @cached_property
@@ -402,7 +398,6 @@ class ContestMaterial:
 
     @cached_property
     def summary(self) -> SummaryContent:
-        """The content of the printed summary."""
         return summarise_comparison(self.found)
 
     @cached_property
@@ -412,7 +407,6 @@ class ContestMaterial:
 
     @cached_property
     def differences(self) -> pd.DataFrame:
-        """Differences of the other methods from the best."""
         return self.found.in_pandas.differences()
 
     @cached_property

@@ -20,7 +20,6 @@ from treeselect.results.refitting import at_set
 
 
 def path(material: parts.FitMaterial) -> parts.Section:
-    """The path as figure and table."""
     fit = material.fit
     figure, n_first = score_path(fit), fit.steps[0].size
     if figure is None and len(fit.steps) > 1:
@@ -301,7 +300,6 @@ def importance_path(material: parts.FitMaterial) -> parts.Section | None:
 
 
 def importance_figure(fit: Fit, found: UnitLines) -> Plane:
-    """Importances at each size."""
     figure = line_figure(found, fit.k, what="importance", noun=noun(fit, 1))
     title = f"Importance against number of {noun(fit)}"
     return replace(figure, key="importances", title=title)

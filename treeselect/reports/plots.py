@@ -96,7 +96,6 @@ def _check_terms(fit: Fit, term: str | None, other: str | None) -> None:
 
 
 def _need_terms(fit: Fit, least: int) -> None:
-    """Raise an OptionError if fewer terms are selected than a figure needs."""
     if len(fit.selected) < least:
         words = "one selected term" if least == 1 else "two selected terms"
         selected = listing(fit.selected) or "nothing"

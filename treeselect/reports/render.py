@@ -126,12 +126,10 @@ class _Compiled(BytecodeCache):
         self._code: dict[str, bytes] = {}
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        """Load a compiled template; the bucket refuses one compiled from another text."""
         if bucket.key in self._code:
             bucket.bytecode_from_string(self._code[bucket.key])
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        """Store a compiled template."""
         self._code[bucket.key] = bucket.bytecode_to_string()
 
 
@@ -196,7 +194,6 @@ def contents(page: Markup) -> list[tuple[str, Markup]]:
 
 
 def unprinted(page: Markup) -> list[Markup]:
-    """The headings of sections that are not printed."""
     return [Markup(text) for text in _UNPRINTED.findall(page)]
 
 
@@ -340,7 +337,6 @@ _STYLES = {"heading": "Heading 1", "part": "Heading 2", "row": "Heading 3", "ite
 
 
 def _painted(figure: Figure) -> bytes:
-    """A figure as PNG."""
     from matplotlib.figure import Figure as Canvas
 
     size = {"panel": (2.9, 2.3), "square": (5.0, 4.4)}.get(figure.form, (6.0, 3.8))

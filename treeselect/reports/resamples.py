@@ -312,7 +312,6 @@ def _pair_lead(fit: Fit, stability: Stability, figure: Tiles | None) -> str:
 
 
 def coefficients(found: CoefficientStability) -> parts.Section:
-    """The coefficients on the resamples."""
     shown = found.printed.head(parts.MOST_ROWS)
     model = f"Linear model: {found.model}. " if found.model else ""
     lead = (

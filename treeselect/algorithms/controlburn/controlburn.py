@@ -252,7 +252,6 @@ class ControlBurn(Ending, Method):
         return self.text
 
     def _check_forest(self) -> None:
-        """Raise a MethodError unless it is a kind of forest or a fitted model."""
         known = isinstance(self.forest, str) and self.forest in SCHEMES
         if not known and not is_fitted(self.forest):
             words = ", ".join(repr(scheme) for scheme in SCHEMES)
@@ -325,7 +324,6 @@ class ControlBurn(Ending, Method):
 
     @property
     def note(self) -> str | None:
-        """What a reader should know about trees that come from a fitted model."""
         if not self.was_fitted:
             return None
         return (
@@ -401,7 +399,6 @@ class ControlBurn(Ending, Method):
         )
 
     def sparsifier(self, task: Task, pool: TreePool) -> Sparsifier:
-        """The sparse-forest problem of some trees."""
         rows, mixed = np.flatnonzero(task.weight), None
         if self.sketch is not None:
             seed = stream_seed(task.seed, "sketch")
@@ -471,7 +468,6 @@ class ControlBurn(Ending, Method):
         return own
 
     def _check_task(self, task: Task) -> None:
-        """Raise a MethodError if response, costs, offset or weights do not suit it."""
         problem = task.problem
         family = problem.family
         if self.loss == "hinge" and family.n_classes != 2:

@@ -66,7 +66,6 @@ class UnitWeights:
     names: tuple[str, ...]  # the units
 
     def __getitem__(self, name: str) -> Any:
-        """Sum of the weights of the trees that use a unit."""
         if name not in self.names:
             close = near(name, self.names)
             way = did_you_mean(close) if close else f"Available: {listing(self.names)}."
@@ -212,7 +211,6 @@ def _discount(importance: FloatArray) -> FloatArray:
 
 
 def _gap_words(size: int, gap: float) -> str:
-    """Whether a best subset is proved optimal, in words."""
     if gap > 0:
         known = (
             f"not proved optimal; another set may have a loss up to {gap:.1%} lower. Allow the"
@@ -246,7 +244,6 @@ class TreePool:
         return np.asarray(self.gains > 0)
 
     def columns(self, rows: IntArray, n_outputs: int) -> TreeColumns:
-        """Predictions of the trees for some rows."""
         return TreeColumns(self.leaves, self.values, rows, n_outputs)
 
     def within(self, groups: BoolArray) -> TreePool:
@@ -359,7 +356,6 @@ def check_kind(model: Any, pool: TreePool, problem: Problem) -> None:
 
 
 def _feature_names(model: Any) -> list[str]:
-    """Names of the columns that a forest was fitted on, in its order."""
     booster = getattr(model, "booster_", model)
     if hasattr(booster, "feature_name"):
         return list(booster.feature_name())
@@ -373,7 +369,6 @@ def _feature_names(model: Any) -> list[str]:
 
 
 def _column_of_each(names: Sequence[str], coded: CodedColumns) -> IntArray:
-    """Coded column for each feature of a forest."""
     numbers = {
         name: j
         for j, name in enumerate(coded.column_names)
@@ -421,5 +416,4 @@ def is_fitted(forest: object) -> bool:
 
 
 def fitted_text(forest: object) -> str:
-    """The type of such a model."""
     return forest if isinstance(forest, str) else f"{_FITTED}{type(forest).__name__}"

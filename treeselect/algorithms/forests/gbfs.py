@@ -163,14 +163,12 @@ class Ensembles:
         return dearest
 
     def grow(self, mu: float) -> BoostedTrees:
-        """The ensemble at a value of `mu`."""
         # The engine's gain is the decrease in squared error, twice the unit of `mu`.
         prices = 2 * mu * self._prices[self._problem.groups.ids]
         penalty = SplitPenalty(np.ones(len(prices)), prices, discounts=self._discounts)
         return self._booster.grow(penalty)
 
     def step(self, mu: float) -> Step:
-        """The step of the path at a value of `mu`."""
         problem = self._problem
         found = self.grow(mu)
         gains = group_gains(found.trees, problem.data).sum(axis=0)
@@ -206,7 +204,6 @@ def _read_discounts(given: Any) -> Discounts:
 
 
 def _numbered(method: GBFS, names: Sequence[str]) -> dict[tuple[int, int], float]:
-    """Discounts by the numbers of the units."""
     listed, number = cast(Discounts, method.discounts), {name: g for g, name in enumerate(names)}
     for name in (name for *pair, _ in listed for name in pair):
         if name not in number:

@@ -72,7 +72,6 @@ class RankingForest(RefinedMethod):
         return self._measured(self._grow(task, groups), groups)
 
     def judge(self, task: Task, groups: BoolArray) -> tuple[Importance, scoring.OutOfBagFit]:
-        """Importances, and the out-of-bag predictions of the forest."""
         grown = self._grow(task, groups)
         measured = self._measured(grown, groups)
         return measured, scoring.out_of_bag_fit(grown, task.problem, task.weight)
@@ -384,7 +383,6 @@ def _tail(hits: FloatArray, n_rounds: int) -> FloatArray:
 
 
 def adjusted(p_values: FloatArray, correction: Correction) -> FloatArray:
-    """P-values adjusted for their number."""
     n = len(p_values)
     if correction == "bonferroni" or n == 0:
         return np.minimum(p_values * n, 1.0)

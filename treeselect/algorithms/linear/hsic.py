@@ -227,7 +227,6 @@ class KernelFits:
 
 
 def unit_kernel(coded: CodedColumns, group: int, rows: IntArray, mass: FloatArray) -> Kernel:
-    """The kernel of a unit, from its columns jointly."""
     share = mass / mass.sum()
     numbers, missing, codes = [], [], []
     for j in np.flatnonzero(coded.groups.ids == group):

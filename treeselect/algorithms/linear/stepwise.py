@@ -147,14 +147,12 @@ class Search:
             )
 
     def criterion(self, fit: GlmFit) -> float:
-        """The criterion, to be minimised."""
         return fit.misfit + self._penalty * fit.n_coefs
 
     def _is_less(self, fit: GlmFit, other: GlmFit) -> bool:
         return self.criterion(fit) < self.criterion(other) - _LESS
 
     def _lowest(self, fits: Sequence[GlmFit], default: GlmFit) -> GlmFit:
-        """The first fit of lowest criterion."""
         lowest = fits[0] if fits else default
         for fit in fits[1:]:
             lowest = fit if self._is_less(fit, lowest) else lowest

@@ -127,7 +127,6 @@ class Search:
 
     @property
     def n_able(self) -> int:
-        """Number of units that can be selected: those that can split, and those forced in."""
         return len(self._order)
 
     @property
@@ -135,7 +134,6 @@ class Search:
         return self._sure
 
     def first(self, size: int) -> BoolArray:
-        """The first units of the ranking."""
         return first_units(self._order, size, len(self._keep))
 
     def unexplained(self, selected: BoolArray) -> float:
@@ -371,7 +369,6 @@ class Search:
         return np.array(list(dict.fromkeys(by_turns))[:n], dtype=np.int64)
 
     def _ranked(self, gains: FloatArray, keep: BoolArray) -> IntArray:
-        """Units by gain per cost."""
         return ranking(per_price(gains, self._costs), keep, self._rank)
 
 

@@ -69,7 +69,6 @@ def screen(
 
 
 def _gains(data: BinnedData, target: Target, counts: IntArray, growth: Growth) -> FloatArray:
-    """Largest gain of the columns of each unit."""
     gains = first_gains(data, target, counts, growth)
     return np.asarray(np.maximum.reduceat(gains, data.group_start[:-1]))
 
@@ -133,7 +132,6 @@ class Judge:
         self._known: dict[bytes, _Judged] = {}
 
     def sets(self) -> list[BoolArray]:
-        """All sets judged so far."""
         return [judged.selected for judged in self._known.values()]
 
     def errors(self, selected: BoolArray) -> FloatArray:

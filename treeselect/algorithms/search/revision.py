@@ -369,7 +369,6 @@ class Ending:
 
     @property
     def why_left_out(self) -> str:
-        """Why terms never enter the path, as a clause."""
         return self.left_out + (NO_FURTHER if self.refine else "")
 
     def _ended(self, task: Task, steps: Sequence[Step]) -> Sequence[Step]:
@@ -432,7 +431,6 @@ class RefinedMethod(Ending, Method):
 
     @property
     def begins_above(self) -> bool:
-        """Whether the final revision starts from sets larger than wanted."""
         return self.prune or self.refine
 
     def longest(self, task: Task) -> int:

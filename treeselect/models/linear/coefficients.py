@@ -122,7 +122,6 @@ def exponentiated(table: pd.DataFrame, ratio: str) -> pd.DataFrame:
 
 
 def table_head(fit: LinearFit | None, level: float) -> tuple[str, ...]:
-    """Head of a printed table of coefficients."""
     letter = "z" if fit is None or fit.df is None else "t"
     head = f"{100 * level:g}% interval"
     if fit is not None and leads_with_ratios(fit):
@@ -134,12 +133,10 @@ def table_head(fit: LinearFit | None, level: float) -> tuple[str, ...]:
 
 
 def leads_with_ratios(fit: LinearFit) -> bool:
-    """Whether ratios and their intervals are printed first."""
     return fit.n_events is not None
 
 
 def table_rows(table: pd.DataFrame, *, with_ratios: bool) -> tuple[tuple[str, ...], ...]:
-    """Printed rows of :func:`coefficient_table`."""
     form = coefficient_form(table)
     rows = []
     for row in table.itertuples(index=False):
@@ -193,7 +190,6 @@ def error_words(name: str | bool, fits: Sequence[LinearFit]) -> str:
 
 
 def clusters(name: str | bool) -> str:
-    """The clusters of a column."""
     return f"{quoted(name)} clusters" if isinstance(name, str) else "clusters"
 
 
@@ -210,12 +206,10 @@ def robust_note(fits: Sequence[LinearFit], unit: str = "") -> str:
 
 
 def in_print(data: ModelData, table: pd.DataFrame) -> pd.DataFrame:
-    """A table of coefficients with the printed names of its columns."""
     return table.assign(column=column_labels(data, table["column"], table["term"]))
 
 
 def ratio_notes(fit: LinearFit, printed: pd.DataFrame) -> tuple[str, ...]:
-    """How to read a table of hazard ratios."""
     if not leads_with_ratios(fit) or not fit.names:
         return ()
     between = " (or between two values)" * any(" vs " in name for name in fit.names)
@@ -234,7 +228,6 @@ def ratio_notes(fit: LinearFit, printed: pd.DataFrame) -> tuple[str, ...]:
 
 
 def dropped_words(n: float, each: str = "") -> str:
-    """How many rows are dropped, and why."""
     return f"{n:,.10g}{each} with a missing value in a selected term" if n else "none"
 
 
@@ -255,7 +248,6 @@ def few_events_notes(fits: Sequence[LinearFit], unit: str = "") -> tuple[str, ..
 
 
 def left_out_note(left_out: Sequence[str], fit: LinearFit) -> tuple[str, ...]:
-    """Which columns are combinations of others."""
     if not left_out:
         return ()
     beside = "" if fit.n_events is None else ", or of these and columns constant within strata"
@@ -281,7 +273,6 @@ def level_columns(factor: str, level: Any) -> tuple[str, ...]:
 
 
 def reference_levels(data: ModelData, columns: Collection[str]) -> dict[str, Reference]:
-    """The reference level of each factor, by its term."""
     found = {}
     for spec in data.spec.terms:
         own, *others = spec.factors
@@ -367,6 +358,5 @@ def pool(estimates: FloatArray, variances: FloatArray, df_complete: float | None
 
 
 def changed_labels(table: pd.DataFrame, printed: pd.DataFrame) -> dict[str, str]:
-    """Names of coefficients and their printed labels, where the two differ."""
     pairs = zip(table["column"], printed["column"], strict=True)
     return {str(name): str(label) for name, label in pairs if name != label}

@@ -72,7 +72,6 @@ class LinearData:
 
     @property
     def splines(self) -> Mapping[str, FloatArray]:
-        """Knots of the terms that have splines."""
         return {} if self.columns is None else self.columns.columns.recoded.splines
 
     def drawn(self, weights: RowWeights) -> LinearData:
@@ -89,7 +88,6 @@ class LinearData:
         )
 
     def of_columns(self, chosen: BoolArray) -> LinearData:
-        """The same with some of the columns."""
         terms = tuple(t for t, keep in zip(self.term_of, chosen, strict=True) if keep)
         return dataclasses.replace(self, matrix=self.matrix.loc[:, chosen], term_of=terms)
 

@@ -54,7 +54,6 @@ class LinearFit:
 
     @property
     def n_parameters(self) -> int:
-        """Number of coefficients and thresholds."""
         return len(self.estimate) + len(getattr(self.result, "thresholds", ()))
 
 
@@ -163,7 +162,6 @@ def fit_quietly(data: LinearData, family: str, name: str) -> Any:
 
 
 def _fitted(data: LinearData, family: str, name: str) -> tuple[Any, str]:
-    """The results, and the model in words."""
     if family == "cox":
         return fit_cox(data), "Cox proportional hazards, Efron ties"
     if family == ORDINAL:

@@ -54,12 +54,10 @@ class LikelihoodFit:
         return float(len(self.whole_covariance) * np.log(self.size) - 2 * self.llf)
 
     def cov_params(self) -> FloatArray:
-        """Covariance of the coefficients."""
         n = len(self.params)
         return self.whole_covariance[:n, :n]
 
     def problems(self, names: Sequence[str]) -> list[str]:
-        """Problems of the fit, in sentences."""
         found = [names[j] for j in np.flatnonzero(self.infinite).tolist()]
         if not found:
             return []

@@ -57,7 +57,6 @@ class LinearPart:
 
 
 def linear_words(family: Family, bends: bool) -> str:
-    """The model in words."""
     kind = "Cox" if family.has_times else "generalised linear"
     bent = ", with restricted cubic splines of numbers" if bends else ""
     return f"a {kind} model of the selected terms{bent}"

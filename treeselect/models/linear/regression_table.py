@@ -232,7 +232,6 @@ def _rows(
     units: Mapping[str, float],
     interval: str,
 ) -> list[dict[str, Any]]:
-    """The rows of some terms in a model."""
     fit = coefficients.readable(found.fit, found.data, units)
     table = coefficients.coefficient_table(fit)
     if interval == "profile":
@@ -371,7 +370,6 @@ def _cells(row: Mapping[Any, Any] | None, ratio: str) -> tuple[str, str]:
 def _notes(
     blocks: Sequence[tuple[str, FittedTerms]], interval: str, caution: str
 ) -> tuple[str, ...]:
-    """How the table was made; of univariable models any one."""
     notes, models = [], dict(blocks)
     for name, found in models.items():
         events = "" if np.isnan(found.n_events) else f" with {found.n_events:,.0f} events"

@@ -120,7 +120,6 @@ class Logit(links.Logit):
     """The logit with a finite second derivative at 0 and 1, which robust errors need."""
 
     def deriv2(self, p: FloatArray) -> FloatArray:
-        """Second derivative at probabilities of shape (n_rows,)."""
         inside = self._clean(np.asarray(p, dtype=np.float64))
         return (2 * np.asarray(p) - 1) / (inside * (1 - inside)) ** 2
 

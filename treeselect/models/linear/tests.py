@@ -60,12 +60,10 @@ class FittedTerms:
 
     @property
     def family(self) -> str:
-        """The distribution of the response."""
         return self.fit.family
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """The terms, in the order of the columns."""
         found = dict.fromkeys(self.data.term_of)
         return tuple(term for term in found if term in self.factors_of)
 
@@ -121,7 +119,6 @@ class FittedTerms:
 
     @property
     def whole(self) -> Nested:
-        """The model itself."""
         return self._nested(self.fit)
 
     @property
@@ -412,7 +409,6 @@ def _cells(row: dict[str, Any], found: FittedTerms) -> tuple[str, ...]:
 
 
 def test_words(found: FittedTerms) -> str:
-    """The tests of terms, in words."""
     return "penalised " * (found.family == FIRTH) + _TEST_WORDS[statistic_name(found)]
 
 
