@@ -113,16 +113,6 @@ def test_nothing_selected_predicts_the_shares_of_the_classes(flowers):
     np.testing.assert_allclose(fit.predict(flowers).iloc[0], expected)
 
 
-def test_weights_of_three_classes(flowers):
-    weight = np.random.default_rng(0).integers(0, 3, size=len(flowers))
-    for case_weights in (weight, weight * 0.5):
-        fit = treeselect.select(
-            "kind ~ .", flowers, method="grrf", k=3, seed=1, n_trees=50, weights=case_weights
-        )
-        assert "a" in fit.selected
-        assert fit.search.step.train_score > 0
-
-
 @pytest.mark.parametrize("method", ["controlburn", "rrf", "rboost", "gbfs"])
 def test_a_class_without_rows_in_a_resample_is_no_obstacle(flowers, method):
     rare = flowers.assign(kind=np.where(np.arange(450) < 2, "tulip", flowers["kind"]))

@@ -185,12 +185,18 @@ def test_shapes(names, height):
 TEXT, MARK = 4.5, 3.0
 
 
-def sheet(dark):
-    """The colours of the style sheet by name: those of the page, or of a dark one."""
+def palettes():
+    """Colours of the page on a screen, light and dark, and on paper."""
     text = (template_folder() / "report.css").read_text(encoding="utf-8")
-    blocks = re.findall(r":root \{(.*?)\}", text, re.DOTALL)
-    light, night = (dict(re.findall(r"--([\w-]+): (#\w{6});", block)) for block in blocks[:2])
-    return light | night if dark else light
+    found, light = {}, {}
+    for name, block in zip(
+        ("light", "dark", "paper"), re.findall(r":root \{(.*?)\}", text, re.S), strict=True
+    ):
+        own = re.findall(r"--([\w-]+): ?(#[0-9a-f]+)", block)
+        light = light or dict(own)
+        found[name] = light | dict(own)
+    shades = re.findall(r"svg \.shade-(\d) \{ stroke-opacity: ([\d.]+)", text)
+    return found, {0: 0.0, **{int(shade): float(opacity) for shade, opacity in shades}, 5: 1.0}
 
 
 def rgb(text):
@@ -221,35 +227,21 @@ def test_contrast_is_that_of_the_standard():
 HUES = [f"hue-{i}" for i in range(8)]
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_text_and_marks_stand_out_from_the_page(dark):
-    found = sheet(dark)
+@pytest.mark.parametrize("where", ["light", "dark"])
+def test_text_and_marks_stand_out_from_the_page(where):
+    found = palettes()[0][where]
     for name in ("ink", "soft", "accent", *HUES):
         assert contrast(found[name], found["paper"]) >= TEXT, name
     assert contrast(found["faint"], found["paper"]) >= MARK
 
 
 def test_matplotlib_draws_with_the_colours_of_the_page():
-    found = sheet(dark=False)
+    found = palettes()[0]["light"]
     assert [found[name] for name in ("accent", "soft", "ink", "faint", "grid")] == [
         marks.ACCENT, marks.SOFT, marks.INK, marks.FAINT, marks.GRID,
     ]  # fmt: skip
     assert list(marks.COLOURS) == [found[name] for name in HUES]
     assert len(set(marks.COLOURS)) == 8
-
-
-def palettes():
-    """Colours of the page on a screen, light and dark, and on paper."""
-    text = (template_folder() / "report.css").read_text(encoding="utf-8")
-    found, light = {}, {}
-    for name, block in zip(
-        ("light", "dark", "paper"), re.findall(r":root \{(.*?)\}", text, re.S), strict=True
-    ):
-        own = re.findall(r"--([\w-]+): ?(#[0-9a-f]+)", block)
-        light = light or dict(own)
-        found[name] = light | dict(own)
-    shades = re.findall(r"svg \.shade-(\d) \{ stroke-opacity: ([\d.]+)", text)
-    return found, {0: 0.0, **{int(shade): float(opacity) for shade, opacity in shades}, 5: 1.0}
 
 
 @pytest.mark.parametrize("where", ["light", "dark", "paper"])
