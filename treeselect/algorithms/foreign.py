@@ -21,7 +21,6 @@ from treeselect.algorithms.selectors import (
     ColumnSearch,
     Support,
     Words,
-    check_taken,
     looks_like_selector,
     not_a_method,
     warning_note,
@@ -33,7 +32,7 @@ from treeselect.designs.estimators import copies_or_shares, copy_of
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.threads import one_thread
-from treeselect.errors import MethodError, listing
+from treeselect.errors import MethodError, listing, quoted
 
 IN_FILES = "selector"
 """Name of all selectors in model files."""
@@ -297,7 +296,12 @@ class ForeignSelector(RefinedMethod):
 
     def _taken(self, take: Any, parameter: str, size: int) -> Support:
         support: Support = take(size)
-        check_taken(self.name, parameter, size, support.size)
+        if support.size > size:
+            raise MethodError(
+                f"{quoted(parameter)} of {self.name} must set the number of columns that it"
+                f" selects.\n  Found: {support.size} columns at `{parameter}={size}`. With"
+                f' `columns="own"`, {self.name} chooses the number.'
+            )
         return support
 
 

@@ -80,20 +80,14 @@ def check_integer(
     limit: int = MOST_TREES,
     optional: bool = False,
 ) -> None:
-    """Convert the option to an int; a MethodError unless it is from `least` to `most`.
-
-    Without `most`, it is at most `limit`, which only its own error message mentions.
-    """
-    value = getattr(method, option)
-    if value is None and optional:
-        return
-    found = whole(value)
+    """Convert the option to an int; a MethodError unless it is from `least` to `most`."""
+    found = whole(getattr(method, option))
     bounds = f"at least {least}" if most is None else f"from {least} to {most}"
-    if found is not None and found > (limit if most is None else most) and most is None:
+    if most is None and found is not None and found > limit:
         found, bounds = None, f"at most {limit:,}"
-    if found is None or found < least or (most is not None and found > most):
-        raise _error(method, option, f"a whole number, {bounds}", optional, value)
-    object.__setattr__(method, option, found)  # allowed in the checks of a frozen record
+    elif found is not None and not least <= found <= (limit if most is None else most):
+        found = None
+    _convert(method, option, found, f"a whole number, {bounds}", optional)
 
 
 def check_number(
@@ -106,29 +100,23 @@ def check_number(
     limit: float = _LARGEST,
     optional: bool = False,
 ) -> None:
-    """Convert the option to a finite float; a MethodError unless it is within the bounds.
-
-    Without `most`, its absolute value is at most `limit`, which only its own error message
-    mentions.
-    """
-    value = getattr(method, option)
-    if value is None and optional:
-        return
-    found = finite(value)
+    """Convert the option to a finite float; a MethodError unless it is within the bounds."""
+    found = finite(getattr(method, option))
     bounds = [f"above {above:g}"] if above is not None else []
     bounds += [f"at least {least:g}"] if least is not None else []
     bounds += [f"at most {most:g}"] if most is not None else []
-    if found is not None and abs(found) > limit:
-        found, bounds = None, [f"from {-limit:g} to {limit:g}"]
-    if (
-        found is None
-        or (above is not None and found <= above)
-        or (least is not None and found < least)
-        or (most is not None and found > most)
-    ):
-        raise _error(method, option, f"a finite number {' and '.join(bounds)}", optional, value)
-    # numpy would convert a larger int to an object
-    object.__setattr__(method, option, found if abs(found) <= 2**53 else float(found))
+    if found is not None:
+        if abs(found) > limit:
+            found, bounds = None, [f"from {-limit:g} to {limit:g}"]
+        elif (
+            (above is not None and found <= above)
+            or (least is not None and found < least)
+            or (most is not None and found > most)
+        ):
+            found = None
+        elif abs(found) > 2**53:  # numpy would convert a larger int to an object
+            found = float(found)
+    _convert(method, option, found, f"a finite number {' and '.join(bounds)}", optional)
 
 
 def check_choice(method: object, option: str, allowed: Sequence[str | None]) -> None:
@@ -159,13 +147,7 @@ def refuse_costs(method: object, groups: FeatureGroups) -> None:
 
 def check_flag(method: object, option: str, *, optional: bool = False) -> None:
     """Convert the option to a bool; a MethodError unless it is one."""
-    value = getattr(method, option)
-    if value is None and optional:
-        return
-    found = truth(value)
-    if found is None:
-        raise _error(method, option, "True or False", optional, value)
-    object.__setattr__(method, option, found)
+    _convert(method, option, truth(getattr(method, option)), "True or False", optional)
 
 
 def owner_of(record: object) -> str:
@@ -173,8 +155,13 @@ def owner_of(record: object) -> str:
     return getattr(record, "owner", type(record).__name__)
 
 
-def _error(method: object, option: str, allowed: str, optional: bool, value: object) -> MethodError:
-    return MethodError(
-        f"{quoted(option)} of {owner_of(method)} must be {allowed}"
-        f"{', or None' if optional else ''}.\n  Found: {described(value)}."
-    )
+def _convert(method: object, option: str, found: Any, allowed: str, optional: bool) -> None:
+    """Set the option to what its value was found to be; a MethodError if that is nothing."""
+    value = getattr(method, option)
+    if found is not None:
+        object.__setattr__(method, option, found)  # allowed in the checks of a frozen record
+    elif value is not None or not optional:
+        raise MethodError(
+            f"{quoted(option)} of {owner_of(method)} must be {allowed}"
+            f"{', or None' if optional else ''}.\n  Found: {described(value)}."
+        )

@@ -191,21 +191,28 @@ def methods() -> pd.DataFrame:
     >>> "controlburn" in treeselect.methods()["method"].tolist()
     True
     """
-    known = METHODS | _all_declared()
+    for point in _announced():
+        if point.name in METHODS:
+            raise MethodError(
+                f"{_package(point)} provides a method named {quoted(point.name)}, but that name is"
+                " already used.\n  Uninstall the package, or ask its authors to rename the method."
+            )
+        _declared(point.name)
     rows = [
         {
             "method": name,
             "title": method.title,
-            "options": ", ".join(f"{n}={v!r}" for n, v in _tuning_first(method)),
+            "options": ", ".join(
+                f"{n}={v!r}"
+                for n, v in sorted(
+                    method.defaults().items(), key=lambda o: o[0] != method.tuning_name
+                )
+            ),
             "paper": method.paper,
         }
-        for name, method in ((name, kind()) for name, kind in known.items())
+        for name, method in ((name, kind()) for name, kind in (METHODS | _REGISTERED).items())
     ]
     return pd.DataFrame(rows)
-
-
-def _tuning_first(method: Method) -> list[tuple[str, Any]]:
-    return sorted(method.defaults().items(), key=lambda option: option[0] != method.tuning_name)
 
 
 def _unknown(name: str) -> Exception:
@@ -270,17 +277,6 @@ def _declared(name: str) -> type[Method] | None:
         if announced:
             _REGISTERED[name] = _loaded(announced)
     return _REGISTERED.get(name)
-
-
-def _all_declared() -> dict[str, type[Method]]:
-    for point in _announced():
-        if point.name in METHODS:
-            raise MethodError(
-                f"{_package(point)} provides a method named {quoted(point.name)}, but that name is"
-                " already used.\n  Uninstall the package, or ask its authors to rename the method."
-            )
-        _declared(point.name)
-    return dict(_REGISTERED)
 
 
 def _announced() -> list[metadata.EntryPoint]:

@@ -15,7 +15,7 @@ from treeselect.algorithms.references import Reference
 from treeselect.arguments.checks import answer
 from treeselect.designs.estimators import is_pipeline, last_step, options_of, seeded, text_of
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
-from treeselect.errors import MethodError, TreeselectError, quoted, said_by
+from treeselect.errors import MethodError, TreeselectError, said_by
 from treeselect.quiet import own_filters
 
 SIZES = ("k", "n_features_to_select", "max_features")
@@ -295,12 +295,3 @@ def _of_columns(values: Any, taken: BoolArray) -> FloatArray | None:
     largest = found[np.isfinite(found)].max(initial=0.0)
     found = np.clip(found, 0.0, 2 * largest if largest > 0 else 1.0)  # infinite: beyond the others
     return found if found.any() else None
-
-
-def check_taken(name: str, parameter: str, asked: int, found: int) -> None:
-    if found > asked:
-        raise MethodError(
-            f"{quoted(parameter)} of {name} must set the number of columns that it selects.\n"
-            f"  Found: {found} columns at `{parameter}={asked}`. With"
-            f' `columns="own"`, {name} chooses the number.'
-        )
