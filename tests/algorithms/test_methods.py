@@ -7,11 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import expit
-from tasks import in_families, names_of, task_of, with_problem
+from tasks import in_families, task_of, with_problem
 
 import treeselect
 from treeselect.algorithms.registry import METHODS
-from treeselect.algorithms.task import step_of_size
 from treeselect.designs.modeldata import RowCounts
 from treeselect.errors import MethodError
 
@@ -253,17 +252,6 @@ def test_three_classes_and_counts_have_paths(mixed, method):
         assert {"signal", "copy", "site"} & set(names[:1])
         assert "site" in names
         assert 0 < best.train_score <= 1
-
-
-def test_an_exposure_is_an_offset_of_counts():
-    rng = np.random.default_rng(0)
-    data = pd.DataFrame({"a": rng.normal(size=600), "b": rng.normal(size=600)})
-    data["y"] = rng.poisson(np.exp(0.8 * data["a"] + 0.6 * data["b"]))
-    method = METHODS["gbfs"](n_trees=30)
-    for offset, first in ((None, "a"), (0.8 * data["a"], "b")):
-        task = task_of(data, method, max_size=1, seed=1, family="poisson", offset=offset)
-        one = step_of_size(method.path(task), 1, task.problem.groups.keep)
-        assert names_of(task, one.selected) == {first}
 
 
 WHOLE = {

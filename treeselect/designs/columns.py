@@ -192,7 +192,11 @@ def design_columns(spec: TermSpec, values: Sequence[Values]) -> tuple[NDArray[An
     codes (uint8: 0 missing, level + 1, 255 none of the column's levels) or float64."""
     values = [values[i] for i in spec.order]
     labels = [value.codes for value in values if isinstance(value, Labels)]
-    numbers = [_number_columns(value) for value in values if not isinstance(value, Labels)]
+    numbers = [
+        value.columns if isinstance(value, Basis) else (value.values,)
+        for value in values
+        if not isinstance(value, Labels)
+    ]
     products = _products(spec, numbers) if numbers else ()
     if not labels:
         return products
@@ -208,10 +212,6 @@ def design_columns(spec: TermSpec, values: Sequence[Values]) -> tuple[NDArray[An
             column[(codes == MISSING) | np.isnan(number)] = np.nan
             columns.append(column)
     return tuple(columns)
-
-
-def _number_columns(value: Numbers | Basis) -> tuple[FloatArray, ...]:
-    return value.columns if isinstance(value, Basis) else (value.values,)
 
 
 def _products(spec: TermSpec, numbers: Sequence[tuple[FloatArray, ...]]) -> tuple[FloatArray, ...]:

@@ -61,10 +61,7 @@ def path_of_shares(
 def eliminate(
     judge: Judge, first: BoolArray, task: Task, next_size: Callable[[int], int | None]
 ) -> list[tuple[BoolArray, FloatArray]]:
-    """Nested sets from the largest on, each with the importances of its units.
-
-    Useless units are removed at once.
-    """
+    """Nested sets from the largest on, each with the importances of its units."""
     left, groups = first, task.problem.groups
     found: list[tuple[BoolArray, FloatArray]] = []
     while True:

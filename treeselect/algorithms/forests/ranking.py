@@ -182,16 +182,10 @@ class ForestImportance(RankingForest):
         every = np.ones(len(groups.names), dtype=bool)
         worth = self.measure(task.seeded("ranking"), every).mean
         order = ranking(worth, groups.keep, groups.ranks(task.seed))
-        relative = _relative(worth)[order[int(groups.keep.sum()) :]]
-        return self.ranked_path(task, order, worth, relative, self.scored)
-
-
-def _relative(importance: FloatArray) -> FloatArray:
-    """Importance relative to the largest; minus infinity for all if none is above 0."""
-    largest = importance.max(initial=-np.inf)
-    if not largest > 0:
-        return np.full(len(importance), -np.inf)
-    return np.asarray(importance / largest)
+        largest = worth.max(initial=-np.inf)
+        relative = worth / largest if largest > 0 else np.full(len(worth), -np.inf)
+        tunings = relative[order[int(groups.keep.sum()) :]]
+        return self.ranked_path(task, order, worth, tunings, self.scored)
 
 
 _LEAST_SHADOWS = 5

@@ -117,7 +117,10 @@ def held_shares(task: Task) -> FloatArray:
     or if no tree splits on the unit.
     """
     every = np.ones(len(task.problem.groups.names), dtype=np.bool_)
-    grown = grown_forest(task.seeded("reliability"), every, _HELD_TREES, _held_growth)
+    grown = grown_forest(
+        task.seeded("reliability"), every, _HELD_TREES,
+        lambda n: Growth(_HELD_DEPTH, _HELD_LEAF, max(1, -(-n // 3)), 0.0),
+    )  # fmt: skip
     if grown is None:
         return every.astype(np.float64)
     inside = group_gains(grown.trees, grown.data).mean(axis=0)
@@ -137,10 +140,6 @@ def screened(scale: FloatArray, shares: FloatArray | None) -> FloatArray:
     if shares is None:
         return scale
     return np.where(scale + shares >= 1.0 - slack(1.0), scale, 0.0)
-
-
-def _held_growth(n: int) -> Growth:
-    return Growth(_HELD_DEPTH, _HELD_LEAF, max(1, -(-n // 3)), 0.0)
 
 
 # --- Ensembles whose trees share one set of used units, as in regularised forests ----------------

@@ -165,10 +165,7 @@ class BackwardPass:
         self._chains: dict[bytes, list[tuple[BoolArray, float]]] = {}
 
     def chain(self, step: Step) -> list[Step]:
-        """The step, and the step after each dropped unit, with their errors.
-
-        A step of no units, or of more than 30, is returned unchanged.
-        """
+        """The step, and the step after each dropped unit, with their errors."""
         if not 1 <= step.size <= MOST_UNITS:
             return [step]
         found: list[Step] = []
@@ -179,10 +176,7 @@ class BackwardPass:
         return found
 
     def sets(self, selected: BoolArray) -> list[tuple[BoolArray, float]]:
-        """The set, and the set after each dropped unit, with their errors.
-
-        A set of no units, or of more than 30, is returned unchanged.
-        """
+        """The set, and the set after each dropped unit, with their errors."""
         key = selected.tobytes()
         if key not in self._chains:  # depends only on the set, which steps of a path often share
             self._chains[key] = self._pruned(selected)
