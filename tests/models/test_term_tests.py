@@ -152,6 +152,9 @@ def test_few_clusters_and_counts_of_chance(visits):
     assert "GLM, Poisson family" in text
     assert "within chance" in text
     assert "aic" in model.statistics
+    tests = model.anova().tidy()  # without x the counts vary more than chance allows
+    beyond = tests["aic"] - tests["resid_deviance"] + 2 * tests["resid_df"]
+    np.testing.assert_allclose(beyond, beyond[0])
     few = visits.assign(ward=visits["ward"] // 20)
     with pytest.warns(TreeselectWarning, match="Found: 3 clusters and 4 coefficients"):
         model = fitted("poisson", few, fold_groups="ward")

@@ -176,6 +176,8 @@ class Nested:
         if self.family == "gaussian":
             with np.errstate(divide="ignore"):
                 return float(self.n * np.log(self.deviance / self.n) + 2 * self.rank)
+        if self.fit.is_quasi:  # statsmodels divides its likelihood by the dispersion
+            return float(2 * self.rank - 2 * self.fit.result.llf_scaled(1.0))
         return float(self.fit.result.aic) + 2.0 * (self.family == NEGATIVE_BINOMIAL)
 
 
