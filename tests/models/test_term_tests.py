@@ -215,6 +215,8 @@ def test_reference_levels_have_rows(models, survey):
     assert "m: g: a (reference)" in str(several.summary())
     labelled = fitted("binomial", survey, "x + g + x:g", labels={"g": "Group"})
     assert "Group: a (reference)" in str(labelled.summary())
+    survey = survey.assign(g=pd.Categorical(survey["g"], list("zabcy")))  # z and y have no rows
+    assert "g: a (reference)" in str(fitted("binomial", survey).summary())
 
 
 def test_glance_is_that_of_r(models):

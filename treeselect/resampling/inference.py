@@ -103,7 +103,7 @@ class Inference(Summarised, Stoppable, InPapers):
                 columns = coefs.table_head(split.fit, self.level)
                 rows = coefs.rows_with_references(
                     coefs.coefficient_table(split.fit),
-                    coefs.reference_levels(design, split.fit.names),
+                    split.references,
                     coefs.table_rows(table, with_ratios=coefs.leads_with_ratios(split.fit)),
                 )
                 notes += coefs.ratio_notes(split.fit, table)

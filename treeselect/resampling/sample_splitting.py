@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from treeselect.designs.row_sample import labels_of
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import DataError, OptionError, TreeselectError, said_by
-from treeselect.models.linear.coefficients import term_p_value
+from treeselect.models.linear.coefficients import Reference, reference_levels, term_p_value
 from treeselect.models.linear.data import LinearData, independent_columns, linear_data
 from treeselect.models.linear.fit import LinearFit, fit_linear, with_infinite
 from treeselect.resampling.choosing import Procedure
@@ -116,6 +116,7 @@ class SplitFit:
     # Selected terms with columns that are dropped because they are linear combinations of columns
     # of preceding terms
     aliased: tuple[str, ...] = ()
+    references: Mapping[str, Reference] = field(default_factory=dict)  # levels of factors, by term
 
     __repr__ = brief
 
@@ -134,7 +135,7 @@ def fit_part(
         return SplitFit((), {}, None, why, 0, 0)
     n_fitted = n_dropped = 0
     with why_not() as reasons:
-        here = linear_data(data, terms, rows, data.row_weights.groups, coding)
+        full = here = linear_data(data, terms, rows, data.row_weights.groups, coding)
         n_fitted, n_dropped = len(here.y), here.n_dropped
         aliased: dict[str, int] = {}
         if n_fitted > here.matrix.shape[1]:
@@ -148,7 +149,8 @@ def fit_part(
             raise DataError("The tests can't be computed.")
         fit = with_infinite(fit)
         p_values = {term: known.get(term, float("nan")) for term in terms}
-        return SplitFit(terms, p_values, fit, "", n_fitted, n_dropped, tuple(aliased))
+        seen = reference_levels(data, full)
+        return SplitFit(terms, p_values, fit, "", n_fitted, n_dropped, tuple(aliased), seen)
     return SplitFit(terms, dict.fromkeys(terms, 1.0), None, reasons[0], n_fitted, n_dropped)
 
 

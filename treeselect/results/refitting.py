@@ -199,7 +199,7 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
     rows = coefficients.coefficient_table(shown)
     printed = coefficients.in_print(data, rows)
     splines = full.splines
-    references = coefficients.reference_levels(data, tuple(full.matrix.columns))
+    references = coefficients.reference_levels(data, full)
     groups_name = result.choice.folds.groups_name
     content = SummaryContent(
         title=f"{'Additive' if splines else 'Linear'} model of the selected terms",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -272,11 +272,15 @@ def level_columns(factor: str, level: Any) -> tuple[str, ...]:
     return tuple(f"{factor}[{way}{own}]" for own in spelled for way in ("", "T."))
 
 
-def reference_levels(data: ModelData, columns: Collection[str]) -> dict[str, Reference]:
-    found = {}
+def reference_levels(data: ModelData, full: LinearData) -> dict[str, Reference]:
+    """The reference level of each factor, by its term: of those that occur in the rows."""
+    found, columns = {}, full.matrix.columns
+    made = None if full.columns is None else full.columns.columns.made
+    occurring = {} if made is None else made.levels
     for spec in data.spec.terms:
         own, *others = spec.factors
         levels = (False, True) if own.is_bool else own.levels or ()
+        levels = [one for one in levels if one in occurring.get(own.factor.name, levels)]
         names = {level: level_columns(own.factor.name, level)[1::2] for level in levels}
         without = [level for level, own in names.items() if not any(c in columns for c in own)]
         if not others and len(without) == 1 < len(levels):

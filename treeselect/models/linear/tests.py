@@ -238,7 +238,7 @@ def fitted_terms(
         names=shown_names(data),
         call=call,
         formula=data.spec.formula.text_of(terms),
-        references=reference_levels(data, tuple(full.matrix.columns)),
+        references=reference_levels(data, full),
         coding=coding,
     )
 
