@@ -22,7 +22,7 @@ from treeselect.imputation.record import (
 from treeselect.printing import Summarised
 from treeselect.result import SelectionResult
 from treeselect.results.calls import call_text, once
-from treeselect.results.fitting import ARGUMENTS, fit_selection, resample
+from treeselect.results.fitting import ARGUMENTS, fit_selection
 
 if TYPE_CHECKING:
     from treeselect.imputation.pooled import PooledFit
@@ -45,7 +45,8 @@ def select_imputed(
         with in_frame(number, len(frames)):
             fit = fit_selection(data, formula, given)
             if resamples and fit.k > 0:
-                fit = resample(fit, resamples, seed=stream_seed(seed, "imputation", number))
+                drawn = stream_seed(seed, "imputation", number)
+                fit = SelectionResult(fit).resample(resamples, seed=drawn)._fit
                 if fit.stability.partial:  # stopped: the other frames have no resamples
                     raise KeyboardInterrupt
         records.append(fit)

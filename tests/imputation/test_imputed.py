@@ -11,7 +11,6 @@ from quick import changed
 from round_numbers import with_round_numbers
 
 import treeselect
-from treeselect import imputing
 from treeselect.engine.random import stream_seed
 from treeselect.errors import DataError, FormulaError, MethodError, OptionError, TreeselectWarning
 from treeselect.imputation.pooled import table_rows
@@ -368,6 +367,7 @@ def test_each_fit_is_that_of_select(four_frames, four):
         np.testing.assert_array_equal(fit.model.importance, alone.model.importance)
         again = alone.resample(4, seed=stream_seed(3, "imputation", number))
         np.testing.assert_array_equal(fit.stability.selected, again.stability.selected)
+        assert ".resample(" in fit.search.call  # which drew what its summary tells
     drawn = [fit.stability.seed for fit in four.fits]
     assert len(set(drawn)) == 4  # rows are drawn anew from each frame
 
@@ -468,9 +468,8 @@ def test_a_size_that_one_frame_does_not_reach_is_told(four_frames):
 
 
 def test_a_stop_ends_the_call(four_frames, four, monkeypatch):
-    stopped = dataclasses.replace(four.records[0].resampled, asked=9)
-    monkeypatch.setattr(
-        imputing, "resample", lambda fit, n, seed: dataclasses.replace(fit, resampled=stopped)
-    )
+    resampled = dataclasses.replace(four.records[0].resampled, asked=9)
+    stopped = type(four.fits[0])(dataclasses.replace(four.records[0], resampled=resampled))
+    monkeypatch.setattr(type(stopped), "resample", lambda fit, n, seed: stopped)
     with pytest.raises(KeyboardInterrupt):
         treeselect.select("y ~ a", four_frames, k=1, resamples=9, **FEW_TREES)
