@@ -38,11 +38,10 @@ def fit_facts(fit: LinearFit, family: str, *, are_copies: bool) -> Facts:
     own, facts = fit.result, []
     found = fit_statistics(fit, family, are_copies=are_copies)
     if family == "cox":
-        return (
-            ("Events", f"{fit.n_events:,}"),
-            ("Log-likelihood", f"{own.llf:.2f}; null {own.llnull:.2f}"),
-            ("AIC, BIC", f"{own.aic:.2f}, {own.bic:.2f} (BIC by number of events)"),
-        )
+        events, known = ("Events", f"{fit.n_events:,}"), "aic" in found
+        criteria = f"{own.aic:.2f}, {own.bic:.2f} (BIC by number of events)"
+        likelihood = f"{own.llf:.2f}; null {own.llnull:.2f}"
+        return (events, *[("Log-likelihood", likelihood), ("AIC, BIC", criteria)] * known)
     if "sigma" in found:
         df = f"{found['df_resid']:,.0f} degrees of freedom"
         facts.append(("Residual s.e.", f"{found['sigma']:.4g} on {df}"))
