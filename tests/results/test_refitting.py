@@ -176,6 +176,7 @@ def test_an_empty_selection_has_an_intercept(trial):
     assert result.selected == ()
     fit = result.refit("glm")
     assert fit.result.params.iloc[0] == pytest.approx(trial["size"].mean())
+    assert "p-values" not in f"{fit.drop1()} {fit.anova()}"  # there are none
     assert (result.refit(LinearRegression()).predict(trial) == trial["size"].mean()).all()
 
 

@@ -393,7 +393,7 @@ def _content(
             "RSS" if squares else "Resid. dev.", "AIC", statistic_name(found), "P-value",
         ),
         rows=tuple(_cells(row, found) for row in rows),
-        notes=notes,
+        notes=notes * (len(rows) > 1),
     )  # fmt: skip
 
 
