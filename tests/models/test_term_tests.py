@@ -1,5 +1,7 @@
 """Tests of terms and profile intervals beside those of R."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,7 @@ from scipy import optimize, stats
 import treeselect
 from treeselect.errors import OptionError, TreeselectWarning
 from treeselect.models.linear import tests
+from treeselect.models.linear.coefficients import wald_test
 
 LEFT = {
     "gaussian": "y", "binomial": "b", "poisson": "n", "multinomial": "m",
@@ -92,6 +95,9 @@ def test_the_profile_of_the_intercept_alone(survey):
 
 def test_sampling_weights_are_tested_by_wald(survey):
     model = fitted("binomial", survey, weights="w", weights_kind="sampling")
+    fit = model._terms().fit  # far from a maximum, as where classes are separated:
+    odd = dataclasses.replace(fit, covariance=fit.covariance - np.diag([0, 0, 9, 0]))
+    assert np.isnan(wald_test(odd, np.array(odd.terms) == "g")).all()
     by_term = model.drop1().tidy().set_index("term")
     own = model.tidy().set_index("term")
     assert by_term["p_value"]["x"] == pytest.approx(own["p_value"]["x"])

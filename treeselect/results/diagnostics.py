@@ -389,8 +389,8 @@ def _notes(own: Diagnostics) -> Iterator[str]:
             for row in pairs.to_dict("records")
         )
         yield (
-            f"Interactions that add to the model, with P adjusted for {len(own.interactions):,}"
-            f" pairs (Holm): {said}. A formula with `*` has them."
+            "Interactions that add to the model, with P adjusted for the number of pairs,"
+            f" {len(own.interactions):,} (Holm): {said}. A formula with `*` has them."
         )
     if own.calibration is not None and own.calibration.slope_high < 1:
         yield "The calibration slope is below 1: predictions for new rows are too extreme."

@@ -100,7 +100,10 @@ def bent_columns(names: Iterable[str], terms: Iterable[str], term: str) -> BoolA
 
 
 def wald_test(fit: LinearFit, tested: BoolArray) -> tuple[float, float]:
-    """Statistic and p-value of the Wald test of some coefficients, an F test if `df` is known."""
+    """Statistic and p-value of the Wald test of some coefficients, an F test if `df` is known;
+    missing where estimates diverge so far that their robust variances are negative."""
+    if (np.diag(fit.covariance) < 0).any():
+        return float("nan"), float("nan")
     at = np.flatnonzero(tested)
     own = fit.estimate[at]
     wald = float(own @ np.linalg.solve(fit.covariance[np.ix_(at, at)], own))

@@ -226,7 +226,7 @@ def interaction_tests(found: FittedTerms) -> pd.DataFrame:
         except (DataError, np.linalg.LinAlgError):
             continue
     columns = ["term", "other", "df", "statistic", "p_value"]
-    table = pd.DataFrame([row for row in rows if row[2]], columns=columns)
+    table = pd.DataFrame([row for row in rows if row[2]], columns=columns).dropna()
     table = table.sort_values("p_value", kind="stable", ignore_index=True)
     holm = table["p_value"] * np.arange(len(table), 0, -1)
     return table.assign(p_adjusted=holm.cummax().clip(upper=1.0))

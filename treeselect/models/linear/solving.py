@@ -230,7 +230,7 @@ def diverging(result: Any, covariance: FloatArray, family: str) -> BoolArray:
     ends = family in ("binomial", "multinomial") or (family in COUNTS and is_endless(result))
     if not ends or own.shape != covariance.shape:
         return np.zeros(len(covariance), dtype=np.bool_)
-    return np.asarray(np.sqrt(np.diag(own)) > _FAR * np.sqrt(np.diag(covariance)))
+    return np.asarray(np.diag(own) > _FAR**2 * np.diag(covariance))
 
 
 _CERTAIN = 1e-8
