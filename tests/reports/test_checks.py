@@ -159,9 +159,10 @@ def made(stop, event, start=None, time="days") -> RiskGroups:
     first = np.full(len(stop), -1.0) if start is None else start
     return RiskGroups(
         names=("low", "high"), curves=(kaplan_meier(y, weight),) * 2,
-        n_rows=np.array([len(stop)] * 2), risk=np.array([0.5, 2.0]), horizon=20.0,
-        predicted=np.array([0.75, 0.25]), time=time, scheme="4-fold cross-validation",
-        call="select(...)", seed=1, spans=(np.stack([first, stop, weight]),) * 2,
+        n_rows=np.array([len(stop)] * 2), n_events=np.array([sum(event)] * 2),
+        risk=np.array([0.5, 2.0]), horizon=20.0, predicted=np.array([0.75, 0.25]), time=time,
+        scheme="4-fold cross-validation", call="select(...)", seed=1,
+        spans=(np.stack([first, stop, weight]),) * 2,
     )  # fmt: skip
 
 

@@ -480,6 +480,7 @@ def test_relative_weights_have_the_intervals_of_the_rows_that_they_are_worth():
     options = {"method": "mrmr", "k": 2, "seed": 1, "model": "glm", "weights": "w"}
     fit = treeselect.select("Surv(time, dead) ~ risky + x", data, **options)
     found = fit.model.risk_groups(2, folds=3)
+    assert found.calibration()["events"].sum() == data["dead"].sum()
     for curve, (*_, weight) in zip(found.curves, found.spans, strict=True):
         assert curve.at_risk[0] == pytest.approx(weight.sum())
         ended = (curve.events > 0) & (curve.survival > 0)  # Greenwood's sum grows by that of each

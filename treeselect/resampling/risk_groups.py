@@ -18,7 +18,7 @@ from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import weighted_median
 from treeselect.engine.survival.curves import SurvivalCurve
-from treeselect.engine.survival.times import START, STOP
+from treeselect.engine.survival.times import EVENT, START, STOP
 from treeselect.errors import OptionError, quoted
 from treeselect.printing import Summarised, SummaryContent, cells
 from treeselect.resampling import held_out
@@ -55,6 +55,7 @@ class RiskGroups(Summarised, OfFolds):
     names: tuple[str, ...]
     curves: tuple[SurvivalCurve, ...]
     n_rows: Any  # (n_groups,), as `risk` and `predicted`, from the lowest risk to the highest
+    n_events: Any
     risk: FloatArray
     horizon: float
     predicted: FloatArray
@@ -138,8 +139,8 @@ class RiskGroups(Summarised, OfFolds):
         Returns
         -------
         frame, in the library of the data
-            ``group``; ``n``, number of rows; ``events``, total number of events; ``relative_risk``,
-            the median, relative to that of all rows; ``predicted``, mean predicted survival at
+            ``group``; ``n``, number of rows; ``events``, number of events; ``relative_risk``, the
+            median, relative to that of all rows; ``predicted``, mean predicted survival at
             :attr:`horizon`; ``observed``, the Kaplan-Meier estimate there; ``ci_low`` and
             ``ci_high``, its 95% interval, missing where the estimate is 0 or 1. With weights that
             are not copies of rows, intervals use Kish's effective sample size.
@@ -149,7 +150,7 @@ class RiskGroups(Summarised, OfFolds):
             {
                 "group": pd.Series(list(self.names), dtype=pd.Series(["text"]).dtype),
                 "n": self.n_rows,
-                "events": [float(curve.events.sum()) for curve in self.curves],
+                "events": self.n_events,
                 "relative_risk": self.risk,
                 "predicted": self.predicted,
                 "observed": observed,
@@ -171,7 +172,7 @@ class RiskGroups(Summarised, OfFolds):
             [
                 ("Group", "group"),
                 ("Rows", cells.count("n")),
-                ("Events", cells.number("events", ",.6g")),
+                ("Events", cells.count("events")),
                 ("Relative risk", cells.decimal("relative_risk", 2)),
                 ("Predicted", cells.decimal("predicted", 3)),
                 ("Observed", cells.decimal("observed", 3, "unknown")),
@@ -269,6 +270,7 @@ def group_by_risk(
             for own, x in zip(members, each, strict=True)
         ),
         n_rows=np.array([copies[own].sum() for own in members]),
+        n_events=np.array([copies[own][problem.y[own, EVENT] > 0].sum() for own in members]),
         risk=np.array([weighted_median(risk[own], weight[own]) / middle for own in members]),
         horizon=at,
         predicted=np.array([np.average(survival[own], weights=mass[own]) for own in members]),
