@@ -246,7 +246,7 @@ class LinearColumns:
             if name not in rows:  # an expression: `C(x, levels=...)` leaves levels out on purpose
                 continue
             found = rows[name][unknown]
-            level, n = found.iloc[0], len(found)
+            level, n = found.iloc[0], int((found == found.iloc[0]).sum())
             raise NewDataError(
                 f"Column {quoted(name)} must contain only levels with a coefficient.\n"
                 f'  Found: "{shortened(str(level))}" in {n} row{"s" if n > 1 else ""}; in the data'
