@@ -151,7 +151,7 @@ def dispersion_fact(fits: Sequence[LinearFit]) -> Facts:
         return ()
     said = f"{np.median(known):.3g} (Pearson; 1 if Poisson)"
     several = f", median of {len(known)} fits" if len(known) > 1 else ""
-    if any(fit.n_groups is not None for fit in fits):
+    if any(fit.result.cov_type != "nonrobust" for fit in fits if fit.dispersion is not None):
         return (("Dispersion", f"{said}{several}; errors are robust to it"),)
     n = sum(fit.is_quasi for fit in fits)
     if not n:
