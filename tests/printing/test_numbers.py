@@ -23,7 +23,7 @@ NAN = float("nan")
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (percent_text(0.805), "80%"),
+        (percent_text(0.325), "33%"),  # 0.33
         (interval_text(NAN, 1.0), "–"),
         (interval_text(NAN, 1.0, ".3f", "unknown"), "unknown"),
         (number_text(float("inf"), ".4g", "∞"), "∞"),

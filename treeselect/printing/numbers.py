@@ -56,7 +56,8 @@ def span(counts: Sequence[int] | IntArray) -> str:
 
 
 def percent_text(share: float) -> str:
-    return f"{share:.0%}"
+    """A share as a whole percentage, rounded as the two decimals of a table."""
+    return f"{float(f'{share:.2f}'):.0%}"
 
 
 def number_text(value: float, form: str, missing: str = "–") -> str:
