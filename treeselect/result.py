@@ -178,11 +178,11 @@ class SelectionResult(Summarised):
         frame, in the library of the data
             ``k``; ``tuning``, the value of the tuning parameter; ``terms``, tuples of the names of
             terms (units, if there are groups), most important first; ``train_score`` of the
-            method's own ensemble on its training rows (out of bag for forests), or, for refined
-            sets and methods without an ensemble, of a random forest on the selected terms, out of
-            bag; ``cv_score`` and ``cv_se`` of the final model on held-out rows (missing if there
-            was no cross-validation); and, for best subsets, ``gap``, the optimality gap, which is 0
-            if the set is proved optimal.
+            method's own ensemble on its training rows (out of bag for forests; of pruned sets that
+            of the larger set), or, for refined sets and methods without an ensemble, of a random
+            forest on the selected terms, out of bag; ``cv_score`` and ``cv_se`` of the final model
+            on held-out rows (missing if there was no cross-validation); and, for best subsets,
+            ``gap``, the optimality gap, which is 0 if the set is proved optimal.
         """
         return in_library(path_table(self._fit), self._fit.design.library)
 

@@ -83,6 +83,7 @@ def test_the_two_that_matter_come_first(simulated):
     fit = treeselect.select("inside ~ . - z", some, method="gbfs", k=2, seed=1, n_trees=60)
     assert set(fit.selected) == {"x", "y"}
     assert fit.search.step.cut_from is None
+    assert "training rows, before the backward pass" in " ".join(str(fit.summary()).split())
     chosen = treeselect.select("inside ~ . - z", some, method="gbfs", seed=1, n_trees=30, folds=2)
     assert set(chosen.selected) == {"x", "y"}
 

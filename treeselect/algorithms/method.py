@@ -192,6 +192,11 @@ class Method:
         return self.scores_out_of_bag
 
     @property
+    def scored_before(self) -> str:
+        """What its sets went through after they were scored, as an adverbial; none by default."""
+        return ""
+
+    @property
     def why_left_out(self) -> str:
         """Why terms never enter the path with these options; `left_out` by default."""
         return self.left_out

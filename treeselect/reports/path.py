@@ -55,13 +55,14 @@ def _what_score(fit: Fit) -> str:
             f"{score} on held-out rows: mean of {len(fit.scores.scores)} {over} ± one standard"
             f" error. {fit.scores.chooser.capitalize()} chose the number of {noun(fit)}{so}."
         )
+    before = fit.chosen_method.scored_before
     if not fit.chosen_method.tells_out_of_bag:
         return (
-            f"{score} of the method's model on its training rows. It tends to rise with every"
-            f" added {noun(fit, 1)} and does not measure how well new rows are predicted."
+            f"{score} of the method's model on its training rows{before}. It tends to rise with"
+            f" every added {noun(fit, 1)} and does not measure how well new rows are predicted."
         )
     so = f" The {noun(fit)} were selected on the same rows, so it is optimistic for new rows."
-    said = f"Out-of-bag {score}: each row is predicted by the trees not grown on it."
+    said = f"Out-of-bag {score}{before}: each row is predicted by the trees not grown on it."
     return said + so if fit.leaves_out and fit.is_chosen else said
 
 

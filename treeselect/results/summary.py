@@ -123,6 +123,7 @@ def score_fact(result: Fit) -> tuple[str, str]:
     else:
         has_bags = result.chosen_method.tells_out_of_bag and result.k > 0
         rows = "out of bag" if has_bags else "on the training rows"
+        rows += result.chosen_method.scored_before
         if result.design.model is not None:
             rows += " in the search, not by the final model"
         score = f"{plain_score(glance['train_score'])} {rows}"

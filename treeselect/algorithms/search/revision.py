@@ -362,6 +362,11 @@ class Ending:
         return self.scores_out_of_bag or self.refine
 
     @property
+    def scored_before(self) -> str:
+        """Training scores of pruned sets are those of the larger ones."""
+        return ", before the backward pass" * (self.prune and not self.refine)
+
+    @property
     def why_left_out(self) -> str:
         return self.left_out + (NO_FURTHER if self.refine else "")
 
