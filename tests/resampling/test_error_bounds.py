@@ -456,15 +456,3 @@ def test_resample_refuses_paths_of_trees_that_have_seen_all_rows(data):
     everything = treeselect.select("y ~ a + b", data, method="mrmr", k=2, keep=["a", "b"], seed=1)
     with pytest.raises(OptionError, match="`path` must be False if every candidate is forced in"):
         everything.resample(2, path=True)
-
-
-def test_a_checkpoint_holds_the_paths(fit, tmp_path):
-    pieces = []
-    calls = [
-        fit.resample(4, scheme="complementary", path=3, checkpoint=folder, on_piece=pieces.append)
-        for folder in (None, tmp_path, tmp_path)
-    ]
-    assert [piece.was_saved for piece in pieces] == [False] * 8 + [True] * 4
-    paths = [call.stability.path() for call in calls]
-    pd.testing.assert_frame_equal(paths[1], paths[0])
-    pd.testing.assert_frame_equal(paths[2], paths[0])

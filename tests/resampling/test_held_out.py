@@ -106,15 +106,6 @@ def test_of_times_what_was_observed_is_a_time_and_whether_the_event_came():
     assert np.isnan(slope.intercept)
 
 
-def test_predictions_are_saved_with_the_folds(mixed, died, tmp_path):
-    fit = treeselect.select("died ~ signal + site + noise", mixed, method="mrmr", k=2, seed=1)
-    fit.performance(3, checkpoint=tmp_path)
-    taken = []
-    again = fit.performance(3, checkpoint=tmp_path, on_piece=lambda p: taken.append(p.was_saved))
-    assert taken == [True] * 3
-    assert again.predictions().equals(died.predictions())
-
-
 def test_of_times_the_share_with_the_event_by_the_horizon_is_compared():
     found = small_fit().performance(3, horizon=200)
     held, table = found.held_out, found.calibration(3)

@@ -32,7 +32,7 @@ def fit(data):
 
 CALLS = {
     "resample": lambda fit, data, **how: fit.resample(6, **how),
-    "pairs": lambda fit, data, **how: fit.resample(6, scheme="complementary", **how),
+    "pairs": lambda fit, data, **how: fit.resample(6, scheme="complementary", path=3, **how),
     "performance": lambda fit, data, **how: fit.performance(3, repeats=2, **how),
     "validate": lambda fit, data, **how: fit.validate(5, **how),
     "inference": lambda fit, data, **how: fit.inference(repeats=4, **how),
@@ -44,10 +44,14 @@ CALLS = {
 
 def told(name, found):
     """A result without seconds, and what says how much of it there is."""
-    if name in ("resample", "pairs"):
+    if name == "resample":
         return found.stability, found.stability.in_pandas.tidy()
+    if name == "pairs":
+        return found.stability, pd.concat([found.stability.tidy(), found.stability.path()])
     if name == "compare":
         return found, found.tidy().drop(columns="seconds")
+    if name == "performance":
+        return found, pd.concat([found.tidy(), found.predictions()])
     return found, found.tidy()
 
 

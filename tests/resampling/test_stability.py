@@ -173,13 +173,6 @@ def test_substitutes_of_a_fit(mixed):
     (row,) = table[table["substitute"].isin(["signal", "copy"])].to_dict("records")
     assert {row["term"], row["substitute"]} == {"signal", "copy"}
     assert row["association"] == pytest.approx(data["signal"].corr(noisy, method="spearman"))
-    polars = pytest.importorskip("polars")
-    again = treeselect.select(
-        "dose ~ . - died", polars.from_pandas(data), k=1, seed=1, method="importance", n_trees=5
-    )
-    found = again.resample(12).stability.substitutes
-    assert isinstance(found, polars.DataFrame)
-    assert found["substitute"].to_list() == table["substitute"].to_list()
 
 
 def test_size_is_checked(fitted):
@@ -327,20 +320,6 @@ def test_the_correlated_index_leaves_out_kept_units_and_needs_the_data():
     alike = dataclasses.replace(stability, similarity=lambda: copies)
     expected = correlated_index(stability.selected[:, :2], copies[:2, :2])
     assert alike.correlated_index == expected != apart.index
-
-
-def test_tables_of_a_fit_come_in_the_library_of_the_data(mixed):
-    polars = pytest.importorskip("polars")
-    asked = {"method": "lasso", "k": 2, "seed": 1, "resamples": 6}
-    formula = "dose ~ signal + copy + site + noise"
-    fit = treeselect.select(formula, polars.from_pandas(mixed), **asked).stability
-    models, pairs = fit.models(), fit.pairs()
-    assert isinstance(models, polars.DataFrame)
-    assert isinstance(pairs, polars.DataFrame)
-    twin = treeselect.select(formula, mixed[mixed.columns[::-1]], **asked, n_jobs=2).stability
-    assert [tuple(t) for t in models["terms"].to_list()] == twin.models()["terms"].to_list()
-    assert pairs["p_value"].to_list() == twin.pairs()["p_value"].to_list()
-    assert fit.correlated_index == pytest.approx(twin.correlated_index)
 
 
 # --- the index in which units that are alike stand for each other; intervals of clusters ----------

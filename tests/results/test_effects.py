@@ -123,6 +123,7 @@ def test_a_checkpoint_holds_what_models_say(told, data, tmp_path):
     assert first.exists()
     pd.testing.assert_frame_equal(again.model.effects(), told.model.effects())
     pd.testing.assert_frame_equal(again.model.shape("x"), told.model.shape("x"))
+    pd.testing.assert_frame_equal(again.model.interactions(), told.model.interactions())
 
 
 def test_selections_are_those_without_effects(told, data):

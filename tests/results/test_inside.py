@@ -480,16 +480,17 @@ def test_logical_values_have_the_same_names_beside_missing_ones(odd):
 @pytest.mark.parametrize("library", [pl, pa], ids=["polars", "pyarrow"])
 def test_tables_are_in_the_library_of_the_data(odd, library):
     formula = "z ~ b + kind + wet + size"
-    asked = {"method": "controlburn", "k": 4, "seed": 1, "forests": 1}
+    asked = {"method": "controlburn", "k": 3, "seed": 1, "forests": 1, "resamples": 4}
     table = pa.Table.from_pandas(odd)
     given = table if library is pa else pl.from_arrow(table)
     fits = [treeselect.select(formula, data, **asked) for data in (given, odd)]
     for call in (
         *(lambda fit, term=term: fit.model.shape(term) for term in fits[1].selected),
         lambda fit: fit.performance(2).tidy(),
+        lambda fit: fit.stability.substitutes,
         *(lambda fit, name=name: attrgetter(name)(fit)() for name in (
             "model.trees", "model.nodes", "model.interactions", "search.importance_path", "tidy",
-            "data.describe", "glance",
+            "data.describe", "glance", "stability.tidy", "stability.models", "stability.pairs",
         )),
     ):  # fmt: skip
         found, expected = map(call, fits)
