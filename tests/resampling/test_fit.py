@@ -3,6 +3,7 @@
 import dataclasses
 import re
 from collections.abc import Mapping
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,13 +12,14 @@ from comparison_data import made
 from quick import WITH_GAPS, changed
 
 from treeselect.errors import OptionError
-from treeselect.models.probing import ResampledReadings
+from treeselect.models.probing import Readings, ResampledReadings
 from treeselect.reports.pages import gather, gather_comparison
 from treeselect.reports.render import COMPARISON, render
 from treeselect.resampling.fit import LEAST_RESAMPLES, Contrast, as_shown
+from treeselect.results import effects, shapes
 from treeselect.results.curves import curves
-from treeselect.results.effects import direction, effect_record, steps
-from treeselect.results.shapes import interaction_record, intervals
+from treeselect.results.effects import Points, direction, make_record, steps
+from treeselect.results.shapes import intervals
 
 
 @pytest.mark.parametrize(
@@ -75,8 +77,12 @@ def test_intervals_are_percentiles_of_what_is_known():
     np.testing.assert_allclose(high.ravel(), [39.0, 390.25, np.nan])
 
 
-def test_record_of_given_curves():
-    ends = np.array([[0, 1], [-1, -1], [2, 3]])
+def fitted_by():
+    """A fit of which nothing is asked."""
+    return SimpleNamespace(model=None, design=SimpleNamespace(problem=None))
+
+
+def test_record_of_given_curves(monkeypatch):
     readings = [
         ResampledReadings(
             curve=np.array([[-1.0 * b], [1.0 * b]]),
@@ -85,11 +91,18 @@ def test_record_of_given_curves():
         )
         for b in range(41)
     ]
-    found = effect_record(
-        ["x", "x:f", "f"], [("up",), ("joint",), ("by level",)],
-        [Contrast(0, "quartiles", "0", "1"), Contrast(1, "none"), Contrast(2, "levels", "a", "b")],
-        ends, np.array([[0.0], [20.0], [1.0], [2.5]]), [2, 0, 0], readings,
+    contrasts = Contrast(0, "quartiles", "0", "1"), Contrast(1, "none"), Contrast(2, "levels")
+    probes = [SimpleNamespace(grid=range(n), share=np.ones(n)) for n in (2, 0, 0)]
+    points = Points(
+        ("x", "x:f", "f"), SimpleNamespace(terms=probes, pairs=()), (np.arange(2.0), None, None),
+        (False, False, True), contrasts, np.array([[0, 1], [-1, -1], [2, 3]]),
     )  # fmt: skip
+    curve, at_ends = np.array([[0.0], [20.0]]), np.array([[0.0], [20.0], [1.0], [2.5]])
+    own = Readings(curve, curve, at_ends)
+    monkeypatch.setattr(effects, "read_model", lambda *_: own)
+    monkeypatch.setattr(shapes, "interactions_of", lambda *_: None)
+    found = make_record(fitted_by(), points, readings)
+    assert found.directions == (("up",), ("joint",), ("by level",))
     np.testing.assert_array_equal(found.effect, [[20.0], [np.nan], [1.5]])
     np.testing.assert_allclose(found.low, [[1.0], [np.nan], [2.0]])
     np.testing.assert_allclose(found.high, [[39.0], [np.nan], [2.0]])
@@ -104,11 +117,14 @@ def test_steps_without_ends_are_missing():
     np.testing.assert_array_equal(found, [[3.0, -1.0], [np.nan, np.nan]])
 
 
-def test_intervals_of_strengths_are_percentiles():
-    resampled = [np.array([[b / 40], [np.nan if b < 22 else 0.5]]) for b in range(41)]
-    found = interaction_record(
-        [("x", "z"), ("x", "f")], np.array([[0.4, 0.1], [0.6, 0.2]]), resampled
-    )
+def test_intervals_of_strengths_are_percentiles(monkeypatch):
+    resampled = [
+        SimpleNamespace(strengths=np.array([[b / 40], [np.nan if b < 22 else 0.5]]))
+        for b in range(41)
+    ]
+    monkeypatch.setattr(shapes, "_pairs_of", lambda _: [("x", "z"), ("x", "f")])
+    monkeypatch.setattr(shapes, "read_strengths", lambda *_: np.array([[0.4, 0.1], [0.6, 0.2]]))
+    found = shapes.interactions_of(fitted_by(), None, resampled)
     np.testing.assert_allclose(found.low, [1 / 40, np.nan])
     np.testing.assert_allclose(found.high, [39 / 40, np.nan])
     assert found.count.tolist() == [41, 19]

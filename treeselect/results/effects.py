@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -52,23 +51,35 @@ def make_record(
 ) -> EffectRecord:
     """Effects in the final model, with intervals from the models of resamples."""
     found = read_model(result.model, points.probes, result.design.problem)
-    sizes = [len(probe.grid) for probe in points.probes.terms]
-    parts = np.split(found.response, np.cumsum(sizes)[:-1]) if sizes else []
+    sizes = np.array([len(probe.grid) for probe in points.probes.terms], dtype=np.int64)
     directions: list[tuple[str, ...]] = []
-    shares = [probe.share for probe in points.probes.terms]
-    for part, share, along, own in zip(parts, shares, points.along, points.is_factor, strict=True):
+    parts, shares = np.split(found.response, np.cumsum(sizes)[:-1]), points.probes.terms
+    for part, probe, along, own in zip(parts, shares, points.along, points.is_factor, strict=True):
         if along is None:
             directions.append((BY_LEVEL if own else JOINT,) * part.shape[1])
             continue
         order = np.argsort(along, kind="stable")[: int((~np.isnan(along)).sum())]
-        directions.append(tuple(direction(curve[order], share[order]) for curve in part.T))
-    record = effect_record(
-        points.terms, directions, points.contrasts, points.ends, found.ends, sizes, resampled
+        directions.append(tuple(direction(curve[order], probe.share[order]) for curve in part.T))
+    effect = steps(found.ends, points.ends)
+    changes = [steps(own.ends, points.ends) for own in resampled]
+    low, high, count = shapes.intervals(shapes.stacked(changes, effect.shape))
+    curves = shapes.stacked([own.curve for own in resampled], found.curve.shape)
+    curve_low, curve_high, _ = shapes.intervals(curves)
+    pairs = points.probes.pairs
+    return EffectRecord(
+        terms=points.terms,
+        directions=tuple(directions),
+        contrasts=points.contrasts,
+        effect=effect,
+        low=low,
+        high=high,
+        count=count.min(axis=1, initial=len(resampled)),
+        curve_low=curve_low,
+        curve_high=curve_high,
+        curve_size=sizes,
+        n_resamples=len(resampled),
+        interactions=shapes.interactions_of(result, pairs, resampled) if resampled else None,
     )
-    if not resampled:
-        return record
-    pairs = shapes.interactions_of(result, points.probes.pairs, resampled)
-    return dataclasses.replace(record, interactions=pairs)
 
 
 def direction(curve: FloatArray, share: FloatArray) -> str:
@@ -95,37 +106,6 @@ def direction(curve: FloatArray, share: FloatArray) -> str:
     return UP if at_least(left[1], left[0]) else DOWN
 
 
-def effect_record(
-    terms: Sequence[str],
-    directions: Sequence[tuple[str, ...]],
-    contrasts: Sequence[Contrast],
-    ends: IntArray,
-    fitted: FloatArray,
-    curve_size: Sequence[int],
-    resampled: Sequence[ResampledReadings],
-) -> EffectRecord:
-    """Effects of the fit, with intervals from the resamples."""
-    n_outputs = fitted.shape[1]
-    n_points = int(sum(curve_size))
-    found = [steps(own.ends, ends) for own in resampled]
-    low, high, count = shapes.intervals(shapes.stacked(found, (len(contrasts), n_outputs)))
-    curves = shapes.stacked([own.curve for own in resampled], (n_points, n_outputs))
-    curve_low, curve_high, _ = shapes.intervals(curves)
-    return EffectRecord(
-        terms=tuple(terms),
-        directions=tuple(directions),
-        contrasts=tuple(contrasts),
-        effect=steps(fitted, ends),
-        low=low,
-        high=high,
-        count=count.min(axis=1, initial=len(resampled)),
-        curve_low=curve_low,
-        curve_high=curve_high,
-        curve_size=np.array(curve_size, dtype=np.int64),
-        n_resamples=len(resampled),
-    )
-
-
 def steps(at_ends: FloatArray, ends: IntArray) -> FloatArray:
     """Value of each contrast, shape (n_contrasts, n_outputs); missing if there is none."""
     found = np.full((len(ends), at_ends.shape[1]), np.nan)
@@ -134,35 +114,32 @@ def steps(at_ends: FloatArray, ends: IntArray) -> FloatArray:
     return found
 
 
-def record_of(result: Fit, most: int | None = None) -> EffectRecord:
-    """The stored effects of a fit, otherwise those of its final model, without intervals."""
-    if result.effect_record is not None:
-        return result.effect_record
-    if not result.selected:
-        nothing = np.empty((0, len(_classes(result))))
-        return effect_record((), (), (), np.empty((0, 2), dtype=np.int64), nothing, (), ())
-    return make_record(result, effect_points(result, most))
-
-
 def effect_table(result: Fit, most: int | None = None) -> pd.DataFrame:
-    """One row per step, and per class if there are several (see ``SelectionResult.effects``)."""
-    record, classes = record_of(result, most), _classes(result)
-    rows = [
-        (
-            record.terms[own.term],
-            label,
-            record.directions[own.term][k],
-            own.step,
-            None if own.step == NONE else own.start,
-            None if own.step == NONE else own.end,
-            record.effect[i, k],
-            record.low[i, k],
-            record.high[i, k],
-            int(record.count[i]),
-        )
-        for i, own in enumerate(record.contrasts)
-        for k, label in enumerate(classes)
-    ]
+    """One row per step, and per class if there are several (see ``ModelView.effects``): of the
+    stored effects, otherwise of those of the final model, without intervals."""
+    record, classes = result.effect_record, _classes(result)
+    if record is None and result.selected:
+        record = make_record(result, effect_points(result, most))
+    rows = (
+        []
+        if record is None
+        else [
+            (
+                record.terms[own.term],
+                label,
+                record.directions[own.term][k],
+                own.step,
+                None if own.step == NONE else own.start,
+                None if own.step == NONE else own.end,
+                record.effect[i, k],
+                record.low[i, k],
+                record.high[i, k],
+                int(record.count[i]),
+            )
+            for i, own in enumerate(record.contrasts)
+            for k, label in enumerate(classes)
+        ]
+    )
     columns = [
         "term", "class", "direction", "step", "from", "to", "effect", "low", "high", "n_resamples",
     ]  # fmt: skip

@@ -369,34 +369,23 @@ def _pairs_of(result: Fit) -> list[tuple[str, str]]:
     ]
 
 
-def interaction_record(
-    pairs: Sequence[tuple[str, str]], fitted: FloatArray, resampled: Sequence[FloatArray]
-) -> InteractionRecord:
-    """Interaction strengths of the fit, with intervals from the resamples."""
-    low, high, count = intervals(stacked(resampled, (len(pairs), 1)))
-    strength, size = fitted.T
-    return InteractionRecord(tuple(pairs), strength, low[:, 0], high[:, 0], size, count[:, 0])
-
-
 def interactions_of(
     result: Fit, probes: PairProbes, resampled: Sequence[ResampledReadings]
 ) -> InteractionRecord:
     """Strengths in the fit's model, with intervals from what the models of resamples say."""
-    return interaction_record(
-        _pairs_of(result),
-        read_strengths(result.model, probes),
-        [own.strengths for own in resampled],
-    )
+    pairs, (strength, size) = _pairs_of(result), read_strengths(result.model, probes).T
+    drawn = stacked([own.strengths for own in resampled], (len(pairs), 1))
+    low, high, count = (ends[:, 0] for ends in intervals(drawn))
+    return InteractionRecord(tuple(pairs), strength, low, high, size, count)
 
 
 def interaction_table(result: Fit) -> pd.DataFrame:
     """One row per pair of terms (see ``SelectionResult.interactions``)."""
-    if (kept := _kept(result)) is not None:
-        record = kept
-    elif len(result.selected) < 2:
-        record = interaction_record((), np.empty((0, 2)), ())
-    else:
-        record = interactions_of(result, pair_points(result), ())
+    record, none = _kept(result), np.empty(0)
+    if record is None:
+        record = InteractionRecord((), *[none] * 4, none.astype(np.int64))
+        if result.selected:
+            record = interactions_of(result, pair_points(result), ())
     frame = pd.DataFrame(
         {
             "term": [pair[0] for pair in record.pairs],
