@@ -42,6 +42,11 @@ def changed(fit: treeselect.SelectionResult, **changes: Any) -> treeselect.Selec
     return treeselect.SelectionResult(dataclasses.replace(fit._fit, **changes))
 
 
+def selections(*counted: tuple[str, int]) -> list[list[bool]]:
+    """Selections as text, each so many times."""
+    return [[c == "1" for c in text] for text, times in counted for _ in range(times)]
+
+
 def stability_of(selected: Any, units: Any = None, *, kept: int = 0, **more: Any) -> Stability:
     """Stability of given selections, the first of which is that of the fit unless another is given;
     the first `kept` units are forced in."""

@@ -620,3 +620,42 @@ def test_an_offset_has_no_part_in_the_slope_of_calibration():
         assert recalibration(held).slope < 0.8  # of noise
         alone = held.family.mean(held.offset + 0.3)
         assert np.isnan(recalibration(dataclasses.replace(held, predicted=alone)).slope)
+
+
+# --- figures of held-out rows --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["calibration", "roc"])
+def test_figures_are_of_the_tables(died, kind):
+    import matplotlib.pyplot as plt
+
+    ax = died.plot(kind)
+    labels = {"calibration": "observed share of died = True", "roc": "sensitivity"}
+    assert ax.get_ylabel() == labels[kind]
+    table = died.calibration() if kind == "calibration" else died.roc()
+    column = "observed" if kind == "calibration" else "true_positive_rate"
+    drawn = np.concatenate([line.get_ydata() for line in ax.lines])
+    assert np.abs(table[column].to_numpy()[:, None] - drawn).min(axis=1).max() < 0.005
+    plt.close("all")
+
+
+def test_figures_of_other_responses(mixed, died, dose):
+    import matplotlib.pyplot as plt
+
+    three = mixed.assign(dose=pd.cut(mixed["dose"], 3, labels=["low", "middle", "high"]))
+    found = of(three, "dose ~ signal + noise", 2)
+    assert found.plot(of_class="low").get_ylabel() == "observed share of dose = low"
+    assert found.plot("roc", of_class="low").get_ylabel() == "sensitivity"
+    for given in ({}, {"of_class": "none"}):
+        with pytest.raises(OptionError, match="`of_class` must be one of more than two classes"):
+            found.plot(**given)
+    with pytest.raises(OptionError, match="`of_class` must be"):
+        died.plot(of_class=True)
+    times = small_fit().performance(2, horizon=200)
+    assert times.plot().get_ylabel() == "observed share of event by time = 200"
+    with pytest.raises(OptionError, match=r"`roc\(\)` needs a response with classes"):
+        times.plot("roc")
+    with pytest.raises(OptionError, match="`kind` must be one of `calibration`, `roc`"):
+        times.plot("qq")
+    assert dose.plot().get_ylabel() == "mean observed dose"
+    plt.close("all")

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from quick import changed
+from quick import changed, selections
 from quick import stability_of as made
 from scipy import stats
 from scipy.stats import chi2_contingency
@@ -434,38 +434,34 @@ def associated(selected, fitted, alike):
     return made(selected, units, fitted=np.isin(units, fitted), association=association)
 
 
-def rows(*counted):
-    return [[c == "1" for c in text] for text, times in counted for _ in range(times)]
-
-
 def test_one_place_by_hand():
-    drawn = rows(("101", 50), ("011", 40), ("001", 10))
+    drawn = selections(("101", 50), ("011", 40), ("001", 10))
     stability = associated(drawn, ["age", "sex"], [{"age", "height"}])
     assert stability.places == (Place(("age", "height"), (50, 40), 90, 0.9),)
 
 
 def test_units_that_stand_for_each_other_only_in_part():
     """With one unit asked for, exactly one of any two that come and go is selected."""
-    drawn = rows(("10000", 40), ("01000", 40), ("00010", 20))
+    drawn = selections(("10000", 40), ("01000", 40), ("00010", 20))
     chain = [{"age", "height"}, {"height", "weight"}]
     (place,) = associated(drawn, ["age"], chain).places
     assert place.units == ("age", "height")
-    drawn = rows(("100", 50), ("010", 50))
+    drawn = selections(("100", 50), ("010", 50))
     assert associated(drawn, ["age"], []).places == ()
     assert len(associated(drawn, ["age"], [{"age", "height"}]).places) == 1
 
 
 @pytest.mark.parametrize(("both", "n"), [(20, 1), (21, 0)])
 def test_a_place_needs_exactly_one_in_four_fifths(both, n):
-    drawn = rows(("10", 50), ("01", 50 - both), ("11", both))
+    drawn = selections(("10", 50), ("01", 50 - both), ("11", both))
     assert len(associated(drawn, ["age"], [{"age", "height"}]).places) == n
 
 
 def test_two_fitted_units_that_share_substitutes_are_one_place_or_none():
     body = {"age", "height", "weight"}
-    both = rows(("10010", 40), ("01000", 30), ("01010", 30))
+    both = selections(("10010", 40), ("01000", 30), ("01010", 30))
     assert associated(both, ["age", "weight"], [body]).places == ()
-    apart = rows(("10000", 40), ("00010", 30), ("01000", 30))
+    apart = selections(("10000", 40), ("00010", 30), ("01000", 30))
     (place,) = associated(apart, ["age", "weight"], [body]).places
     assert place.units == ("age", "height", "weight")
     assert place.exactly_one == 100

@@ -10,11 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from quick import changed
+from quick import changed, selections, stability_of
 
 import treeselect
+from treeselect.resampling.stability import index_words
 from treeselect.results.summary import stability_text
-from treeselect.results.verdict import outsiders_note, size_note, verdict, verdict_words
+from treeselect.results.verdict import (
+    model_sentence,
+    outsiders_note,
+    place_sentences,
+    size_note,
+    verdict,
+    verdict_words,
+)
 
 UNITS = ("a", "b", "c", "d", "e")
 
@@ -35,7 +43,7 @@ def fit():
 
 def drawn(fit, *counted, **more):
     """The fit with these selections, each so many times."""
-    selected = np.array([[c == "1" for c in text] for text, n in counted for _ in range(n)])
+    selected = np.array(selections(*counted))
     return changed(
         fit, resampled=dataclasses.replace(fit._fit.resampled, selected=selected, **more)
     )
@@ -180,3 +188,49 @@ def test_the_verdict_is_true(fit, selected):
         assert text.startswith("Partly stable")
     others = selected.sum(axis=0)[2:] > selected.sum(axis=0)[:2].min()
     assert bool(outsiders_note(found._fit, found.stability)) <= others.any()
+
+
+# --- what resamples say in words -----------------------------------------------------------------
+
+
+PEOPLE = ("age", "height", "sex")
+AGE_OR_HEIGHT = selections(("101", 58), ("011", 31), ("001", 11))
+
+
+def test_interchangeable_units_in_words():
+    stability = stability_of(AGE_OR_HEIGHT, PEOPLE)
+    alike = dataclasses.replace(stability, association=lambda unit, other: 0.856)
+    assert place_sentences(alike) == [
+        "Interchangeable: exactly one of age (58) and height (31) was selected in 89 of 100"
+        " resamples (association at least 0.85)."
+    ]
+    assert place_sentences(stability) == []
+
+
+def test_sets_in_words():
+    own = stability_of(AGE_OR_HEIGHT, PEOPLE)
+    assert model_sentence(own) == (
+        "The 100 resamples selected 3 distinct sets; 58 of them selected that of the fit."
+    )
+    never = stability_of(selections(("101", 20)), PEOPLE, fitted=[0, 1, 0])
+    assert model_sentence(never) == (
+        "The 20 resamples selected one set; none of them selected that of the fit."
+    )
+
+
+@pytest.mark.parametrize(
+    ("drawn", "words"),
+    [
+        (AGE_OR_HEIGHT, "0.34 (95% interval 0.27 to 0.41); 1 means identical selections,"),
+        (
+            selections(("101", 20)),
+            "1.00; 1 means identical selections, 0 agreement by chance alone",
+        ),
+        (
+            selections(("111", 20)),
+            "not defined: every resample selected all terms that it could, or none",
+        ),
+    ],
+)
+def test_the_index_in_words(drawn, words):
+    assert index_words(stability_of(drawn, PEOPLE)).startswith(words)
