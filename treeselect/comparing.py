@@ -30,7 +30,6 @@ from treeselect.comparison.methods import (
     AllTerms,
     Contestant,
     Methods,
-    fold_repeats,
     plain_sizes,
     read_methods,
     read_sizes,
@@ -260,7 +259,9 @@ def compare(
     (*runs, reference_run), done = run_methods(
         problems, fitted, model_data.row_weights, splits, own_sizes, seed, course
     )
-    n_asked, repeat_of_fold = len(splits), fold_repeats(asked, len(splits))[done]
+    n_asked = len(splits)
+    per_repeat = asked.folds if isinstance(asked.folds, int) else n_asked
+    repeat_of_fold = np.arange(n_asked)[done] // per_repeat
     splits = tuple(splits[number] for number in done)
     typed = call_text("compare", data, {**known, "k": plain_sizes(k)}, _defaults())
     copies, response = model_data.row_weights.copies, model_data.response

@@ -12,13 +12,7 @@ from treeselect.designs.preparing import Request
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError
 from treeselect.frames.tables import library_of
-from treeselect.imputation.record import (
-    Imputed,
-    check_alike,
-    check_frames,
-    in_frame,
-    summarise_imputed,
-)
+from treeselect.imputation.record import Imputed, check_alike, in_frame, summarise_imputed
 from treeselect.printing import Summarised
 from treeselect.result import SelectionResult
 from treeselect.results.calls import call_text, once
@@ -33,7 +27,6 @@ def select_imputed(
     frames: Sequence[Any], formula: str, options: Mapping[str, Any]
 ) -> ImputedSelection:
     """Select on each frame; `options` are arguments of ``select()`` and of the method."""
-    check_frames(frames)
     resamples = 0 if options["resamples"] is None else check_resamples(options["resamples"])
     seed = read_seed(options["seed"])
     given = {**options, "resamples": 0, "seed": seed, "keep": once(options["keep"])}

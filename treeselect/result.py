@@ -784,8 +784,8 @@ class SelectionResult(Summarised):
         fit, course = self._fit, self._course(n_jobs, checkpoint, on_piece)
         seed = fit.seed if seed is None else read_seed(seed)
         given: dict[str, Any] = {"n": n, "horizon": horizon, "seed": seed}
-        call = fit.call.made + step_text(SelectionResult.validate, given)
-        return validate(fit, **given, course=course, call=call)
+        found = validate(fit, **given, course=course)
+        return with_step(fit, found, SelectionResult.validate, given)
 
     def inference(
         self,

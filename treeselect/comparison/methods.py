@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -20,13 +20,12 @@ from treeselect.comparison.record import NO_VARIANCE, Contest, Run, choices, dif
 from treeselect.designs.problem import FeatureGroups, Problem, check_size, noun_of
 from treeselect.designs.survival import follow_up_facts
 from treeselect.designs.weights import RowWeights
-from treeselect.engine.arrays import IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, TreeselectError, quoted
 from treeselect.printing import cells
 from treeselect.resampling.choosing import most_units
 from treeselect.resampling.cross_validation import FoldPath, follow_fold
-from treeselect.resampling.folds import Folds, Split
+from treeselect.resampling.folds import Split
 from treeselect.resampling.records import stopped
 from treeselect.results.calls import unshown_note
 from treeselect.results.summary import options_text
@@ -112,12 +111,6 @@ def read_sizes(k: object, groups: FeatureGroups) -> tuple[int | str, tuple[int, 
 def plain_sizes(k: Any) -> Any:
     """A size or sizes as they could be typed."""
     return k if isinstance(k, str | int | np.integer) else [int(size) for size in k]
-
-
-def fold_repeats(folds: Folds, n_splits: int) -> IntArray:
-    """The repeat of each fold, from 0."""
-    per_repeat = folds.folds if isinstance(folds.folds, int) else n_splits
-    return np.arange(n_splits) // per_repeat
 
 
 # --- runs --------------------------------------------------------------------------------------
@@ -420,15 +413,14 @@ class ScoreLine(NamedTuple):
 def score_lines(found: Contest) -> tuple[ScoreLine, ...]:
     """Methods over their sizes, the best score first. Sizes at which no fold selects anything are
     omitted, unless the method is compared there: the constant model scores far lower."""
-    compared = found.ranked_table()
     curves = dict(list(found.in_pandas.curves().groupby("method", sort=False)))
-    return tuple(_line(row, curves[row["method"]]) for row in compared.to_dict("records"))
-
-
-def _line(compared: Mapping[Hashable, Any], curve: pd.DataFrame) -> ScoreLine:
-    own = bool(curve["k"].isna().all())
-    here = own | (curve["k"] == compared["k"]).fillna(False).astype(bool)
-    sizes = curve["n_selected" if own else "k"].astype(float)
-    shown = curve.assign(size=sizes, compared=here)[(curve["n_selected"] > 0) | here]
-    text = size_text(compared["k"], compared["n_selected"])
-    return ScoreLine(str(compared["method"]), text, shown)
+    lines = []
+    for compared in found.ranked_table().to_dict("records"):
+        curve = curves[compared["method"]]
+        own = bool(curve["k"].isna().all())
+        here = own | (curve["k"] == compared["k"]).fillna(False).astype(bool)
+        sizes = curve["n_selected" if own else "k"].astype(float)
+        shown = curve.assign(size=sizes, compared=here)[(curve["n_selected"] > 0) | here]
+        text = size_text(compared["k"], compared["n_selected"])
+        lines.append(ScoreLine(str(compared["method"]), text, shown))
+    return tuple(lines)

@@ -223,15 +223,6 @@ class Imputed:
 _KINDS = {"number": "numbers", "logical": "truth values", "text": "text or categories"}
 
 
-def check_frames(frames: Sequence[Any]) -> None:
-    """Raise an OptionError unless there are at least two frames."""
-    if len(frames) < 2:
-        raise OptionError(
-            "`data` must be a table or a path, or a list of at least two of these: imputations of"
-            f" the same rows.\n  Found: a list of {len(frames)}."
-        )
-
-
 @contextmanager
 def in_frame(number: int, n_frames: int) -> Iterator[None]:
     """Name the frame in an error message, unless an error in the first may concern all frames."""
@@ -246,7 +237,13 @@ def in_frame(number: int, n_frames: int) -> Iterator[None]:
 
 
 def check_alike(request: Request, frames: Sequence[Any]) -> tuple[int, int]:
-    """Numbers of rows and columns, if all frames agree in what no imputation changes."""
+    """Numbers of rows and columns, if all frames, at least two, agree in what no imputation
+    changes."""
+    if len(frames) < 2:
+        raise OptionError(
+            "`data` must be a table or a path, or a list of at least two of these: imputations of"
+            f" the same rows.\n  Found: a list of {len(frames)}."
+        )
     first = None
     for number, data in enumerate(frames):
         here = f"frame {number + 1}"

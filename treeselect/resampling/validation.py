@@ -388,7 +388,7 @@ class _Sample(NamedTuple):
 
 
 def validate(
-    result: Fit, n: int, horizon: float | None, *, seed: int, course: Course, call: str
+    result: Fit, n: int, horizon: float | None, *, seed: int, course: Course
 ) -> Validation:
     """See :meth:`treeselect.SelectionResult.validate`."""
     n = checks.check_count("n", n, least=2, most=checks.MOST_RESAMPLES)
@@ -432,7 +432,6 @@ def validate(
         family=family,
         horizon=float("nan") if horizon is None else horizon,
         what=what,
-        call=call,
         rule=rule_words(asked, result),
         scheme="of whole clusters" if weights.groups is not None else "of the rows",
         seed=seed,

@@ -123,7 +123,7 @@ def fit_selection(data: Any, formula: str, options: Mapping[str, Any]) -> Fit:
         warn(found.step.warning)
     n_units = int(all_units(problem, design.row_weights).sum())
     own_notes = _notes(found, choice, method, problem.groups, n_units, resamples or 0)
-    held_out, unscored = _confirmed(design, model, table, request, workers.n_threads)
+    held_out, unscored = confirm(design, model, table, request, workers.n_threads)
     notes = (*own_notes, method.note, model.note, unscored)
     arguments = {name: value for name, value in asked.items() if name not in NO_PART} | own
     typed = call_text("select", data, arguments, ARGUMENTS)
@@ -257,23 +257,16 @@ MOST_SCORED = 5_000_000
 """Most rows that are scored: the standard error of an AUC is then about 0.0003 or less."""
 
 
-def _confirmed(*arguments: Any) -> tuple[HeldOutScore | None, str | None]:
-    """The score; or, of rows that the model can't predict, why there is none."""
-    try:
-        return confirm(*arguments), None
-    except NewDataError as error:
-        return None, f"The rows that were not drawn were not scored. {one_line(str(error))}"
-
-
 @memory_errors()
 def confirm(
     design: ModelData, model: TreeModel, table: Table, request: Request, n_threads: int
-) -> HeldOutScore | None:
-    """Score the final model on rows in use that were not drawn; None if all were drawn. The
-    response of all rows is in memory, but of their columns no more than a batch. Levels that are
-    not among those of the sample are none of the levels, whatever `new_levels` says."""
+) -> tuple[HeldOutScore | None, str | None]:
+    """Score the final model on rows in use that were not drawn; None if all were drawn, or the
+    model can't predict them, and then why. The response of all rows is in memory, but of their
+    columns no more than a batch. Levels that are not among those of the sample are none of the
+    levels, whatever `new_levels` says."""
     if design.sample is None or design.rows.not_drawn == 0:
-        return None
+        return None, None
     parsed, codes = design.spec.formula, design.spec.na
     frame = outcomes(parsed, table, codes, request.hidden)
     every, full = read_all(parsed, frame, request.weights, request.weights_kind, request.family)
@@ -291,10 +284,13 @@ def confirm(
     held_out = every.of(rows).valued(every.values[rows] - drawn)
     del full, others, every
     known = None if offset is None else offset[rows]
-    predicted = _predictions(design, model, table, known, rows, n_threads)
+    try:
+        predicted = _predictions(design, model, table, known, rows, n_threads)
+    except NewDataError as error:
+        return None, f"The rows that were not drawn were not scored. {one_line(str(error))}"
     family = design.response.family
     score = family.held_out_score(y, predicted, held_out.values, drawn)
-    return HeldOutScore(family.score_name, float(score), held_out.n_observations)
+    return HeldOutScore(family.score_name, float(score), held_out.n_observations), None
 
 
 def _predictions(
