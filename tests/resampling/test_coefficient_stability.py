@@ -9,7 +9,7 @@ import statsmodels.formula.api as smf
 from quick import WITH_GAPS, by_mrmr, changed
 
 import treeselect
-from treeselect.errors import DataError, OptionError, StabilityError
+from treeselect.errors import OptionError, StabilityError
 from treeselect.resampling.assessing import resample_weights
 from treeselect.resampling.coefficient_stability import (
     Refit,
@@ -135,15 +135,6 @@ def test_groups_given_to_resample_alone_must_be_given_again(small):
     named = selected_by_aic(data, resamples=0).with_data(data).resample(4, fold_groups="site")
     twin = named.model.coefficient_stability()
     pd.testing.assert_frame_equal(found.table, twin.table)
-
-
-def test_a_saved_model_refits_the_same_resamples(fit, small, tmp_path):
-    table = fit.model.coefficient_stability().table
-    bare = treeselect.load(fit.save(tmp_path / "bare"))
-    with pytest.raises(DataError, match="without the data"):
-        bare.model.coefficient_stability()
-    assert bare.stability.correlated_index == fit.stability.correlated_index
-    pd.testing.assert_frame_equal(bare.with_data(small).model.coefficient_stability().table, table)
 
 
 def test_more_terms_than_rows_have_no_full_model():

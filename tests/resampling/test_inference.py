@@ -18,7 +18,7 @@ from treeselect.designs.preparing import Request, prepare
 from treeselect.designs.weights import row_weights
 from treeselect.engine.random import stream_seed
 from treeselect.engine.survival.times import EVENT
-from treeselect.errors import DataError, OptionError
+from treeselect.errors import OptionError
 from treeselect.models.linear.solving import WeightedMNLogit
 from treeselect.resampling.choosing import Choice, Procedure, choose
 from treeselect.resampling.folds import Folds, part_rows
@@ -152,16 +152,6 @@ def test_the_rule_is_that_of_the_fit(strong, k):
     chosen = choose(asked, own)
     names = np.array(fit.data.design.arrays.groups.names)[chosen.step.selected]
     assert set(found.splits[1].selected) == set(names)
-
-
-def test_saved_models_know_their_rule(strong, tmp_path):
-    data, fit = strong
-    loaded = treeselect.load(fit.save(tmp_path / "fit"))
-    assert loaded._fit.choice.k == 3
-    with pytest.raises(DataError, match="with_data"):
-        loaded.inference()
-    found = loaded.with_data(data).inference(repeats=2)
-    assert (found.p_values == fit.inference(repeats=2).p_values).all()
 
 
 # --- classes, counts, weights ------------------------------------------------------------------

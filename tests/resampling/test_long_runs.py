@@ -65,7 +65,7 @@ def stop_at(done):
 
 @pytest.fixture(scope="module")
 def whole(fit, data):
-    return {name: told(name, call(fit, data))[1] for name, call in CALLS.items()}
+    return answers(fit, data)
 
 
 @pytest.mark.parametrize(
@@ -148,16 +148,11 @@ def forged(path, result):
 @pytest.mark.parametrize(
     ("name", "result"),
     [
-        ("resample", [0, 1, 2]),
         ("resample", [[0, 1, 2], [], None, None]),
-        ("resample", [[-1], [], None, None]),
         ("resample", [[0], [[0]], None, None]),
-        ("performance", [0.5, [9]]),
-        ("performance", [None, [0]]),
         ("performance", {}),
         ("inference", "none"),
         ("compare", [[1.0], [[0]], [1.0], []]),
-        ("compare", [[1, 1], [[0], [7]], [1, 1], []]),
         ("compare", [[1, 1], [[0], [1]], [1, 1], ["\ud800"]]),
     ],
 )

@@ -8,7 +8,7 @@ from survival_data import small_fit, small_times
 
 import treeselect
 from treeselect.designs.weights import no_weights
-from treeselect.errors import DataError, TreeselectWarning
+from treeselect.errors import TreeselectWarning
 from treeselect.models.probing import read_model, read_resample
 from treeselect.results import shapes
 from treeselect.results.curves import curves
@@ -138,7 +138,7 @@ def test_selections_are_those_without_effects(told, data):
     assert plain.model.effects()["low"].isna().all()
 
 
-def test_files_keep_effects_or_need_the_data(told, tmp_path, data):
+def test_files_keep_effects(told, tmp_path):
     loaded = treeselect.load(told.save(tmp_path / "model"))
     pd.testing.assert_frame_equal(loaded.model.effects(), told.model.effects())
     pd.testing.assert_frame_equal(loaded.tidy(), told.tidy())
@@ -146,10 +146,6 @@ def test_files_keep_effects_or_need_the_data(told, tmp_path, data):
     assert effect_notes(loaded._fit) == effect_notes(told._fit)
     whole = treeselect.load(told.save(tmp_path / "whole", include_data=True))
     pd.testing.assert_frame_equal(whole.model.shape("x"), told.model.shape("x"))
-    fit = select(data, "y ~ x + b", k=1)
-    loaded = treeselect.load(fit.save(tmp_path / "model"))
-    with pytest.raises(DataError, match="without the data"):
-        loaded.model.effects()
 
 
 def test_another_model_has_other_effects(told):

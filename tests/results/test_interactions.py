@@ -8,7 +8,7 @@ import pytest
 
 import treeselect
 from treeselect.engine.forest.dependence import beyond_both, strength
-from treeselect.errors import DataError, OptionError, TreeselectWarning
+from treeselect.errors import OptionError, TreeselectWarning
 from treeselect.models.probing import read_resampled_strengths, read_strengths
 from treeselect.resampling import assessing
 from treeselect.results.shapes import interaction_table, interval_note, pair_points
@@ -75,9 +75,6 @@ def test_a_piece_holds_strengths_from_0_to_1():
 def test_files_and_fits_without_effects_have_strengths(told, data, tmp_path):
     loaded = treeselect.load(told.save(tmp_path / "model"))
     pd.testing.assert_frame_equal(loaded.model.interactions(), told.model.interactions())
-    plain = treeselect.load(fit_of(data, "y ~ x1 + x2", k=2).save(tmp_path / "plain"))
-    with pytest.raises(DataError, match="without the data"):
-        plain.model.interactions()
     table = fit_of(data, FORMULA).model.interactions()
     pd.testing.assert_frame_equal(
         table[["term", "other", "strength"]],

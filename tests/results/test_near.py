@@ -9,7 +9,6 @@ from quick import changed, quick_fit, stability_of
 
 import treeselect
 from treeselect.designs.modeldata import Associations, Coded, association, coded_number
-from treeselect.errors import DataError
 from treeselect.results.curves import curves, shape_map
 from treeselect.results.describing import association_map, co_selection_map, near_units
 from treeselect.results.shapes import shape_table
@@ -52,15 +51,12 @@ def test_associations_are_those_of_pairs(mixed):
     np.testing.assert_allclose(association_map(fit._fit, units[::-1]), values[::-1, ::-1])
 
 
-def test_associations_are_over_rows_with_data(mixed, fitted, tmp_path):
+def test_associations_are_over_rows_with_data(mixed):
     data = mixed.assign(died=mixed["died"].astype(object), copy=mixed["signal"])
     data.loc[200:, "copy"] = -data.loc[200:, "signal"]
     data.loc[200:, "died"] = None
     fit = treeselect.select("died ~ signal + copy", data, method="mrmr", k=1, seed=1)
     assert association_map(fit._fit, ("signal", "copy"))[0, 1] == pytest.approx(1.0)
-    loaded = treeselect.load(fitted.save(tmp_path / "fit.treeselect"))
-    with pytest.raises(DataError):
-        association_map(loaded._fit, loaded.groups)
 
 
 def test_co_selection_by_hand():
@@ -181,12 +177,6 @@ def test_columns_are_coded_once(fitted, monkeypatch):
     assert measured.terms("signal", "noise") == found
     first, second = coded_number(np.array([1.0, 2.0])), Coded(np.array([0, 1]), True)
     assert association(first, second, np.ones(2)) == pytest.approx(1)
-
-
-def test_without_the_data_there_are_none(fitted, tmp_path):
-    loaded = treeselect.load(fitted.save(tmp_path / "fit"))
-    with pytest.raises(DataError, match="without the data"):
-        loaded.data.neighbours()
 
 
 def test_a_factor_of_which_nothing_is_known_goes_together_with_nothing():

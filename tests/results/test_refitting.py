@@ -238,16 +238,6 @@ def test_forest_is_that_of_other_methods(trial, tmp_path):
     assert (forest.predict(trial) != sparse.predict(trial)).any()
 
 
-def test_a_model_without_its_data_takes_them(trial, tmp_path):
-    result = select("size", trial)
-    loaded = treeselect.load(result.save(tmp_path / "fit"))
-    for model in ("forest", "boosting", "glm", LinearRegression()):
-        with pytest.raises(DataError, match="with_data"):
-            loaded.refit(model)
-    found, expected = loaded.with_data(trial).refit("glm"), result.refit("glm")
-    pd.testing.assert_series_equal(found.result.params, expected.result.params)
-
-
 # --- boosted trees -----------------------------------------------------------------------------
 
 

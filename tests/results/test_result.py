@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from quick import burnt
+from quick import WITH_GAPS, burnt
 
-from treeselect.errors import OptionError, StabilityError
+import treeselect
+from treeselect.errors import DataError, OptionError, StabilityError
 
 
 def test_answer_names_terms_variables_and_formula(fitted):
@@ -114,3 +115,33 @@ def test_model_matrix_is_formulaics_own(fitted, mixed):
     assert len(matrix) == len(mixed.drop(columns=["died", "dose"]).dropna())
     assert "site[York]" in matrix
     assert "site[Bath]" not in fitted.data.design.model_matrix(full_rank=True)
+
+
+OF_DATA = {
+    "resample": lambda fit: fit.resample(3).stability,
+    "performance": lambda fit: fit.performance(2),
+    "inference": lambda fit: fit.inference(repeats=2),
+    "coefficient_stability": lambda fit: fit.model.coefficient_stability(),
+    "forest": lambda fit: fit.refit("forest"),
+    "glm": lambda fit: fit.refit("glm"),
+    "shape": lambda fit: fit.model.shape("signal"),
+    "effects": lambda fit: fit.model.effects(),
+    "interactions": lambda fit: fit.model.interactions(),
+    "neighbours": lambda fit: fit.data.neighbours(),
+    "describe": lambda fit: fit.data.describe(),
+}
+
+
+@WITH_GAPS
+@pytest.mark.parametrize("name", OF_DATA)
+def test_a_fit_from_a_file_needs_the_data_and_takes_them(fitted, mixed, name, tmp_path):
+    def table(fit):
+        found = OF_DATA[name](fit)
+        return found if isinstance(found, pd.DataFrame) else found.tidy()
+
+    bare = treeselect.load(fitted.save(tmp_path / "bare"))
+    with pytest.raises(DataError, match=r"(?s)without the data.*`fit.with_data\(data\)`"):
+        table(bare)
+    whole = treeselect.load(fitted.save(tmp_path / "whole", include_data=True))
+    for again in (bare.with_data(mixed), whole):
+        pd.testing.assert_frame_equal(table(again), table(fitted))
