@@ -213,22 +213,15 @@ def test_fold_numbers_give_the_same_scores_as_the_splitter_that_made_them(mixed)
 # --- errors ------------------------------------------------------------------------------------
 
 
-class EmptySide(KFold):
+class Thrice(KFold):
+    """Three folds of the same rows."""
+
+    def __init__(self, train, test):
+        super().__init__(3)
+        self.train, self.test = train, test
+
     def split(self, X, y=None, groups=None):
-        for train, _ in super().split(X, y, groups):
-            yield train, np.array([], dtype=int)
-
-
-class Untrained(KFold):
-    def split(self, X, y=None, groups=None):
-        for _, test in super().split(X, y, groups):
-            yield np.array([], dtype=int), test
-
-
-class Overlap(KFold):
-    def split(self, X, y=None, groups=None):
-        for _, test in super().split(X, y, groups):
-            yield np.arange(len(X)), test
+        return [(np.array(self.train, dtype=int), np.array(self.test, dtype=int))] * 3
 
 
 MISSING = np.where(np.arange(N) == 7, None, CLUSTERS.astype(object))
@@ -242,9 +235,9 @@ MISSING = np.where(np.arange(N) == 7, None, CLUSTERS.astype(object))
         ({"folds": np.full(N, 0.5)}, "0.5, which is not a whole number"),
         ({"folds": np.zeros(N)}, "`folds` must give at least two folds.\n  Found: 1"),
         ({"folds": KFold(N + 1)}, "`folds` must be a splitter that can split the 400 rows"),
-        ({"folds": EmptySide(3)}, "no held-out rows in fold 1 of 3"),
-        ({"folds": Untrained(3)}, "no training rows in fold 1 of 3"),
-        ({"folds": Overlap(3)}, "`folds` must not train on held-out rows"),
+        ({"folds": Thrice([0, 1], [])}, "no held-out rows in fold 1 of 3"),
+        ({"folds": Thrice([], [0, 1])}, "no training rows in fold 1 of 3"),
+        ({"folds": Thrice([0, 1], [1])}, "`folds` must not train on held-out rows"),
         ({"folds": ShuffleSplit(1, random_state=1)}, "`folds` must give at least two folds"),
         ({"folds": LeaveOneOut()}, "varies in every fold"),
         ({"folds": LeaveOneGroupOut()}, "LeaveOneGroupOut says: .*groups"),
