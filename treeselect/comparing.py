@@ -311,7 +311,6 @@ OTHERS: dict[str, Any] = {
 
 
 def _defaults() -> dict[str, Any]:
-    """Arguments and their defaults, in order."""
     own = inspect.signature(compare).parameters
     return {name: parameter.default for name, parameter in own.items()} | OTHERS
 
@@ -356,7 +355,6 @@ def _compare_fits(
 
 
 def _model_note(data: ModelData, own: Sequence[Contestant]) -> str:
-    """Which model the scores are of."""
     if data.model is not None:
         words = model_words(data.model, data.response.family)
         return f"The scores of all methods are those of {words}."

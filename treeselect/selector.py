@@ -543,7 +543,6 @@ def _put(known: Any, frame: pd.DataFrame) -> str:
 
 
 def _free_name(names: Sequence[str], name: str) -> str:
-    """An unused name."""
     while name in names:
         name += "_"
     return name

@@ -219,7 +219,6 @@ def _one_pair(
 def run_notes(
     contestants: Sequence[Contestant], runs: Sequence[Run], of_data: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Notes on the runs, and then on the data."""
     notes = []
     for (label, method), run in zip(contestants, runs, strict=True):
         if method.was_fitted:

@@ -205,7 +205,6 @@ def _check_names(fits: Sequence[LinearFit]) -> None:
 
 
 def _problems(fits: Sequence[LinearFit]) -> list[str]:
-    """Problems of the fits, with the numbers of the frames."""
     where: dict[str, list[str]] = {}
     for number, fit in enumerate(fits, start=1):
         for problem in fit.problems:

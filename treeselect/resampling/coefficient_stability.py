@@ -20,6 +20,7 @@ from treeselect.errors import DataError, StabilityError
 from treeselect.models.linear.data import LinearData, independent_columns, linear_data
 from treeselect.models.linear.fit import fit_linear
 from treeselect.printing import cells
+from treeselect.printing.numbers import signed
 from treeselect.resampling.agreement import distinct_sets, known_quantiles
 from treeselect.resampling.assessing import resample_weights
 from treeselect.resampling.fit import Fit
@@ -290,8 +291,7 @@ def _between(low: float, high: float) -> str:
 
 def _fixed(value: float, form: str) -> str:
     """A number; empty if it is missing, and never "-0"."""
-    text = printing.number_text(value, form, "")
-    return text.lstrip("+-") if text and float(text) == 0 else text
+    return signed(value, form) if np.isfinite(value) else ""
 
 
 def coefficient_stability(

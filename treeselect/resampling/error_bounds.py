@@ -329,7 +329,6 @@ def efp_of(stability: Resampled, power: int, cutoff: float) -> FloatArray:
 
 
 def has_q_values(stability: Resampled) -> bool:
-    """Whether q-values are defined."""
     return stability.along is not None and _has_whole_pairs(stability)
 
 

@@ -124,7 +124,6 @@ def _is_splitter(value: object) -> TypeGuard[Splitter]:
 
 
 def _fold_numbers(given: object, n_rows: int, name: str) -> IntArray:
-    """The fold number of each row."""
     allowed = (
         f"`{name}` must be a whole number of at least 2, a scikit-learn splitter, or an array with"
         " the fold number of each row.\n"

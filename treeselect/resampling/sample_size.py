@@ -339,7 +339,6 @@ _BOUNDS = {
 
 
 def _read(family: str, given: dict[str, object]) -> dict[str, float]:
-    """The arguments that are for the family."""
     needed, allowed = _NEEDED[family], _NEEDED[family] + _ALLOWED[family]
     for name, value in given.items():
         if value is not None and name not in allowed:

@@ -235,7 +235,6 @@ def by_subgroup(held: HeldOut, column: Any, source: Source, *, seed: int, **told
 
 
 def _row(held: HeldOut, seed: int) -> dict[str, float]:
-    """The figures of one group."""
     family, mass, risk = held.family, held.mass, held.risk
     rows = mass if held.are_copies else 1 / held.times
     n = cases = float(rows.sum())

@@ -363,7 +363,6 @@ def validation_figure(found: Validation, kind: str, threshold: float | None = No
 
 
 def _line(curve: pd.DataFrame, *, is_fit: bool) -> Series:
-    """A calibration curve."""
     x, y = curve["predicted"].to_list(), curve["observed"].to_list()
     if not is_fit:
         return Series(x=x, y=y, soft=True)
@@ -371,7 +370,6 @@ def _line(curve: pd.DataFrame, *, is_fit: bool) -> Series:
 
 
 def _texts(table: pd.DataFrame) -> list[str]:
-    """The rows in words."""
     rows = table.to_dict("records")
     return [", ".join(f"{name} {value:.3g}" for name, value in row.items()) for row in rows]
 

@@ -228,7 +228,6 @@ def cite(fit: Fit, versions: Mapping[str, str], performance: Performance | None 
 
 
 def versions_text(versions: Mapping[str, str]) -> str:
-    """Versions in a line."""
     return ", ".join(f"{name} {version}" for name, version in versions.items())
 
 

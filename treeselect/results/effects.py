@@ -279,7 +279,6 @@ def scale_of_effects(result: Fit) -> str:
 
 
 def effect_notes(result: Fit) -> list[str]:
-    """What the stored effects are."""
     if result.effect_record is None or not result.selected:
         return []
     table = effect_table(result)
@@ -316,7 +315,6 @@ def meaning_of_effects(result: Fit, table: pd.DataFrame) -> str:
 
 
 def interval_notes(record: EffectRecord | None) -> list[str]:
-    """What the intervals are, if there are any."""
     if record is None or np.isnan(record.low).all():
         return []
     return [

@@ -468,7 +468,6 @@ def updated_arguments(
 
 
 def _merged(asked: Asked, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of the fit with the changes."""
     old, known = dict(asked.arguments), ("formula", *ARGUMENTS)
     if "method" in changes:
         old = {name: value for name, value in old.items() if name in known}

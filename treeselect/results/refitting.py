@@ -272,7 +272,6 @@ def group_notes(name: str | bool, data: ModelData, fits: Sequence[LinearFit]) ->
 
 
 def _family_notes(fit: LinearFit, *, has_aic: bool) -> Iterator[str]:
-    """What must be known of a family."""
     if fit.is_quasi:
         yield (
             "Counts vary more than chance allows: standard errors are multiplied by the root of the"

@@ -151,7 +151,6 @@ def grid_rows(sample: Sample, term: str, most: int) -> tuple[IntArray, IntArray]
 
 
 def columns_of(result: Fit, term: str) -> IntArray:
-    """Columns of a term in the design."""
     names = result.design.arrays.column_names
     return np.array([j for j, name in enumerate(names) if name == term], dtype=np.int64)
 

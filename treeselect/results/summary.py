@@ -149,12 +149,10 @@ def method_words(method: Method) -> str:
 
 
 def options_text(options: Mapping[str, object]) -> str:
-    """Options with their values."""
     return ", ".join(f"{name} = {value}" for name, value in options.items())
 
 
 def _term_columns(result: Fit) -> dict[str, list[str]]:
-    """The printed columns of the selected terms."""
     tidy = tables.tidy_table(result)
     selected = tidy[tidy["selected"]]
     table = selected.head(MOST_ROWS)
