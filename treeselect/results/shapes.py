@@ -374,15 +374,15 @@ def interactions_of(
     """Strengths in the fit's model, with intervals from what the models of resamples say."""
     pairs, (strength, size) = _pairs_of(result), read_strengths(result.model, probes).T
     drawn = stacked([own.strengths for own in resampled], (len(pairs), 1))
-    low, high, count = (ends[:, 0] for ends in intervals(drawn))
-    return InteractionRecord(tuple(pairs), strength, low, high, size, count)
+    low, high, count = intervals(drawn)
+    return InteractionRecord(tuple(pairs), strength, low[:, 0], high[:, 0], size, count[:, 0])
 
 
 def interaction_table(result: Fit) -> pd.DataFrame:
     """One row per pair of terms (see ``SelectionResult.interactions``)."""
     record, none = _kept(result), np.empty(0)
     if record is None:
-        record = InteractionRecord((), *[none] * 4, none.astype(np.int64))
+        record = InteractionRecord((), none, none, none, none, none.astype(np.int64))
         if result.selected:
             record = interactions_of(result, pair_points(result), ())
     frame = pd.DataFrame(
