@@ -143,15 +143,14 @@ class HeldOutScore:
 
 @dataclass(frozen=True)  # no slots: its stability is kept once it is measured
 class Fit:
-    """The result of a selection, and what follows from it alone."""
+    """The result of a selection, and what follows from it alone. What ``SelectionResult`` and
+    ``SearchView`` show of it is explained there."""
 
     design: ModelData  # the encoded data
     call: Call
     chosen_method: Method  # the method with its options
     steps: tuple[Step, ...]  # the path
     step: Step  # the chosen one
-    # scores by size on rows that the search did not use: cross-validated ones if they chose the
-    # number of units, or those of half-samples
     scores: ScoreBySize | None
     model: TreeModel  # predicts from the selected units
     seed: int
@@ -167,11 +166,7 @@ class Fit:
     # cumulative hazard beside the risks that the model predicts, if the response is times
     baseline: Baseline | None = None
     asked: Asked | None = None  # what was given to ``select()``
-    # score of the final model on the rows that were not drawn; None if all rows were used. See
-    # ``rows`` of ``select()``
     held_out: HeldOutScore | None = None
-    # shape (n_tested,); by size, for ``k="auto"``: of the hypothesis that no larger set predicts
-    # better, up to the size chosen; NaN for sizes not tested
     p_values: FloatArray | None = None
     # the data as :meth:`with_data` was given them, for columns that are not in the design
     source: Any = field(default=None, repr=False, compare=False)
@@ -225,7 +220,6 @@ class Fit:
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """Selected units, most important first."""
         names = self.design.arrays.groups.names
         selected = np.flatnonzero(self.step.selected)
         return tuple(names[g] for g in selected[falling(self.importance[selected])])
@@ -237,34 +231,27 @@ class Fit:
 
     @property
     def selected(self) -> tuple[str, ...]:
-        """Selected terms, most important first; the terms of a group in the user's order."""
         return self.design.terms_of(self.groups)
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """Columns of the data behind the selected terms."""
         found = (v for name in self.selected for v in self.design.spec[name].term.variables)
         return tuple(dict.fromkeys(found))
 
     @property
     def formula(self) -> str:
-        """The selection as a formula: ``'survived ~ sex + pclass'``."""
         return self.design.spec.formula.text_of(self.selected)
 
     @property
     def family(self) -> str:
-        """``"gaussian"``, ``"binomial"``, ``"multinomial"``, ``"ordinal"``, ``"poisson"`` or
-        ``"cox"``."""
         return self.design.response.family.name
 
     @property
     def method(self) -> str:
-        """Name of the method."""
         return self.chosen_method.name
 
     @property
     def k(self) -> int:
-        """Number of selected units."""
         return self.step.size
 
     @property
