@@ -37,6 +37,16 @@ def by_mrmr(formula: str, data: pd.DataFrame, **options: Any) -> treeselect.Sele
     return treeselect.select(formula, data, **{"method": "mrmr", "seed": 1} | options)
 
 
+def normal(
+    seed: int, n: int, names: str | list[str], noise: float = 1.0, **slopes: float
+) -> pd.DataFrame:
+    """Standard normal columns, and `y`, which some of them move."""
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame(rng.normal(size=(n, len(names))), columns=list(names))
+    moved = sum(slope * data[name] for name, slope in slopes.items())
+    return data.assign(y=moved + noise * rng.normal(size=n))
+
+
 def changed(fit: treeselect.SelectionResult, **changes: Any) -> treeselect.SelectionResult:
     """A fit with other values in its record."""
     return treeselect.SelectionResult(dataclasses.replace(fit._fit, **changes))

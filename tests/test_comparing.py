@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from quick import normal
 from sklearn.feature_selection import SelectKBest, VarianceThreshold, f_classif
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import TimeSeriesSplit
@@ -263,10 +264,8 @@ def test_reference_models_are_on_the_same_folds_and_no_methods(mixed, compared):
 
 @pytest.fixture(scope="module")
 def data():
-    rng = np.random.default_rng(5)
-    frame = pd.DataFrame(rng.normal(size=(80, 3)), columns=["a", "b", "c"])
-    frame["site"] = np.repeat(list("uvwxyzst"), 10)
-    return frame.assign(y=2 * frame["a"] + rng.normal(size=80), w=np.tile([1, 2], 40))
+    frame = normal(5, 80, "abc", a=2)
+    return frame.assign(site=np.repeat(list("uvwxyzst"), 10), w=np.tile([1, 2], 40))
 
 
 @pytest.fixture(scope="module")

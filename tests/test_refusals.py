@@ -12,6 +12,7 @@ import types
 import numpy as np
 import pandas as pd
 import pytest
+from quick import normal
 from survival_data import small_fit, small_times
 
 import treeselect
@@ -71,9 +72,7 @@ SAID = {"new": "`data`", "methods": "`method`", "method_options": "MRMR has no o
 @pytest.fixture(scope="module")
 def at_hand():
     """Data, a fit, one of complementary resamples and a comparison, all of them quick."""
-    rng = np.random.default_rng(1)
-    data = pd.DataFrame(rng.normal(size=(N, 2)), columns=["x1", "x2"])
-    data["y"] = data["x1"] + rng.normal(size=N)
+    data = normal(1, N, ["x1", "x2"], x1=1)
     asked = {"formula": "y ~ x1 + x2", "data": data, "k": 1, "seed": 1, "progress": False}
     fit = treeselect.select(method="mrmr", **asked)
     return types.SimpleNamespace(

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
+from quick import normal
 from scipy.stats import norm
 from sklearn.model_selection import StratifiedKFold
 from tasks import task_of
@@ -98,10 +99,7 @@ class Leaps(treeselect.Method):
 
 @pytest.fixture(scope="module")
 def leaping():
-    rng = np.random.default_rng(1)
-    data = pd.DataFrame(rng.normal(size=(150, 5)), columns=list("abcde"))
-    data["y"] = 2 * data["a"] + 2 * data["b"] + 2 * data["c"] + rng.normal(size=150)
-    return data
+    return normal(1, 150, "abcde", a=2, b=2, c=2)
 
 
 @pytest.mark.parametrize("rule", ["1se", "best"])
@@ -154,9 +152,7 @@ def test_a_path_may_jump_over_the_largest_size_that_is_scored():
 
 
 def test_more_kept_units_than_sizes_that_are_scored():
-    rng = np.random.default_rng(0)
-    data = pd.DataFrame(rng.normal(size=(60, 34)), columns=[f"x{j:02}" for j in range(34)])
-    data["y"] = data["x00"] + rng.normal(size=60)
+    data = normal(0, 60, [f"x{j:02}" for j in range(34)], x00=1)
     kept = [f"x{j:02}" for j in range(32)]
     fit = treeselect.select("y ~ .", data, method="lasso", keep=kept, k="1se", folds=3, seed=1)
     assert set(fit.selected) == set(kept)
@@ -343,9 +339,7 @@ def numbers(x):
 
 @pytest.fixture(scope="module")
 def linear():
-    rng = np.random.default_rng(0)
-    x = rng.standard_normal((300, 6))
-    return numbers(x).assign(y=x[:, 0] + 0.4 * x[:, 1] + rng.standard_normal(300))
+    return normal(0, 300, [f"x{j}" for j in range(6)], x0=1, x1=0.4)
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
-from quick import WITH_GAPS, by_mrmr, changed
+from quick import WITH_GAPS, by_mrmr, changed, normal
 
 import treeselect
 from treeselect.errors import OptionError, StabilityError
@@ -138,9 +138,7 @@ def test_groups_given_to_resample_alone_must_be_given_again(small):
 
 
 def test_more_terms_than_rows_have_no_full_model():
-    rng = np.random.default_rng(0)
-    data = pd.DataFrame(rng.normal(size=(20, 30)), columns=[f"x{i}" for i in range(30)])
-    data["y"] = 3 * data["x7"] + rng.normal(size=20)
+    data = normal(0, 20, [f"x{i}" for i in range(30)], x7=3)
     found = by_mrmr("y ~ .", data, k=1, resamples=4).model.coefficient_stability()
     assert found.full_failure == "There are 30 terms for 20 rows."
     assert found.table["rmsd_ratio"].isna().all()

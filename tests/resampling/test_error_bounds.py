@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from quick import changed, stability_of
+from quick import changed, normal, stability_of
 
 import treeselect
 from treeselect.algorithms.task import ranked_step
@@ -216,10 +216,7 @@ def test_summary_says_what_passed_where_a_bound_holds(fitted):
 
 def test_constant_terms_are_none_to_select_from():
     """Forty of them would let any noise pass."""
-    rng = np.random.default_rng(0)
-    data = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("abcd")).assign(
-        y=rng.normal(size=60)
-    )
+    data = normal(0, 60, "abcd")
     wide = data.assign(**{f"same{i}": 1.0 for i in range(40)})
     draw = {"k": 1, "scheme": "complementary", "seed": 1}
     plain, more = (

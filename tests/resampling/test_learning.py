@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from quick import changed
+from quick import changed, normal
 from scipy import stats
 from sklearn.model_selection import KFold, TimeSeriesSplit
 
@@ -526,9 +526,7 @@ def test_no_number_is_given_beyond_what_the_curve_supports(snapshot):
 
 
 def test_disjoint_halves_are_what_it_needs():
-    rng = np.random.default_rng(4)
-    data = pd.DataFrame(rng.normal(size=(200, 5)), columns=list("abcde"))
-    data["y"] = data["a"] + 0.4 * data["b"] + rng.normal(size=200)
+    data = normal(4, 200, "abcde", a=1, b=0.4)
     fit = treeselect.select("y ~ .", data, method="mrmr", k=2, seed=1, resamples=0)
     halves = fit.search.learning_curve((0.25, 0.5, 1), 2, repeats=5)
     assert halves.apart.tolist() == [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]]

@@ -11,6 +11,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from quick import normal
 
 import treeselect
 from treeselect.cli.main import main
@@ -20,9 +21,7 @@ from treeselect.running.pieces import _check, _text
 
 @pytest.fixture(scope="module")
 def data():
-    rng = np.random.default_rng(1)
-    frame = pd.DataFrame(rng.normal(size=(90, 4)), columns=list("abcd"))
-    return frame.assign(y=2 * frame["a"] + frame["b"] + rng.normal(size=90))
+    return normal(1, 90, "abcd", a=2, b=1)
 
 
 @pytest.fixture(scope="module")
