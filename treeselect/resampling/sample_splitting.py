@@ -15,7 +15,7 @@ from treeselect.designs.row_sample import labels_of
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import DataError, OptionError, TreeselectError, said_by
-from treeselect.models.linear.coefficients import Reference, reference_levels, term_p_value
+from treeselect.models.linear.coefficients import Reference, reference_levels, wald_test
 from treeselect.models.linear.data import LinearData, independent_columns, linear_data
 from treeselect.models.linear.fit import LinearFit, fit_linear, with_infinite
 from treeselect.resampling.choosing import Procedure
@@ -144,7 +144,8 @@ def fit_part(
         fit = fit_linear(here, response.family.name, response.name, response.classes)
         if fit.problems:
             raise DataError(fit.problems[0])
-        known = {term: term_p_value(fit, term) for term in terms if term in here.term_of}
+        owner = np.array(fit.terms, dtype=object)
+        known = {t: wald_test(fit, owner == t)[1] for t in terms if t in here.term_of}
         if not np.isfinite(list(known.values())).all():
             raise DataError("The tests can't be computed.")
         fit = with_infinite(fit)

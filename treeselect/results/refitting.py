@@ -199,7 +199,6 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
     rows = coefficients.coefficient_table(shown)
     printed = coefficients.in_print(data, rows)
     splines = full.splines
-    references = coefficients.reference_levels(data, full)
     groups_name = result.choice.folds.groups_name
     content = SummaryContent(
         title=f"{'Additive' if splines else 'Linear'} model of the selected terms",
@@ -249,12 +248,12 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
         response=data.response.name,
         formula=data.spec.formula.text_of(result.selected, spline_texts(data, splines)),
         statistics=fit_statistics(fit, family, are_copies=data.row_weights.are_copies),
-        labels=coefficients.changed_labels(rows, printed),
+        labels={a: b for a, b in zip(rows["column"], printed["column"], strict=True) if a != b},
         fitted=tests.fitted_terms(data, full, fit, content.facts[0][1], coding),
         predictor=linear_predictor(data, full, fit),
         fingerprint=data_fingerprint(data),
         seed=result.seed,
-        references=references,
+        references=coefficients.reference_levels(data, full),
         shown=rows,
     )
 

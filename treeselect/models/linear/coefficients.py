@@ -46,12 +46,6 @@ def coefficient_table(fit: LinearFit, level: float = 0.95) -> pd.DataFrame:
     )
 
 
-def term_p_value(fit: LinearFit, term: str) -> float:
-    """P-value of the Wald (or F) test that all coefficients of a term are 0; 1 if it has none."""
-    tested = np.array(fit.terms, dtype=object) == term
-    return wald_test(fit, tested)[1] if tested.any() else 1.0
-
-
 def readable(
     fit: LinearFit, data: LinearData, units: Mapping[str, float] | None = None
 ) -> LinearFit:
@@ -282,8 +276,8 @@ def reference_levels(data: ModelData, full: LinearData) -> dict[str, Reference]:
     occurring = {} if made is None else made.levels
     for spec in data.spec.terms:
         own, *others = spec.factors
-        levels = (False, True) if own.is_bool else own.levels or ()
-        levels = [one for one in levels if one in occurring.get(own.factor.name, levels)]
+        known = (False, True) if own.is_bool else own.levels or ()
+        levels = [level for level in known if level in occurring.get(own.factor.name, known)]
         names = {level: level_columns(own.factor.name, level)[1::2] for level in levels}
         without = [level for level, own in names.items() if not any(c in columns for c in own)]
         if not others and len(without) == 1 < len(levels):
@@ -362,8 +356,3 @@ def pool(estimates: FloatArray, variances: FloatArray, df_complete: float | None
         riv=riv,
         fmi=(riv + 2 / (df + 3)) / (riv + 1),
     )
-
-
-def changed_labels(table: pd.DataFrame, printed: pd.DataFrame) -> dict[str, str]:
-    pairs = zip(table["column"], printed["column"], strict=True)
-    return {str(name): str(label) for name, label in pairs if name != label}
