@@ -30,6 +30,7 @@ def test_it_is_that_of_r(model):
     assert model.glance()["aic"].item() == pytest.approx(EXPECTED.loc["AIC", "value"], rel=1e-7)
     tests = model.drop1().tidy().set_index("term")
     assert tests.loc["g", "p_value"] == pytest.approx(EXPECTED.loc["g", "value"], rel=1e-4)
+    assert "-2 log-lik." in str(model.drop1())  # no deviance, which the summary has
     assert tests.loc["(none)", "aic"] == pytest.approx(EXPECTED.loc["AIC", "value"], rel=1e-7)
 
 

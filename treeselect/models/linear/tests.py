@@ -288,10 +288,10 @@ class TermTests(PrintedTable):
         frame, in the library of the data
             ``term``; ``df`` of the test; ``deviance``, the part that the term explains: a sum of
             squares (gaussian), or twice the difference of log-likelihoods; ``resid_df`` and
-            ``resid_deviance`` of the model of the row, and its ``aic`` (as R's ``extractAIC``;
-            missing where ``glance()`` has none);
-            ``statistic``: F (gaussian, quasi-Poisson), likelihood ratio, or for clusters and
-            sampling weights Wald's; ``p_value``.
+            ``resid_deviance`` of the model of the row (minus twice the log-likelihood, but for
+            sums of squares and the deviance of a GLM), and its ``aic`` (as R's ``extractAIC``;
+            missing where ``glance()`` has none); ``statistic``: F (gaussian, quasi-Poisson),
+            likelihood ratio, or for clusters and sampling weights Wald's; ``p_value``.
         """
         return in_library(self.table, self.library)
 
@@ -390,11 +390,16 @@ def _content(
         ),
         columns=(
             "Term", "Df", "Sum of sq." if squares else "Deviance", "Resid. df",
-            "RSS" if squares else "Resid. dev.", "AIC", statistic_name(found), "P-value",
+            "RSS" if squares else _MINUS_TWICE.get(found.family, "Resid. dev."), "AIC",
+            statistic_name(found), "P-value",
         ),
         rows=tuple(_cells(row, found) for row in rows),
         notes=notes * (len(rows) > 1),
     )  # fmt: skip
+
+
+_MINUS_TWICE = {FIRTH: "-2 penalised log-lik.", NEGATIVE_BINOMIAL: "-2 log-lik."}
+"""Of models with another deviance, which their summary has."""
 
 
 def _cells(row: dict[str, Any], found: FittedTerms) -> tuple[str, ...]:
