@@ -343,7 +343,12 @@ def main() -> int:
         row = replayed(door) if run.quick else at_door(door, run.minutes, run.seed, run.results)
         run.keep("fuzz", row, by=("door", "seed") if not run.quick else "door")
     rows = run.kept("fuzz")
-    run.table("fuzz", rows.to_dict("records"), "treeselect, fuzzed by what inputs reach.")
+    run.table(
+        "fuzz",
+        rows.to_dict("records"),
+        "treeselect, inputs that nobody wrote, guided by what code they reach: answered or refused,"
+        " or a kind of failure; ends of the process by memory, time or a crash.",
+    )
     return int(rows["kinds of failure"].sum() > 0)
 
 
