@@ -69,7 +69,7 @@ PARTS = (
     Part("kills", "Is a finished piece of work ever lost?",
         ("kills.py", "hostile.py --minutes 5 --jobs {jobs}")),
     Part("fuzz", "Is every input that reaches new code answered or refused?",
-        ("fuzz.py --minutes 2",), ("atheris",)),
+        ("fuzz.py --minutes 2 --seed 2",), ("atheris",)),
 )  # fmt: skip
 """In the order in which they run: first what decides whether the package is right."""
 
