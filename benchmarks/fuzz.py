@@ -29,7 +29,6 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 from harness import Run
 from hostility import attacks, files, tables
 from hostility.damaging import change_value, damage
@@ -102,11 +101,11 @@ def piece(data: bytes, folder: Path) -> Outcome:
     pieces.mkdir(exist_ok=True)
     for path in pieces.iterdir():
         path.unlink()
-    name, document = _pieces(call)[0]
+    name, document = _documents(call)[0]
     with contextlib.suppress(ValueError, RecursionError):
         text = json.dumps(json.loads(text), sort_keys=True)
     check = hashlib.sha256(text.encode("latin-1")).hexdigest()
-    head = json.dumps({**document, "check": check})[:-1]
+    head = json.dumps({"format": document["format"], "key": document["key"], "check": check})[:-1]
     (pieces / name).write_bytes(f'{head}, "result": {text}}}'.encode("latin-1"))
     with streams():
         return judge(_resumed, call, pieces)
@@ -128,16 +127,8 @@ def _fit() -> Any:
 
 
 @functools.cache
-def _pieces(call: str) -> list[tuple[str, dict[str, Any]]]:
-    """Names and contents of the files that a call writes, without results."""
-    found = []
-    for path, document in _documents(call):
-        del document["result"]
-        found.append((path, document))
-    return found
-
-
 def _documents(call: str) -> list[tuple[str, dict[str, Any]]]:
+    """Names and contents of the files that a call writes."""
     with tempfile.TemporaryDirectory() as folder, streams():
         _resumed(call, Path(folder))
         return [(p.name, json.loads(p.read_text())) for p in sorted(Path(folder).iterdir())]
@@ -290,14 +281,12 @@ def at_door(door: str, minutes: float, seed: int, results: Path) -> dict[str, An
         reached = max([int(n) for n in re.findall(r"cov: (\d+)", said)], default=0)
         keep(door, {path.read_bytes() for path in corpus.iterdir()}.difference(seeds))
     finds = [json.loads(line) for line in found.read_text().splitlines()] if found.exists() else []
-    for signature, part in pd.DataFrame(finds, columns=["signature", "message", "input"]).groupby(
-        "signature"
-    ):
-        print(f"{door}: {len(part)} x {signature!a}: {part.iloc[0]['message']!a}")
-    signatures = {find["signature"] for find in finds}
+    messages = {find["signature"]: find["message"] for find in finds}
+    for signature, message in messages.items():
+        print(f"{door}: {signature!a}: {message!a}")
     return {
         "door": door, "seed": seed, "CPU min": round((spent() - used) / 60), "inputs": runs,
-        "branches": reached, "kept": len(kept(door)), "kinds of failure": len(signatures),
+        "branches": reached, "kept": len(kept(door)), "kinds of failure": len(messages),
         "ends": ended - 1,
     }  # fmt: skip
 
