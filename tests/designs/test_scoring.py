@@ -318,6 +318,14 @@ def test_what_is_missing_has_no_score(scoring):
     assert np.isnan(family.held_out_score(censored, RISK, 1 - FIRST, FIRST))
 
 
+def test_a_stratum_that_the_training_rows_lack_changes_nothing():
+    own = STRATA.y[:, 3] == STRATA.y[:, 3].max()
+    train = np.where(own, 0.0, FIRST)
+    for scoring in KINDS:
+        found = scored(scoring, STRATA).held_out_score(STRATA.y, RISK, 1 - FIRST, train)
+        assert np.isfinite(found)
+
+
 @pytest.mark.parametrize(
     ("scoring", "said"),
     [
@@ -398,3 +406,10 @@ def test_a_fold_without_pairs():
         FORMULA, DATA, k="best", scoring="integrated_brier", **OPTIONS | {"folds": held_out}
     )
     assert np.isfinite(fit.search.scores.scores).all()
+
+
+def test_a_column_of_numbers_is_no_name_of_a_score():
+    import pyarrow
+
+    with pytest.raises(OptionError, match="must be a score of times"):
+        scored(pyarrow.chunked_array([[1, 2]]))

@@ -245,3 +245,29 @@ def test_reports_of_comparisons_are_written_and_their_templates_copied(four, tmp
     own.write_text((template_folder() / COMPARISON).read_text(encoding="utf-8"), encoding="utf-8")
     page = four.report(str(tmp_path / "a.html"), template=str(own)).read_text(encoding="utf-8")
     assert "Which method predicts died best?" in page
+
+
+def test_a_template_chooses_sections_and_their_order(four, tmp_path):
+    own = tmp_path / "mine.html.j2"
+    own.write_text(
+        '{% extends "comparison.html.j2" %}\n'
+        "{% block sections %}{{ self.terms() }}{{ self.scores() }}{% endblock %}",
+        encoding="utf-8",
+    )
+    page = four.report(tmp_path / "a.html", template=own).read_text(encoding="utf-8")
+    assert re.findall('<h2 id="(.*?)"', page) == ["terms", "scores"]
+    assert page.count('<svg class="wide"') == page.count('<svg class="narrow"') == 1
+
+
+def test_what_can_t_be_written(four, tmp_path):
+    with pytest.raises(OptionError, match="Can't find the folder"):
+        four.report(tmp_path / "no" / "out.html")
+    with pytest.raises(
+        OptionError, match=r"Can't find the template.*\n  Start with a copy of `comparison\.html"
+    ):
+        four.report(tmp_path / "out.html", template=tmp_path / "none.j2")
+    broken = tmp_path / "broken.j2"
+    broken.write_text("{{ report.nonsense }}", encoding="utf-8")
+    with pytest.raises(OptionError, match=r"'nonsense'\n  Compare it with `comparison\.html"):
+        four.report(tmp_path / "out.html", template=broken)
+    assert [p.name for p in tmp_path.iterdir()] == ["broken.j2"]
