@@ -159,6 +159,17 @@ def test_groups_weights_scoring_and_rows_in_order_of_time(mixed):
     }
 
 
+def test_noise_is_told_from_signal(mixed):
+    """Two honest methods, and one that may only take noise."""
+    data = mixed.assign(junk=np.random.default_rng(0).normal(size=400))
+    good = treeselect.compare("died ~ signal + noise + site + junk", data, ["mrmr", QUICK],
+                              k=2, seed=1)  # fmt: skip
+    bad = treeselect.compare("died ~ noise + junk + colour", data, ["mrmr", QUICK], k=2, seed=1)
+    assert (good.glance()["score"] > 0.9).all()
+    assert (bad.glance()["score"] < 0.65).all()
+    assert (good.glance()["stability"] == 1).all()
+
+
 def test_tables_are_in_the_library_of_the_data_or_of_a_file(mixed, tmp_path):
     data = pl.from_pandas(mixed)
     found = treeselect.compare(FORMULA, data, ["mrmr", "importance"], k=1, folds=2, seed=1)

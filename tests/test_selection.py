@@ -52,6 +52,18 @@ def test_rules_choose_the_real_terms(mixed, k):
     assert len({"signal", "copy"} & set(fit.selected)) >= 1
 
 
+def test_noise_alone_selects_nothing():
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame(rng.normal(size=(200, 6)), columns=list("abcdef"))
+    data["y"] = rng.normal(size=200)
+    fit = treeselect.select("y ~ .", data, resamples=5, **FAST)
+    assert fit.selected == ()
+    assert fit.formula == "y ~ 1"
+    assert fit.predict(data).nunique() == 1
+    assert "No term was selected" in str(fit.summary())
+    assert "Minimal selection" not in str(fit.summary())
+
+
 def test_real_weights_are_relative(mixed):
     weight = np.random.default_rng(0).random(len(mixed)) + 0.1
     fits = [

@@ -56,10 +56,16 @@ def test_classes_that_differ():
         treeselect.select("y ~ x", data, method="mrmr", k=1)
 
 
-@pytest.mark.parametrize("n", [0, 1])
-def test_one_imputation_is_no_list(n):
-    with pytest.raises(OptionError, match=rf"^`data` must (.|\n)* Found: a list of {n}"):
-        treeselect.select("y ~ .", frames()[:n])
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ([], "a list of 0"), (frames()[:1], "a list of 1"),
+    ],
+)  # fmt: skip
+def test_one_imputation_is_no_list(given, found):
+    with pytest.raises(OptionError, match=r"^`data` must") as caught:
+        treeselect.select("y ~ .", given)
+    assert found in str(caught.value)
 
 
 def test_what_frames_may_differ_in():

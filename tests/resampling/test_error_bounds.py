@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from math import comb
 
@@ -107,6 +108,17 @@ def test_no_concave_distribution_has_a_larger_tail(mean, least, r):
 
 
 # --- what is false among what passed -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("assumption", ["none", "r-concave"])
+def test_guesses_pass_no_more_often_than_the_bound(assumption):
+    """Units chosen at random are exchangeable noise: the mean number that passes over 200 draws."""
+    passed, bound = [], math.nan
+    for seed in range(200):
+        found = made(guesses(10, 3, 10, seed)).pfer(0.7, assumption)
+        passed.append(len(found.units))
+        bound = found.bound
+    assert 0 < np.mean(passed) <= bound
 
 
 def test_pfer_by_hand():

@@ -129,6 +129,24 @@ def test_p_values_are_multiplied_by_the_size_and_1_if_not_selected(strong):
     np.testing.assert_allclose(table.loc[list(found.terms), "p_value"], expected)
 
 
+def test_true_terms_are_found_and_noise_is_not(strong):
+    _, fit = strong
+    table = fit.inference(repeats=10).tidy().set_index("term")
+    true = ["x0", "x1", "x2"]
+    assert (table.loc[true, "p_value"] < 0.01).all()
+    assert (table.drop(index=true)["p_value"] > 0.05).all()
+    assert (table.loc[true, "selected"] >= 8).all()
+
+
+def test_noise_gives_no_small_p_values_beyond_their_level():
+    false = 0
+    for seed in range(12):
+        data = numbers(100 + seed)
+        fit = treeselect.select("y ~ .", data, method="mrmr", k=3, seed=seed, model="glm")
+        false += bool((fit.inference(repeats=10).tidy()["p_value"] < 0.05).any())
+    assert false <= 2
+
+
 def test_answer_depends_on_the_seed(strong):
     _, fit = strong
     one, two, other = (fit.inference(repeats=3, seed=seed) for seed in (5, 5, 6))

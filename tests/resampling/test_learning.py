@@ -251,6 +251,29 @@ def measured(cross_validated):
     return cross_validated.performance(folds=3)
 
 
+# --- what it says on noise ---------------------------------------------------------------------
+
+
+def test_noise_has_no_credit_unless_the_terms_were_chosen_outside_the_folds():
+    """Terms that all rows selected seem to tell labels apart that were drawn at random."""
+    few = {"method": "controlburn", "forests": 1, "n_trees": 10, "seed": 1}
+    rng = np.random.default_rng(11)
+    inside, outside = [], []
+    for _ in range(3):
+        data = pd.DataFrame(rng.normal(size=(100, 30)), columns=[f"x{j}" for j in range(30)])
+        data["y"] = rng.random(100) < 0.5
+        fit = treeselect.select("y ~ .", data, k=5, **few)
+        nested = fit.performance(folds=5)
+        assert abs(nested.mean - 0.5) < 3 * nested.standard_error
+        inside.append(nested.mean)
+        chosen = [*fit.selected]
+        again = treeselect.select(fit.formula, data, k="best", keep=chosen, **few)
+        outside.append(again.path.set_index("k").loc[5, "cv_score"])
+        assert outside[-1] > nested.mean
+    assert np.mean(outside) > 0.55
+    assert np.mean(outside) > np.mean(inside) + 0.1
+
+
 # --- the record --------------------------------------------------------------------------------
 
 

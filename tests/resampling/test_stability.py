@@ -383,6 +383,16 @@ def test_clusters_are_so_many_trials_as_they_agree():
     assert (low[0], high[0]) == pytest.approx((0.5 - half, 0.5 + half))
 
 
+@pytest.mark.parametrize("spread", [0.0, 0.15])
+def test_it_holds_the_mean_of_all_clusters_there_could_be(spread):
+    rng = np.random.default_rng(4)
+    of_cluster = np.clip(0.6 + spread * rng.normal(size=(5, 2000)), 0, 1)
+    low, high = clustered_interval(rng.binomial(40, of_cluster) / 40, 40)
+    # 95%, within three standard errors of 2,000 draws and what the approximation costs
+    assert 0.93 < ((low <= 0.6) & (high >= 0.6)).mean() < 0.99
+    assert ((low >= 0) & (low <= high) & (high <= 1)).all()
+
+
 # --- pairs of units: counts, expectation and test against scipy's table --------------------------
 
 

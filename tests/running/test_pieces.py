@@ -290,6 +290,30 @@ def test_a_folder_that_cant_be_written_to_is_an_error_before_the_work(tmp_path):
         read_course(ALONE, None, None, 3)
 
 
+# --- what is read --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "said", [None, 3, "012", [0.0], [True], [0, 0], [-1], [3], [0, 1, 2, 3], [[0]], {"0": 1}]
+)
+def test_units_are_numbers_of_units(said):
+    with pytest.raises(ValueError, match="units"):
+        coded.units(3).read(said)
+    assert coded.units(3).read([2, 0]).tolist() == [2, 0]
+    with pytest.raises(ValueError, match="units"):
+        coded.units(3, most=1).read([2, 0])
+
+
+@pytest.mark.parametrize("said", [None, 3, [0.0], [0.0] * 3, [True, 0.0], ["0", 0.0], [[0.0, 1.0]]])
+def test_arrays_have_their_shape(said):
+    with pytest.raises(ValueError, match=r"table|number"):
+        coded.array(2).read(said)
+    assert np.array_equal(coded.array(1, 2).read([1, None]), [[1.0, np.nan]], equal_nan=True)
+    with pytest.raises(ValueError, match="number"):
+        coded.array(2, known=True).read([1, None])
+    assert coded.array(1, 2).write(np.array([[1.0, np.nan]])) == [1.0, None]
+
+
 def test_memory_that_runs_out_is_no_damage(tmp_path):
     def read(number, said):
         raise MemoryError
