@@ -188,6 +188,25 @@ def test_a_ridge_keeps_copies_together():
         assert np.isclose(w[0], w[1], rtol=1e-3) == together
 
 
+def test_copies_of_a_tree_take_few_steps(monkeypatch):
+    """A sweep over more copies than rows moves each by little."""
+    steps, ones = [], np.ones(4)
+    descend = weights.coordinate_descent
+    monkeypatch.setattr(weights, "coordinate_descent", lambda *q: steps.append(descend(*q)))
+    trees = TreeColumns(
+        [np.array([0, 0, 1, 0], np.uint16)] * 100, [np.array([0.25, -0.75])] * 100, np.arange(4)
+    )
+    y, base = np.array([1.0, 1.0, 0.0, 1.0]), np.full(4, np.log(3))
+    forest = SparseForest(trees, LogisticLoss(), y, ones, base, np.ones(100), ridge=0.0056)
+    current = forest.empty()
+    largest = forest.largest_lam(current)
+    for share in 0.9 ** np.arange(1, 30):
+        current = forest.solve(share * largest, current)
+        excess = forest.correlation(current.eta) - 0.0056 * current.weights - current.lam
+        assert np.abs(excess[current.weights > 0]).max() <= 2e-6 * largest
+    assert len(steps) < 200
+
+
 def test_warm_and_cold_starts_agree():
     forest, *_ = random_trees(LogisticLoss(), seed=2)
     empty = forest.empty()

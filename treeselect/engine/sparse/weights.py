@@ -19,6 +19,7 @@ others; a table belongs to a piece.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import math
 from collections.abc import Iterator, Sequence
@@ -412,17 +413,14 @@ class SparseForest:
         for _ in range(_MAX_NEWTON):
             slope = part.correlate(self._residual(eta)) - ridge * x
             excess = slope - price
-            violation = np.where(x > 0, np.abs(excess), np.maximum(excess, 0.0))
-            violation[:n_free] = np.abs(excess[:n_free])
-            if violation.max() <= 0.5 * self._tolerance:
+            if _violation(excess, x, n_free) <= 0.5 * self._tolerance:
                 break
             hessian = part.hessian(eta)
             hessian[np.diag_indices_from(hessian)] *= 1.0 + 1e-12
             hessian[np.diag_indices_from(hessian)] += ridge
-            target = x.copy()
-            coordinate_descent(
-                hessian, slope + hessian @ x, price, target, n_free, 0.05 * self._tolerance
-            )
+            quadratic = hessian, slope + hessian @ x, price
+            target = same_signs(*quadratic, x, n_free) if len(x) > len(self.base) else x.copy()
+            coordinate_descent(*quadratic, target, n_free, 0.05 * self._tolerance)
             step, direction = 1.0, target - x
             shift = part.times(direction)
             while step > 1e-8:
@@ -526,6 +524,25 @@ def coordinate_descent(
     0; x is changed. Sweeps over all coordinates alternate with sweeps over the positive ones until
     the gradient's violation of optimality is at most `tolerance`."""
     descend(hessian, linear - price - hessian @ x, x, n_free, tolerance)
+
+
+def same_signs(
+    hessian: FloatArray, linear: FloatArray, price: FloatArray, x: FloatArray, n_free: int
+) -> FloatArray:
+    """The minimum if the positive coordinates stay so, else x. Of more trees than rows many are
+    alike, and sweeps would move them by little at a time."""
+    inside = (x > 0) | (np.arange(len(x)) < n_free)
+    exact = np.zeros_like(x)
+    with contextlib.suppress(np.linalg.LinAlgError):
+        exact[inside] = np.linalg.solve(hessian[inside][:, inside], (linear - price)[inside])
+    return exact if exact.any() and (exact[n_free:] >= 0).all() else x.copy()
+
+
+def _violation(excess: FloatArray, x: FloatArray, n_free: int) -> float:
+    """By how much the conditions of optimality are violated."""
+    violation = np.where(x > 0, np.abs(excess), np.maximum(excess, 0.0))
+    violation[:n_free] = np.abs(excess[:n_free])
+    return float(violation.max())
 
 
 @kernel
