@@ -57,6 +57,35 @@ def test_copies_are_rows(left):
     np.testing.assert_allclose(once.terms[numbers], each.terms[numbers], rtol=1e-5)
 
 
+@pytest.mark.parametrize("kind", ["sampling", "clusters"])
+def test_hazards_have_robust_tests_where_coefficients_do(kind):
+    n = len(SURVEY)
+    data = SURVEY.assign(w=1 + np.arange(n) % 7 / 3, c=np.arange(n) % 40, time=np.arange(n) * 7 % n)
+    is_sample = kind == "sampling"
+    by = {"weights": "w", "weights_kind": kind} if is_sample else {"fold_groups": "c"}
+    model = fitted(LEFT["cox"], data, "x + g", **by).refit("glm")
+    found = model.diagnostics(folds=2)
+    assert "`cox.zph`), with robust variances." in " ".join(str(found).split())
+    x = np.column_stack([data["x"], pd.get_dummies(data["g"]).iloc[:, 1:]]).astype(float)
+    mass = (data["w"] / data["w"].mean()).to_numpy() if is_sample else np.ones(n)
+    risk, p, km = np.exp(x @ model.tidy()["estimate"].to_numpy()), x.shape[1], 1.0
+    scores, information = np.zeros((n, 2 * p)), np.zeros((2 * p, 2 * p))
+    for i in np.flatnonzero(data["event"])[np.argsort(data["time"][data["event"] > 0])]:
+        at_risk = (data["time"] >= data["time"][i]).to_numpy()
+        share = mass * risk * at_risk / (mass * risk)[at_risk].sum()
+        z = np.column_stack([x, (1 - km) * x])
+        apart = z - share @ z
+        scores -= (mass[i] * share)[:, None] * apart
+        scores[i] += mass[i] * apart[i]
+        information += mass[i] * (apart.T * share) @ apart
+        km *= 1 - 1 / at_risk.sum()
+    own = scores[:, p:] - scores[:, :p] @ np.linalg.solve(information[:p, :p], information[:p, p:])
+    sums = pd.DataFrame(own).groupby(data.index if is_sample else data["c"]).sum().to_numpy()
+    left, total = sums.T @ sums * len(sums) / (len(sums) - 1), sums.sum(axis=0)
+    expected = total @ np.linalg.solve(left, total)
+    assert found.hazards["statistic"].iloc[-1] == pytest.approx(expected, rel=1e-6)
+
+
 def drawn(kind, rng, n=1500):
     """Data of a model that is right, and the response of one that bends."""
     x, z = rng.normal(size=(2, n))

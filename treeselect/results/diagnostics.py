@@ -407,7 +407,8 @@ def _notes(own: Diagnostics) -> Iterator[str]:
         yield f"Without coefficients, as linear combinations of the other columns: {listed(gone)}."
     if own.hazards is not None:
         terms = own.terms.loc[own.terms["ph_p_value"] < 0.05, "term"]
-        yield "Chi-squared and P: tests of proportional hazards (R: `cox.zph`)."
+        how = ", with robust variances" * own.fitted.is_robust
+        yield f"Chi-squared and P: tests of proportional hazards (R: `cox.zph`){how}."
         if len(terms):
             yield (
                 f"The hazard ratio seems to change over time: {listed(terms)}. What is estimated is"

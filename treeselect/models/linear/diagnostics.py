@@ -25,6 +25,7 @@ from treeselect.models.linear.data import (
     WITH_SCALE,
 )
 from treeselect.models.linear.fit import LinearFit
+from treeselect.models.linear.likelihood import robust
 from treeselect.models.linear.rule import rule_of
 from treeselect.models.linear.tests import FittedTerms
 
@@ -175,7 +176,8 @@ def variance_inflation(found: FittedTerms) -> pd.DataFrame:
 
 def hazard_tests(found: FittedTerms) -> pd.DataFrame:
     """Score tests of proportional hazards by Kaplan and Meier's estimate (Grambsch and Therneau
-    1994; R's ``cox.zph``), one row per term and one for all together."""
+    1994; R's ``cox.zph``), one row per term and one for all together; with clusters or sampling
+    weights the variance of the scores is robust, as that of the coefficients."""
     data = found.data
     matrix = data.matrix.to_numpy(dtype=np.float64)[:, data.is_free]
     rows, x, eta = _risk_rows(found, matrix)
@@ -194,7 +196,14 @@ def hazard_tests(found: FittedTerms) -> pd.DataFrame:
         weighted.T @ part.curvature_times(eta, x) for part in (rows, once, twice)
     )
     score = weighted.T @ once.negative_gradient(eta)
-    left = moved - cross.T @ np.linalg.solve(still, cross)
+    share = np.linalg.solve(still, cross)
+    left = moved - cross.T @ share
+    if (groups := data.row_weights.error_groups) is not None:
+        plain = rows.score_residuals(eta, x)
+        factor = (until(data.y[:, STOP]) - mean)[:, np.newaxis]
+        at_event = plain + rows.curvature_times(eta, x)  # what rows add at their events
+        each = factor * at_event - once.curvature_times(eta, x) - plain @ share
+        left = robust(np.eye(len(share)), rows.weight[:, np.newaxis] * each, groups)
     table, names = [], np.array(found.fit.terms, dtype=object)
     for term in (*found.terms, ALL):
         own = np.flatnonzero((names == term) | (term == ALL))
