@@ -98,6 +98,7 @@ def test_sampling_weights_are_tested_by_wald(survey):
     fit = model._terms().fit  # far from a maximum, as where classes are separated:
     odd = dataclasses.replace(fit, covariance=fit.covariance - np.diag([0, 0, 9, 0]))
     assert np.isnan(wald_test(odd, np.array(odd.terms) == "g")).all()
+    assert wald_test(odd, np.array(odd.terms) == "x") == wald_test(fit, np.array(fit.terms) == "x")
     by_term = model.drop1().tidy().set_index("term")
     own = model.tidy().set_index("term")
     assert by_term["p_value"]["x"] == pytest.approx(own["p_value"]["x"])

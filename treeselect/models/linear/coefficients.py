@@ -95,12 +95,12 @@ def bent_columns(names: Iterable[str], terms: Iterable[str], term: str) -> BoolA
 
 def wald_test(fit: LinearFit, tested: BoolArray) -> tuple[float, float]:
     """Statistic and p-value of the Wald test of some coefficients, an F test if `df` is known;
-    missing where estimates diverge so far that their robust variances are negative."""
-    if (np.diag(fit.covariance) < 0).any():
-        return float("nan"), float("nan")
+    missing where they diverge so far that their robust variances are negative."""
     at = np.flatnonzero(tested)
-    own = fit.estimate[at]
-    wald = float(own @ np.linalg.solve(fit.covariance[np.ix_(at, at)], own))
+    own, part = fit.estimate[at], fit.covariance[np.ix_(at, at)]
+    if (np.diag(part) < 0).any():
+        return float("nan"), float("nan")
+    wald = float(own @ np.linalg.solve(part, own))
     if fit.df is None:
         return wald, float(scipy.stats.chi2.sf(wald, len(at)))
     return wald / len(at), float(scipy.stats.f.sf(wald / len(at), len(at), fit.df))
