@@ -379,6 +379,10 @@ def test_clusters_of_the_fit_of_an_array_and_of_a_file_are_the_same(name, wards,
         (bare.with_data(rest), {"fold_groups": array}),
     ):
         np.testing.assert_array_equal(call(one, **given), expected)
+    unused = pd.concat([wards.tail(1).assign(y=np.nan), wards], ignore_index=True)
+    np.testing.assert_array_equal(
+        call(treeselect.select("y ~ .", unused, fold_groups="ward", **asked)), expected
+    )
     said = r"`fold_groups` must be given(.|\n)*with_data\(data\)` with the column `ward`"
     with pytest.raises(OptionError, match=said):
         call(bare.with_data(rest))

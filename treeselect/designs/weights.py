@@ -331,6 +331,7 @@ def _one_per_row(
 
 
 def read_groups(given: str | Sequence[Any], frame: pd.DataFrame, rows: IntArray) -> IntArray:
+    """Number of the group of each of the rows, which other rows have no part in."""
     groups = _numbers(given, frame)[rows]
     if n := int((groups < 0).sum()):
         raise OptionError(
@@ -343,7 +344,7 @@ def read_groups(given: str | Sequence[Any], frame: pd.DataFrame, rows: IntArray)
             "`fold_groups` must have at least two groups, so that one can be held out.\n"
             "  Found: one group of all rows. Leave `fold_groups` out."
         )
-    return groups
+    return np.asarray(pd.factorize(groups)[0], dtype=np.int64)
 
 
 def _numbers(given: str | Sequence[Any], frame: pd.DataFrame) -> IntArray:
