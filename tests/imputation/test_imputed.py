@@ -139,10 +139,13 @@ def test_survival_is_predicted_from_pooled_hazards_and_learned_columns_are_not()
     data = pd.DataFrame({"x": rng.normal(size=80), "d": rng.random(80) < 0.7})
     data["t"] = rng.exponential(np.exp(-data["x"]))
     frames = [data.assign(x=data["x"] + 0.1 * rng.normal(size=80)) for _ in range(3)]
+    frames[0].loc[0, "x"] = -9  # the highest risk, which hazards are relative to
     found = select_all("Surv(t, d) ~ x", frames, 1)
-    at = {"type": "survival", "times": [0.2, 1.0]}
-    each = [fit.refit("glm").predict(data, **at).to_numpy() for fit in found.fits]
-    np.testing.assert_allclose(found.pooled().predict(data, **at), np.mean(each, axis=0), atol=0.02)
+    each = [fit.refit("glm").predictor.baseline for fit in found.fits]
+    at = np.array([0.2, 1.0]), np.zeros(2, dtype=int)
+    expected = np.mean([one.cumulative_hazard(*at) for one in each], axis=0)
+    mine = found.pooled().predictor.baseline.cumulative_hazard(*at)
+    np.testing.assert_allclose(mine, expected)
     learned = select_all("Surv(t, d) ~ scale(x)", frames, 1).pooled()
     with pytest.raises(OptionError, match="differ between imputed frames"):
         learned.predict(data)

@@ -163,9 +163,9 @@ def _predictor(
     ]
     known, baseline = [one.baseline for one in own if one.baseline is not None], None
     if known:
-        hazard = np.mean([one.hazard for one in known], axis=0)
-        level = np.mean([one.level for one in known], axis=0)
-        baseline = dataclasses.replace(known[0], hazard=hazard, level=level)
+        level, size = known[0].level, np.diff(known[0].begin)
+        hazards = [one.hazard * np.exp(np.repeat(level - one.level, size)) for one in known]
+        baseline = dataclasses.replace(known[0], hazard=np.mean(hazards, axis=0))
     rule = pooled_rule([one.rule for one in own])
     return dataclasses.replace(own[0], rule=rule, baseline=baseline)
 
