@@ -559,6 +559,22 @@ def test_rows_whose_stratum_is_held_out_whole_are_left_out(timed):
         timed.model.risk_groups(2, 300, folds=np.minimum(site, 1))
 
 
+def test_a_stratum_that_is_not_followed_until_the_horizon_has_no_risk():
+    data = small_times()
+    bath = data["site"] == "Bath"
+    data = data.assign(time=data["time"].where(~bath, data["time"].clip(upper=200)))
+    fit = treeselect.select(
+        "Surv(time, dead) ~ risky + x + strata(site)", data, method="mrmr", k=1, model="glm", seed=1
+    )
+    assert fit.predict(data, type="survival", times=300)["300"].isna().equals(bath)
+    found = fit.performance(2, horizon=300).predictions()
+    assert found["probability"].isna().equals(bath)
+    groups = fit.model.risk_groups(2, 300, folds=2)
+    assert groups.n_left_out == bath.sum()
+    assert "nobody of it is followed until the horizon" in " ".join(str(groups.summary()).split())
+    assert fit.validate(2, horizon=300).rows.tolist() == np.flatnonzero(~bath).tolist()
+
+
 def test_where_horizons_of_risk_groups_come_from(timed, fitted):
     """Events count by their weights, as copies of them would."""
     data = small_times()

@@ -157,7 +157,11 @@ class DecisionCurve(Summarised, OfFolds):
                 f" {self.drawn}; models and predictions are held fixed.",
                 *((_TIMES,) if self.has_times else ()),
                 *((_ENDED,) if self.has_times and table["sensitivity"].isna().any() else ()),
-                *((f"{left_out} have none of the same stratum.",) if n else ()),
+                *(
+                    (f"{left_out} have none of the same stratum, or its follow-up ends before.",)
+                    if n
+                    else ()
+                ),
             ),
         )
 

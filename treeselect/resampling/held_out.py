@@ -215,14 +215,16 @@ def read_horizon(given: object, here: ModelData, weight: WeightArray) -> float:
 def survival_at(
     problem: Problem, training: WeightArray, risk: FloatArray, horizon: float
 ) -> FloatArray:
-    """Survival of all rows at a time, by their relative risks; missing if the training rows, those
-    with a weight in `training`, do not determine it."""
+    """Survival of all rows at a time, by their relative risks; missing where nobody of the stratum
+    is followed so long, or is in the training rows, those with a weight in `training`."""
     eta = problem.family.link(risk)
     baseline = breslow(problem.y, eta, training * problem.in_training)
     stratum = problem.y[:, STRATUM].astype(np.int64)
     survival = baseline.survival(np.array(horizon), stratum, eta)
-    survival[np.isnan(baseline.until[stratum])] = np.nan
-    return survival
+    last = np.zeros(len(baseline.until))
+    np.maximum.at(last, stratum, problem.y[:, STOP])
+    known = ~np.isnan(baseline.until) & at_least(last, horizon)
+    return np.where(known[stratum], survival, np.nan)
 
 
 def effective_rows(mass: FloatArray, are_copies: bool, times: IntArray | int = 1) -> float:

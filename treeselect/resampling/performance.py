@@ -221,8 +221,9 @@ class Performance(printing.Summarised, Scored, Stoppable):
             ``time`` and ``event`` instead of ``observed``; their predictions are risks relative to
             the baseline hazard of the fold's training rows, so they are comparable within a fold
             only, while ``probability``, of the event by the horizon, is comparable between folds
-            (missing if the training rows have none of the row's stratum). A row that is held out
-            several times has several rows here; a row that is never held out has none.
+            (missing if the training rows have none of the row's stratum, or its follow-up ends
+            before). A row that is held out several times has several rows here; a row that is never
+            held out has none.
 
         Examples
         --------

@@ -62,7 +62,7 @@ class RiskGroups(Summarised, OfFolds):
     time: str  # name of the times, as in the formula
     # of each group (3, n_rows): start and end of observation, and weight
     spans: tuple[FloatArray, ...]
-    n_left_out: int = 0  # rows that were held out together with all rows of their stratum
+    n_left_out: int = 0  # rows whose survival is not known: see `held_out.survival_at`
 
     def tidy(self) -> Any:
         """The survival curves: one row per group and distinct end of a row.
@@ -183,7 +183,8 @@ class RiskGroups(Summarised, OfFolds):
         rows_were, folds = ("row was", "its fold") if n == 1 else ("rows were", "their folds")
         left_out = (
             f"{n:,} {rows_were} left out: the training rows of {folds} include none of the same"
-            " stratum, and a baseline hazard is estimated from its own stratum alone."
+            " stratum, or nobody of it is followed until the horizon, and a baseline hazard is"
+            " estimated from its own stratum alone."
         )
         return SummaryContent(
             title=f"Risk groups: survival at {self.time} = {self.horizon:g}",

@@ -83,7 +83,8 @@ class Subgroups(printing.Summarised, Scored):
             calibration with their 95% intervals, ``slope_low``, ``slope_high``, ``intercept_low``
             and ``intercept_high``. What is not known is missing: intercepts of times to an event;
             scores, slopes and intercepts of groups whose response does not vary; what is observed
-            where follow-up ends before the horizon.
+            where follow-up ends before the horizon. Rows whose probability of the event is not
+            known are in no group.
         """
         return self._frame(self.table)
 

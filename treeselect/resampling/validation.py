@@ -136,7 +136,8 @@ class Validation(Summarised, OfFolds, Stoppable):
         Returns
         -------
         frame, in the library of the data
-            One row per row of the fit: ``row``, its number in the data, from 0; ``predicted``, by
+            One row per row of the fit, of times to an event per row whose stratum is followed until
+            the horizon: ``row``, its number in the data, from 0; ``predicted``, by
             the fit; ``low`` and ``high``, the 2.5th and 97.5th percentiles of the predictions by
             the models of the samples; ``error``, mean absolute difference between these and the
             prediction of the fit; with a threshold ``changed``, share of the models that classify
@@ -413,19 +414,21 @@ def validate(
     calls = [(asked, horizon, own_seed, number) for number in range(n)]
     found = list(run_pieces(_one, calls, kind, course).values())
     risk = result.model.predict(problem)
-    response, values = here.response, weights.values.astype(np.float64)
+    predicted = _shown(problem, weights, risk, horizon)
+    shown = np.flatnonzero(~np.isnan(predicted))
+    response, values = here.response, weights.values[shown].astype(np.float64)
     what = f"{response.name} = {response.classes[-1]}" if response.classes else response.name
     if response.follow_up is not None:
         what = f"event by {response.follow_up.time} = {horizon:g}"
     return Validation(
-        predicted=_shown(problem, weights, risk, horizon),
-        resampled=np.array([own.predicted for own in found]),
+        predicted=predicted[shown],
+        resampled=np.array([own.predicted[shown] for own in found]),
         apparent=_measures(problem, weights, weights, risk),
         measures=np.array([own.measures for own in found]),
         k=np.array([len(own.units) for own in found], dtype=np.int64),
         k_of_fit=result.k,
-        rows=response.rows,
-        y=response.y,
+        rows=response.rows[shown],
+        y=response.y[shown],
         mass=values if weights.are_copies else values / values.mean(),
         family=family,
         horizon=float("nan") if horizon is None else horizon,
