@@ -9,7 +9,7 @@ import statsmodels.api as sm
 from quick import by_mrmr, changed
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import confusion_matrix, roc_auc_score, roc_curve
-from sklearn.model_selection import ShuffleSplit
+from sklearn.model_selection import KFold, ShuffleSplit
 from survival_data import small_fit, small_times
 
 import treeselect
@@ -573,6 +573,17 @@ def test_a_stratum_that_is_not_followed_until_the_horizon_has_no_risk():
     assert groups.n_left_out == bath.sum()
     assert "nobody of it is followed until the horizon" in " ".join(str(groups.summary()).split())
     assert fit.validate(2, horizon=300).rows.tolist() == np.flatnonzero(~bath).tolist()
+
+
+def test_a_row_that_is_held_out_several_times_has_all_its_predictions_in_risk_groups(timed):
+    once, other = (KFold(2, shuffle=True, random_state=seed) for seed in (1, 2))
+    splits = [*once.split(np.arange(90)), *other.split(np.arange(90))]
+    twice = type("Twice", (KFold,), {"split": lambda self, *_: iter(splits)})(2)
+    found = timed.model.risk_groups(2, 300, folds=twice)
+    assert (found.n_rows.sum(), found.n_events.sum()) == (90, small_times()["dead"].sum())
+    each = [timed.model.risk_groups(2, 300, folds=own) for own in (once, other)]
+    mean = np.average(found.predicted, weights=[own[2].sum() for own in found.spans])
+    assert mean == pytest.approx(np.mean([own.n_rows @ own.predicted / 90 for own in each]))
 
 
 def test_where_horizons_of_risk_groups_come_from(timed, fitted):

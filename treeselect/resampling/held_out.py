@@ -72,6 +72,11 @@ class HeldOut:
         """Number of distinct observations."""
         return round(float((1 / self.times).sum()))
 
+    @property
+    def counts(self) -> FloatArray:
+        """Number of observations that each prediction stands for."""
+        return self.mass if self.are_copies else 1 / self.times
+
     def like_rows(self, chosen: IntArray | slice = slice(None)) -> float:
         """Effective number of rows behind some predictions: their total weight if weights are
         copies, otherwise Kish's effective sample size."""

@@ -21,9 +21,16 @@ from treeselect.engine.survival.curves import SurvivalCurve
 from treeselect.engine.survival.times import EVENT, START, STOP
 from treeselect.errors import OptionError, quoted
 from treeselect.printing import Summarised, SummaryContent, cells
-from treeselect.resampling import held_out
 from treeselect.resampling.fit import Fit
 from treeselect.resampling.folds import Split, Splitter
+from treeselect.resampling.held_out import (
+    gather_held_out,
+    observed_curve,
+    quantile_groups,
+    read_horizon,
+    survival_at,
+    survival_steps,
+)
 from treeselect.resampling.outer_folds import outer_folds
 from treeselect.resampling.records import OfFolds
 from treeselect.running.parallel import run_all, workers_for
@@ -62,7 +69,7 @@ class RiskGroups(Summarised, OfFolds):
     time: str  # name of the times, as in the formula
     # of each group (3, n_rows): start and end of observation, and weight
     spans: tuple[FloatArray, ...]
-    n_left_out: int = 0  # rows whose survival is not known: see `held_out.survival_at`
+    n_left_out: int = 0  # rows whose survival is not known: see `survival_at`
 
     def tidy(self) -> Any:
         """The survival curves: one row per group and distinct end of a row.
@@ -119,7 +126,7 @@ class RiskGroups(Summarised, OfFolds):
             raise OptionError(
                 f"`times` must be one or more numbers of at least 0.\n  Found: {described(times)}."
             )
-        survival, low, high = held_out.survival_steps(self.curves, at)
+        survival, low, high = survival_steps(self.curves, at)
         names = pd.Series(self.names, dtype=pd.Series(["text"]).dtype)
         table = pd.DataFrame(
             {
@@ -163,7 +170,7 @@ class RiskGroups(Summarised, OfFolds):
     def observed(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Observed survival of each group at the horizon with its 95% interval limits; missing
         beyond the last time of the group."""
-        survival, low, high = held_out.survival_steps(self.curves, np.array([self.horizon]))
+        survival, low, high = survival_steps(self.curves, np.array([self.horizon]))
         return survival[:, 0], low[:, 0], high[:, 0]
 
     def _content(self) -> SummaryContent:
@@ -247,37 +254,32 @@ def group_by_risk(
         seed=stream_seed(seed, "risk"),
     )  # fmt: skip
     here, problem, weight = outer.here, outer.here.problem, outer.weights.values
-    at = held_out.read_horizon(horizon, here, weight)
+    at = read_horizon(horizon, here, weight)
     calls = [
         (problem, outer.weights, split, result.step.selected, at, stream_seed(seed, "risk"))
         for split in outer.splits
     ]
-    risk, survival = np.full((2, len(weight)), np.nan)
     found = run_all(_held_out, calls, workers_for(result.n_jobs), "Folds", result.progress)
-    for rows, own_risk, own_survival in found:
-        risk[rows], survival[rows] = own_risk, own_survival
-    rows = np.flatnonzero((weight > 0) & ~np.isnan(survival))
-    if not len(rows):
-        raise OptionError(held_out.NO_STRATA)
-    are_copies, copies = outer.weights.are_copies, outer.weights.copies
-    mass = weight if are_copies else weight / weight[rows].mean()
-    members = [rows[own] for own in held_out.quantile_groups(risk[rows], weight[rows], n_groups)]
-    middle = weighted_median(risk[rows], weight[rows])
-    each = [mass[own].astype(np.float64) for own in members]
+    tests, risk, survival = zip(*found, strict=True)
+    every = gather_held_out(
+        here, tests, risk, range(len(tests)), here.response.family, blocks=outer.weights.blocks,
+        event=[1 - own for own in survival], horizon=at,
+    )  # fmt: skip
+    held = every.with_risks
+    groups = quantile_groups(held.predicted, held.mass, n_groups)
+    members = [held.only(own) for own in groups]
+    middle = weighted_median(held.predicted, held.mass)
     return RiskGroups(
         names=_NAMES.get(len(members), tuple(str(g + 1) for g in range(len(members)))),
-        curves=tuple(
-            held_out.observed_curve(problem.y[own], x, held_out.effective_rows(x, are_copies))
-            for own, x in zip(members, each, strict=True)
-        ),
-        n_rows=np.array([copies[own].sum() for own in members]),
-        n_events=np.array([copies[own][problem.y[own, EVENT] > 0].sum() for own in members]),
-        risk=np.array([weighted_median(risk[own], weight[own]) / middle for own in members]),
+        curves=tuple(observed_curve(own.y, own.mass, own.like_rows()) for own in members),
+        n_rows=np.array([round(own.counts.sum()) for own in members]),
+        n_events=np.array([round(own.counts @ own.y[:, EVENT]) for own in members]),
+        risk=np.array([weighted_median(own.predicted, own.mass) / middle for own in members]),
         horizon=at,
-        predicted=np.array([np.average(survival[own], weights=mass[own]) for own in members]),
+        predicted=np.array([1 - np.average(own.risk, weights=own.mass) for own in members]),
         time=known.time,
-        n_left_out=int(copies[~np.isnan(risk)].sum() - copies[rows].sum()),
-        spans=tuple(np.stack([*problem.y[own][:, [START, STOP]].T, mass[own]]) for own in members),
+        n_left_out=round(every.counts.sum() - held.counts.sum()),
+        spans=tuple(np.stack([*own.y[:, [START, STOP]].T, own.mass]) for own in members),
         **outer.told(result, seed),
     )
 
@@ -298,5 +300,5 @@ def _held_out(
     name = problem.model or "forest"
     model = named_model(name, training, train, selected, seed=seed, n_threads=n_threads)
     risk = model.predict(problem, n_threads)
-    survival = held_out.survival_at(problem, train.values, risk, horizon)
+    survival = survival_at(problem, train.values, risk, horizon)
     return test.rows, risk[test.rows], survival[test.rows]

@@ -237,7 +237,7 @@ def by_subgroup(held: HeldOut, column: Any, source: Source, *, seed: int, **told
 
 def _row(held: HeldOut, seed: int) -> dict[str, float]:
     family, mass, risk = held.family, held.mass, held.risk
-    rows = mass if held.are_copies else 1 / held.times
+    rows = held.counts
     n = cases = float(rows.sum())
     if family.has_times:
         # The cumulative hazard is a relative risk that is comparable between folds.
