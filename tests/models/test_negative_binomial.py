@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import treeselect
+from treeselect.designs import row_sample
 from treeselect.errors import OptionError
 
 SURVEY = pd.read_csv("tests/reference/survey_data.csv")
@@ -34,12 +35,15 @@ def test_it_is_that_of_r(model):
     assert tests.loc["(none)", "aic"] == pytest.approx(EXPECTED.loc["AIC", "value"], rel=1e-7)
 
 
-def test_copies_and_predictions_are_rates(model):
+def test_copies_and_predictions_are_rates(model, monkeypatch):
     once = SURVEY.assign(often=1 + SURVEY.index % 2)
     long = once.loc[once.index.repeat(once["often"])].reset_index(drop=True)
-    found = fitted(once, weights="often").refit("negative-binomial")
     expected = fitted(long).refit("negative-binomial")
+    monkeypatch.setattr(row_sample, "_MOST_COPIES", 1)  # copies remain together
+    monkeypatch.setattr(row_sample, "_MOST_OF_ROW", 1)
+    found = fitted(once, weights="often").refit("negative-binomial")
     pd.testing.assert_frame_equal(found.tidy(), expected.tidy(), rtol=1e-5)
+    pd.testing.assert_frame_equal(found.glance(), expected.glance(), rtol=1e-5)
     link = model.predict(SURVEY, type="link")
     np.testing.assert_allclose(model.predict(SURVEY), np.exp(link))
     assert "negative binomial regression of 120 rows" in str(model.regression_table())

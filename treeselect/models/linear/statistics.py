@@ -105,7 +105,7 @@ def _dispersed(result: Any) -> dict[str, float]:
     found = _deviance(result)
     del found["null_deviance"], found["df_null"]  # of another alpha
     return found | {
-        "aic": found["aic"] + 2, "bic": found["bic"] + np.log(result.model.nobs),
+        "aic": found["aic"] + 2, "bic": found["bic"] + np.log(result.model.wnobs),
         "theta": 1 / result.alpha,
     }  # fmt: skip
 
