@@ -86,6 +86,15 @@ def test_hazards_have_robust_tests_where_coefficients_do(kind):
     assert found.hazards["statistic"].iloc[-1] == pytest.approx(expected, rel=1e-6)
 
 
+def test_inflation_of_several_classes_is_that_of_weighted_rows():
+    data = SURVEY.assign(w=1 + np.arange(len(SURVEY)) % 2)
+    rows = data.loc[data.index.repeat(data["w"])]
+    by = {"weights": "w", "weights_kind": "sampling"}
+    once, each = (fitted("m", own, **how).refit("glm") for own, how in ((data, by), (rows, {})))
+    once, each = (model.diagnostics(folds=2).terms["gvif"] for model in (once, each))
+    np.testing.assert_allclose(once, each)
+
+
 def drawn(kind, rng, n=1500):
     """Data of a model that is right, and the response of one that bends."""
     x, z = rng.normal(size=(2, n))
