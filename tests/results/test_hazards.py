@@ -143,8 +143,10 @@ def test_what_is_refused(competing):
             treeselect.cumulative_incidence(wrong, NEW, 5.0)
     with pytest.raises(DataError, match="an event in `death` and in `again`"):
         treeselect.cumulative_incidence(fits | {"again": fits["death"]}, NEW, 5.0)
-    later = treeselect.select("Surv(stop * 2, kind == 'death') ~ x + z", competing, **QUICK)
-    with pytest.raises(OptionError, match="the same times"):
-        treeselect.cumulative_incidence({"relapse": fits["relapse"], "death": later}, NEW, 5.0)
+    for times in ("stop * 2", "0 * stop, stop"):
+        left = f"Surv({times}, kind == 'death')"
+        later = treeselect.select(f"{left} ~ x + z", competing, **QUICK)
+        with pytest.raises(OptionError, match="the same times"):
+            treeselect.cumulative_incidence({"relapse": fits["relapse"], "death": later}, NEW, 5.0)
     with pytest.raises(OptionError, match="`times` must be"):
         treeselect.cumulative_incidence(fits, NEW, -1)

@@ -133,7 +133,8 @@ def _read(fits: Any) -> dict[str, Fit]:
             f" the event, which is not {listing(_TAKEN)}.\n  Found: {described(fits)}."
         )
     responses = {name: own.design.response for name, own in known.items()}
-    times = {own.follow_up.time for own in responses.values() if own.follow_up is not None}
+    spans = (own.follow_up for own in responses.values() if own.follow_up is not None)
+    times = {", ".join(filter(None, (own.start, own.time))) for own in spans}
     if len(times) > 1:
         raise OptionError(f"`fits` must be of the same times.\n  Found: {listing(sorted(times))}.")
     for (one, a), (other, b) in itertools.combinations(responses.items(), 2):
