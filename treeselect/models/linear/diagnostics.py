@@ -264,6 +264,6 @@ ALL = "(all)"
 
 
 def fitted_means(fit: LinearFit, matrix: FloatArray, offset: Any) -> FloatArray:
-    """Predictions of rows on the scale of the response, of times the relative risk."""
-    rule = rule_of(fit, np.zeros(matrix.shape[1]))
+    """Predictions of rows on the scale of the response, of times the risk relative to the mean."""
+    rule = rule_of(fit, matrix.mean(axis=0) * (fit.family == "cox"))
     return rule.predict(matrix, offset, on_link=False, level=0.95).fit
