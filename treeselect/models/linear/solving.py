@@ -181,17 +181,17 @@ class FirthLogit(GLM):
 
     def fit(self, **_: Any) -> Any:
         """Fit by Newton's method on the modified score."""
-        params = np.zeros(self.exog.shape[1])
+        params, scale = np.zeros(self.exog.shape[1]), self.exog.std(axis=0)
         value, covariance, step = self._step(params)
         converged = False
         for _step in range(_MOST_STEPS):
-            step = step / max(np.abs(step).max(initial=0.0) / _LONGEST, 1.0)
+            step = step / max(np.abs(scale * step).max(initial=0.0) / _LONGEST, 1.0)
             found = self._step(params + step)
-            while found[0] < value - _TOLERANCE and np.abs(step).max() > _TOLERANCE:
+            while found[0] < value - _TOLERANCE and np.abs(self.exog @ step).max() > _TOLERANCE:
                 step = step / 2
                 found = self._step(params + step)
             params, (value, covariance, following) = params + step, found
-            converged = bool(np.abs(step).max(initial=0.0) < _TOLERANCE)
+            converged = bool(np.abs(self.exog @ step).max() < _TOLERANCE)
             if converged:
                 break
             step = following
@@ -215,7 +215,8 @@ class FirthLogit(GLM):
 
 
 _LONGEST = 5.0
-"""Most by which a step of Firth's logistic regression changes a coefficient, as in R's logistf."""
+"""Most by which a step of Firth's logistic regression changes the coefficient of a column of
+standard deviation 1, as in R's logistf."""
 
 
 _FAR = 50.0
