@@ -498,17 +498,17 @@ def _excess(data: LinearData, j: int, found: FittedTerms, limit: float) -> Calla
 def _end(excess: Callable[[float], float], estimate: float, step: float) -> float:
     """Where the deviance crosses its limit on one side of the estimate; infinite if it can't be
     followed so far, because fits fail or it jumps."""
-    inner, outer = 0.0, step
+    inner, outer = 0.0, 1.0  # in steps
     with contextlib.suppress(np.linalg.LinAlgError, ValueError):
         for _ in range(_DOUBLINGS):
-            if (above := excess(estimate + outer)) < 0:
+            if (above := excess(estimate + outer * step)) < 0:
                 inner, outer = outer, 2 * outer
                 continue
             if np.isfinite(above):
                 root = scipy.optimize.brentq(
-                    lambda at: excess(estimate + at), inner, outer, rtol=1e-7, xtol=1e-12
+                    lambda at: excess(estimate + at * step), inner, outer, rtol=1e-7, xtol=1e-12
                 )
-                end = estimate + float(root)
+                end = estimate + float(root) * step
                 if abs(excess(end)) < _CROSSED:
                     return end
             break
