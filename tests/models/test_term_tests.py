@@ -190,6 +190,23 @@ def test_clusters_are_robust_everywhere(family, visits):
     assert "Wald F tests with robust standard errors" in " ".join(str(model.drop1()).split())
 
 
+@pytest.mark.parametrize(
+    ("how", "left"), [("firth", "b"), ("glm", "m"), ("ordinal", "m"), ("glm", LEFT["cox"])]
+)
+def test_unit_and_origin_of_a_column_change_no_interval_or_diagnostic(how, left, survey):
+    survey = survey.assign(m=pd.Categorical(survey["m"], ordered=how == "ordinal"))
+    found = []
+    for unit, origin in ((1.0, 0.0), (1e10, 0.0), (1.0, 2e4)):
+        data = survey.assign(x=unit * survey["x"] + origin)
+        fit = treeselect.select(f"{left} ~ x + g", data, method="mrmr", k=2, seed=1)
+        model = fit.refit(how)
+        ends = model.confint().loc[model.tidy()["term"] == "x", ["ci_low", "ci_high"]]
+        checks = model.diagnostics(folds=2)
+        found.append([*unit * ends.to_numpy().ravel(), *checks.terms["gvif"], *checks.scores])
+    for other in found[1:]:
+        np.testing.assert_allclose(other, found[0], rtol=1e-5)
+
+
 def test_what_is_refused_and_said(models):
     model = models["drop1 plain"]["multinomial"]
     with pytest.raises(OptionError, match="more than two classes are not profiled"):

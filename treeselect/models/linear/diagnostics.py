@@ -152,7 +152,8 @@ def variance_inflation(found: FittedTerms) -> pd.DataFrame:
         names = np.array(data.term_of, dtype=object)[free]
         x = data.matrix.to_numpy(dtype=np.float64)[:, free]
         here = np.isin(names, found.terms)
-        spread = np.cov(x[:, here].T, aweights=data.row_weights.values)
+        x = x[:, here] / x[:, here].std(axis=0)
+        spread = np.cov(x.T, aweights=data.row_weights.values)
         covariance = np.linalg.pinv(np.atleast_2d(spread))
     else:
         names = np.array(fit.terms, dtype=object)
