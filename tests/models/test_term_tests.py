@@ -202,7 +202,8 @@ def test_unit_and_origin_of_a_column_change_no_interval_or_diagnostic(how, left,
         model = fit.refit(how)
         ends = model.confint().loc[model.tidy()["term"] == "x", ["ci_low", "ci_high"]]
         checks = model.diagnostics(folds=2)
-        found.append([*unit * ends.to_numpy().ravel(), *checks.terms["gvif"], *checks.scores])
+        ends, leverage = unit * ends.to_numpy().ravel(), checks.tidy()["leverage"].head()
+        found.append([*ends, *checks.terms["gvif"], *checks.scores, *leverage])
     for other in found[1:]:
         np.testing.assert_allclose(other, found[0], rtol=1e-5)
 

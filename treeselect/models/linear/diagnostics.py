@@ -65,9 +65,11 @@ def row_diagnostics(found: FittedTerms, seed: int) -> RowDiagnostics:
     eta = matrix @ fit.estimate + offset
     with np.errstate(over="ignore"):  # terms separate the classes: the mean is 0
         mean = family.fitted(eta)
-    root = np.sqrt(precision * family.weights(mean))[:, np.newaxis] * matrix
-    inverse = np.linalg.pinv((root * weights.copies[:, np.newaxis]).T @ root, hermitian=True)
-    leverage = np.minimum(np.einsum("ij,jk,ik->i", root, inverse, root), 1.0)
+    root = np.sqrt(weights.copies * precision * family.weights(mean))[:, np.newaxis] * matrix
+    size = np.linalg.norm(root, axis=0)
+    left, singular, _ = np.linalg.svd(root / np.where(size > 0, size, 1.0), full_matrices=False)
+    left = left[:, singular > _DEPENDENT * singular.max()]
+    leverage = np.minimum((left**2).sum(axis=1) / weights.copies, 1.0)
     has_scale = found.family in ("gaussian", *WITH_SCALE) or fit.is_quasi
     scale = float(fit.result.scale) if has_scale else 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -88,6 +90,10 @@ def row_diagnostics(found: FittedTerms, seed: int) -> RowDiagnostics:
         law = _law(found, mean)
         quantile = _drawn(law.cdf(data.y - 1), law.cdf(data.y), seed)
     return RowDiagnostics(eta, residual, standardised, quantile, leverage, cook)
+
+
+_DEPENDENT = 1e-12
+"""Singular values below this share of the largest are rounding."""
 
 
 def _tweedie_share(y: FloatArray, mean: FloatArray, scale: FloatArray, power: float) -> FloatArray:
