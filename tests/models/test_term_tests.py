@@ -203,7 +203,8 @@ def test_unit_and_origin_of_a_column_change_no_interval_or_diagnostic(how, left,
         ends = model.confint().loc[model.tidy()["term"] == "x", ["ci_low", "ci_high"]]
         checks = model.diagnostics(folds=2)
         ends, leverage = unit * ends.to_numpy().ravel(), checks.tidy()["leverage"].head()
-        found.append([*ends, *checks.terms["gvif"], *checks.scores, *leverage])
+        hazards = [] if checks.hazards is None else checks.hazards["p_value"]
+        found.append([*ends, *checks.terms["gvif"], *checks.scores, *leverage, *hazards])
     for other in found[1:]:
         np.testing.assert_allclose(other, found[0], rtol=1e-5)
 

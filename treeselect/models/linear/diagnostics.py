@@ -189,7 +189,7 @@ def hazard_tests(found: FittedTerms) -> pd.DataFrame:
     data = found.data
     matrix = data.matrix.to_numpy(dtype=np.float64)[:, data.is_free]
     rows, x, eta = _risk_rows(found, matrix)
-    copies = data.row_weights.copies
+    x, copies = x / x.std(axis=0), data.row_weights.copies
     curve, event = kaplan_meier(data.y, copies), data.y[:, EVENT] > 0
     start = np.append(1.0, curve.survival)
 
