@@ -181,9 +181,9 @@ def read_codes(texts: Iterable[str]) -> list[Any] | dict[str, list[Any]]:
     Examples
     --------
     >>> read_codes(["?,-9", '"a=b"'])
-    ['?', -9, 'a=b']
-    >>> read_codes(["income=8,9", "smoker=unknown"])
-    {'income': [8, 9], 'smoker': ['unknown']}
+    ['?', -9, '-9', 'a=b']
+    >>> read_codes(["income=8", "smoker=unknown"])
+    {'income': [8, '8'], 'smoker': ['unknown']}
     """
     everywhere: list[Any] = []
     by_column: dict[str, list[Any]] = {}
@@ -204,10 +204,10 @@ def read_codes(texts: Iterable[str]) -> list[Any] | dict[str, list[Any]]:
 
 
 def _codes(text: str) -> list[Any]:
-    return [
-        name(part) if part.strip().startswith('"') else read_number(part.strip())
-        for part in split(text, ",") or [text]
-    ]
+    """Text between double quotes; otherwise what is typed, as a number too if it is one."""
+    parts = [part.strip() for part in split(text, ",") or [text]]
+    both = ([name(p)] if p.startswith('"') else [read_number(p), p] for p in parts)
+    return list(dict.fromkeys(code for codes in both for code in codes))
 
 
 def read_settings(
