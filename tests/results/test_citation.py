@@ -57,7 +57,7 @@ def several(mixed, two, cross_validated, tmp_path_factory):
         "counts, offset, weights": (
             quick(
                 counts, "visits ~ signal + noise + site", k=1, family="poisson", offset="log_days",
-                weights=np.where(mixed["flag"], 2, 1),
+                weights=np.where(mixed["flag"], 2, 1), monotone={"signal": 1},
             ),
             None,
         ),
@@ -74,6 +74,7 @@ def several(mixed, two, cross_validated, tmp_path_factory):
         ),
         "none": (quick(mixed.head(30), "dose ~ . - died", "lasso", lam=1e6), None),
         "all": (quick(mixed, "died ~ signal", k=1).resample(2), None),
+        "costs": (quick(mixed, "died ~ signal + noise", "gbfs", k=1, costs={"noise": 2}), None),
         "own decision": (quick(mixed, "died ~ signal + noise", "boruta", n_trees=10), None),
         "loaded, no data": (treeselect.load(file), None),
     }  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -351,16 +351,13 @@ def _which_rows(fit: Fit) -> list[str]:
             f"On {found.n_rows:,} rows that were not drawn the final model has"
             f" {found.score_name} {plain_score(found.score)}."
         )
-    if rows.no_response:
-        said.append(
-            f"{rows.no_response:,} row{' was' if rows.no_response == 1 else 's were'} excluded"
-            f" because {design.response.parts_text} was missing."
-        )
-    if rows.no_weight:
-        said.append(
-            f"{rows.no_weight:,} row{' was' if rows.no_weight == 1 else 's were'} excluded because"
-            f" {'its' if rows.no_weight == 1 else 'their'} weight was 0."
-        )
+    its = "its" if rows.no_weight == 1 else "their"
+    for n, why in (
+        (rows.no_response, f"{design.response.parts_text} was missing"),
+        (rows.no_weight, f"{its} weight was 0"),
+    ):
+        if n:
+            said.append(f"{n:,} row{' was' if n == 1 else 's were'} excluded because {why}.")
     if design.has_data and (incomplete := missing_counts(fit)[1]):
         one = incomplete == 1
         said.append(
@@ -380,7 +377,20 @@ def _which_rows(fit: Fit) -> list[str]:
     if (groups := fit.choice.folds.groups_name) is not False:
         which = f"Rows with the same {groups}" if isinstance(groups, str) else "Clustered rows"
         said.append(f"{which} were kept together in folds, bags of trees and resamples.")
-    return said
+    return [*said, *_asked(fit)]
+
+
+def _asked(fit: Fit) -> Iterator[str]:
+    """Costs and monotone constraints, if there are any."""
+    groups, directions = fit.design.arrays.groups, fit.design.arrays.directions
+    priced = zip(groups.names, groups.costs.tolist(), strict=True)
+    if costs := [f"{name} ({cost:g})" for name, cost in priced if cost != 1]:
+        said = enumeration(costs, _MOST_NAMES, _ROOM)
+        yield f"The selection took costs into account, 1 unless stated: {said}."
+    for sign, verb in ((1, "decrease"), (-1, "increase")):
+        if names := [name for name, own in directions.items() if own == sign]:
+            said = enumeration(names, _MOST_NAMES, _ROOM)
+            yield f"Predictions were constrained not to {verb} with {said}."
 
 
 def _named(name: str | bool) -> str:
