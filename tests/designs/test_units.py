@@ -277,6 +277,7 @@ def test_labels_of_the_columns_of_a_linear_model():
         "Intercept": ("Intercept", "Intercept"),
         "age": ("age", "Age (years)"),
         "sex[T.m]": ("sex", "Sex: m"),
+        "missing(age)": ("age", "missing(Age (years))"),
         "sex[T.m]:age": ("sex:age", "Sex: m × Age (years)"),
         "bs(hb, 4)[2]": ("bs(hb, 4)", "bs(Hb, df=4) [2]"),
         "C(hb)[T.2.0]:sex[m]": ("C(hb):sex", "Hb: 2.0 × Sex: m"),

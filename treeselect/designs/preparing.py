@@ -487,6 +487,9 @@ def _column_label(column: str, spec: TermSpec, labels: Mapping[str, str], spelle
     rest = column.removeprefix(spec.term.name)
     if rest != column and not rest.lstrip("'").partition(": ")[0]:  # the number, or of its spline
         return term_label(spec.term, labels) + rest
+    gap = column.removeprefix("missing(").removesuffix(")")  # of the indicator of a variable
+    if gap in labels and column == f"missing({gap})":
+        return f"missing({labels[gap]})"
     names = [own.factor.name for own in spec.factors]
     found = [factor_label(own.factor, labels) for own in spec.factors]
     # Names of factors with what stands in brackets behind them
