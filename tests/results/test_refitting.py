@@ -208,6 +208,8 @@ def test_summary_reads_like_that_of_r_and_warns_of_its_p_values(trial):
     text = select("size", trial, k=1).refit("glm").summary().as_text()
     assert "p-values and intervals are not valid" in text
     assert "`inference()`" in text
+    text = select("size", trial, terms="site", k=1).refit("gam").summary().as_text()
+    assert "No selected term has a spline" in text
 
 
 def test_separated_classes_are_a_warning_in_any_library(trial):

@@ -186,6 +186,8 @@ _SPLINES = (
     " tests of non-linearity."
 )
 
+_STRAIGHT = "No selected term has a spline: none is a number with 8 or more well spread values."
+
 
 def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> GlmFit:
     """Fit the linear model of a selection to all complete cases, or to all rows."""
@@ -226,7 +228,7 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
             *([NOT_VALID if result.is_chosen else UNAFFECTED] if result.selected else []),
             *group_notes(groups_name, data, [fit]),
             *fit.problems,
-            *([_SPLINES] if splines else []),
+            *([_SPLINES] if splines else [_STRAIGHT] if coding.splines != 1 else []),
             *coefficients.ratio_notes(shown, printed),
             *coefficients.few_events_notes([fit]),
             *_family_notes(fit, has_aic=data.row_weights.are_copies),
