@@ -214,10 +214,11 @@ class SelectionResult(Summarised):
             ``n`` rows used, ``n_dropped``, ``p`` units, ``k``, ``method``, ``family``, ``tuning``,
             ``score`` (its name), ``train_score``, ``cv_score``, ``cv_se``, ``cv_full`` and
             ``cv_null``, the scores with all units and with none on the same held-out rows (missing
-            if there was no cross-validation), ``resamples``, ``stability``, ``stability_low``,
-            ``stability_high``, ``seed``, ``events`` (float64; missing unless the response is a time
-            to an event), ``n_not_drawn``, the rows in use that are not in the sample (see ``rows``
-            of :func:`treeselect.select`), and ``held_out_score``, the score of the final model on
+            if there was no cross-validation; all scores stay as they were after :meth:`refit`),
+            ``resamples``, ``stability``, ``stability_low``, ``stability_high``, ``seed``,
+            ``events`` (float64; missing unless the response is a time to an event),
+            ``n_not_drawn``, the rows in use that are not in the sample (see ``rows`` of
+            :func:`treeselect.select`), and ``held_out_score``, the score of the final model on
             these (missing if there are none, or it was refitted).
         """
         return in_library(glance_table(self._fit), self._fit.design.library)
