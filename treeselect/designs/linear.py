@@ -249,9 +249,9 @@ class LinearColumns:
             level, n = found.iloc[0], int((found == found.iloc[0]).sum())
             raise NewDataError(
                 f"Column {quoted(name)} must contain only levels with a coefficient.\n"
-                f'  Found: "{shortened(str(level))}" in {n} row{"s" if n > 1 else ""}; in the data'
-                " of the fit it occurs only in rows that the linear model omits.\n"
-                '  Combine it with another level, or refit with `missing="indicator"`.'
+                f'  Found: "{shortened(str(level))}" in {n} row{"s" if n > 1 else ""}; no row of'
+                " the linear model has it.\n"
+                '  Combine it with another level; `missing="indicator"` keeps rows with gaps.'
             )
 
 
