@@ -88,6 +88,8 @@ def test_indicators_are_those_one_would_make_by_hand(fit, gaps):
     text = " ".join(str(glm.summary()).split())
     assert f"Those of x are replaced by the median of the rows ({median:g})" in text
     assert "Those of site are a level of the factor." in text
+    labelled = fit.update(labels={"x": "Age"}).refit("glm", missing="indicator").summary()
+    assert "Those of Age are replaced by" in " ".join(str(labelled).split())
     found = pickle.loads(pickle.dumps(glm)).predict(gaps)
     np.testing.assert_allclose(found, expected.fittedvalues, atol=1e-10)
 

@@ -90,14 +90,14 @@ _ORDERED_WORDS = {
 }
 
 
-def coded_words(
-    sources: pd.DataFrame, terms: Sequence[TermSpec], chosen: Sequence[str], coding: LinearCoding
-) -> tuple[str, ...]:
+def coded_words(data: ModelData, chosen: Sequence[str], coding: LinearCoding) -> tuple[str, ...]:
     """How ordered factors among the chosen terms are coded, unless by treatment contrasts."""
-    names = _ordered_factors(sources, [spec for spec in terms if spec.term.name in set(chosen)])
+    specs = [spec for spec in data.spec.terms if spec.term.name in set(chosen)]
+    names = _ordered_factors(data.sources, specs)
     if coding.ordered == "treatment" or not names:
         return ()
-    return (f"Ordered factors ({', '.join(names)}) are {_ORDERED_WORDS[coding.ordered]}.",)
+    known = ", ".join(data.labels.get(name, name) for name in names)
+    return (f"Ordered factors ({known}) are {_ORDERED_WORDS[coding.ordered]}.",)
 
 
 # --- missing values ----------------------------------------------------------------------------
@@ -179,15 +179,17 @@ def learn_filling(
     return Filling(levels, values, term_of)
 
 
-def filling_words(filling: Filling, frame: pd.DataFrame) -> str:
+def filling_words(filling: Filling, frame: pd.DataFrame, labels: Mapping[str, str]) -> str:
     """How missing values of these rows are taken, in sentences; empty if there are none."""
     said = []
     if filling.levels:
-        said.append(f"Those of {', '.join(filling.levels)} are a level of the factor.")
+        names = ", ".join(labels.get(name, name) for name in filling.levels)
+        said.append(f"Those of {names} are a level of the factor.")
     for name, value in filling.values.items():
         is_number = not isinstance(read_column(frame[name], name), Labels)
         stand_in = f"the median of the rows ({value:.6g})" if is_number else f"the level {value}"
-        said.append(f"Those of {name} are replaced by {stand_in}, with an indicator.")
+        label = labels.get(name, name)
+        said.append(f"Those of {label} are replaced by {stand_in}, with an indicator.")
     return " ".join(said)
 
 
@@ -270,7 +272,7 @@ def linear_matrix(
     if coding.missing == "indicator":
         filling = learn_filling(frame, specs, coding, data.weight[rows])
         markers = filling.indicators(frame)
-        words = filling_words(filling, frame)
+        words = filling_words(filling, frame, data.labels)
         frame = filling.fill(frame)
     complete = frame.notna().all(axis=1).to_numpy(dtype=bool)
     frame = frame[complete]

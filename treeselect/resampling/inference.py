@@ -395,7 +395,7 @@ def split_notes(
             "Missing values are a level of a factor; for a number they are replaced by the median"
             " of the rows for testing, with an indicator that is tested with the term."
         )
-    return (*notes, *coded_words(data.sources, data.spec.terms, selected, coding))
+    return (*notes, *coded_words(data, selected, coding))
 
 
 _RARE = (

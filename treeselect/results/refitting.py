@@ -345,4 +345,4 @@ def _coding_notes(
             assert full.columns is not None
             how = full.columns.words
         yield f"Missing values: {said}. {how}".strip()
-    yield from coded_words(data.sources, data.spec.terms, terms, coding)
+    yield from coded_words(data, terms, coding)
