@@ -103,14 +103,6 @@ class TermSpec:
         return math.prod(len(spec.fields) for spec in self.factors if spec.levels is None)
 
     @property
-    def n_parameters(self) -> int:
-        """Number of coefficients in a linear model, beside those of the factors of an
-        interaction."""
-        each = [len(s.fields) if s.levels is None else len(s.levels) - 1 for s in self.factors]
-        most = math.inf if self.n_occurring is None else (self.n_occurring - 1) * self.n_fields
-        return int(max(min(math.prod(each), most), 1))
-
-    @property
     def column_levels(self) -> tuple[int | None, ...]:
         """Number of levels of each design column, None for a number."""
         n = self.n_levels
@@ -119,6 +111,28 @@ class TermSpec:
         if self.kind != "factor":
             return (None,) * (n * self.n_fields)
         return tuple(min(MAX_BINS, n - start) for start in range(0, max(n, 1), MAX_BINS))
+
+
+def count_parameters(terms: Sequence[TermSpec]) -> int:
+    """Number of coefficients of a linear model of these terms, without the intercept: those of a
+    term are its cells less what the intercept and terms that it contains account for."""
+    known, n = {(frozenset[str](), frozenset[str]())}, 0
+    for spec in terms:
+        factors = [spec.factors[i] for i in spec.order]
+        numbers = frozenset(own.factor.name for own in factors if own.levels is None)
+        sizes = {own.factor.name: len(own.levels) for own in factors if own.levels is not None}
+        if spec.combinations is not None:
+            found = zip(*spec.combinations, strict=True)
+            sizes = dict(zip(sizes, map(len, map(set, found)), strict=True))
+        n_cells = math.prod(sizes.values()) if spec.n_occurring is None else spec.n_occurring
+        parts = {
+            (numbers, frozenset(own)): math.prod(sizes[name] - 1 for name in own)
+            for size in range(len(sizes) + 1)
+            for own in itertools.combinations(sizes, size)
+        }
+        n += max(n_cells - sum(parts[own] for own in parts.keys() & known), 0) * spec.n_fields
+        known |= parts.keys()
+    return n
 
 
 def learn(term: Term, values: Sequence[Values], copies: IntArray) -> TermSpec:

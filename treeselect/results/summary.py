@@ -9,6 +9,7 @@ import pandas as pd
 
 from treeselect.algorithms.method import OWN, Method
 from treeselect.algorithms.task import WORDS
+from treeselect.designs.columns import count_parameters
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import labelled_names
 from treeselect.designs.survival import follow_up_facts
@@ -325,7 +326,7 @@ def few_rows_note(result: Fit) -> list[str]:
         share = counts[1] / sum(counts)
     elif result.family != "gaussian":
         return []
-    p = sum(spec.n_parameters for spec in design.spec.terms)
+    p = max(count_parameters(design.spec.terms), 1)
     needed = least_rows(result.family, p, share)
     if n >= _FAR_BELOW * needed:
         return []
