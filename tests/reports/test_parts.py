@@ -11,6 +11,7 @@ import pytest
 
 import treeselect
 from treeselect.errors import MissingPackageError, OptionError
+from treeselect.figures.charts import difference_figure
 from treeselect.printing import enumeration
 from treeselect.reports.parts import Card, Facts, Mark, Report, Section, Table, bars
 from treeselect.reports.render import csv_link, csv_text, file_name, markdown_page
@@ -167,9 +168,11 @@ def test_another_suffix_is_refused(name, fit, tmp_path):
 
 
 def test_the_parts_of_a_page():
+    figure = difference_figure(["a"], [(0.1, 0.0, 0.2)], more=3)  # says so in its place
     section = Section(
-        "a", "Why_", lead="1. Not a list, `a_b`.", said=("one", "two"), facts=Facts([("x", "`y`")])
-    )
+        "a", "Why_", lead="1. Not a list, `a_b`.", figure=figure, said=("one", "two"),
+        facts=Facts([("x", "`y`")]),
+    )  # fmt: skip
     report = Report(
         title="Which & why?", answer=(), cards=(Card("Head", "3", ("Said.",)),), section=section
     )

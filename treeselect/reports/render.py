@@ -244,7 +244,7 @@ def _blocks_of(kind: str, part: Any) -> Iterator[Block]:
         yield from _blocks_of(*kind_of(part.tables[part.at]))
     else:
         yield kind, part
-        if part.more:
+        if kind == "table" and part.more:  # a figure says so itself
             yield "plain", f"and {part.more:,} more"
 
 
