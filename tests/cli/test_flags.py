@@ -136,11 +136,16 @@ def test_arguments_about_the_data_arrive(tmp_path, monkeypatch, capsys):
     assert "Missing" in capsys.readouterr().out  # a column of the summary
     formula = "survived ~ sex + age + fare" if "fare" in data else "survived ~ sex + age"
     how = ["-m", "lasso", "-k", "1", "--seed", "1", "--na", "sex=?", "--monotone", "age=-1",
-           "--weights", "sibsp", "--weights-kind", "frequency"]  # fmt: skip
+           "--positive", "0", "--weights", "sibsp", "--weights-kind", "frequency"]  # fmt: skip
     query = ["--sql", "select * from 'd.csv' where age > 1"]
     assert main(["select", formula, *query, *how, "--save", "fit"]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    for text in ('na={"sex": ["?"]}', 'monotone={"age": -1}', 'weights_kind="frequency"'):
+    for text in (
+        'na={"sex": ["?"]}',
+        'positive="0"',
+        'monotone={"age": -1}',
+        'weights_kind="frequency"',
+    ):
         assert text in said
     assert main(["predict", "fit", *query, "-o", "p.csv"]) == 0
     assert main(["predict", "fit", "d.csv", "--sheet", "x"]) == 2

@@ -269,7 +269,7 @@ PROBLEM = (
     Flag("--labels --label", "label of a column or term in summary and report; may be repeated",
          "NAME=LABEL", lambda texts: pairs(
              texts, "--labels", "NAME=LABEL", "'wbc=White blood cells (10^9/l)'"), True),
-    Flag("--positive", "the positive one of two classes of the response"),
+    Flag("--positive", "the positive one of two classes of the response", "CLASS"),
     Flag("--new-levels", "how prediction treats factor levels that are not in DATA: error"
          " (default), missing or other", "RULE"),
     Flag("--na", "codes for missing values, in all columns or in one; may be repeated",
