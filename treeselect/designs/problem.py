@@ -114,8 +114,8 @@ def check_size(k: object, groups: FeatureGroups) -> int:
     n_units, n_kept = len(groups.names), int(groups.keep.sum())
     if size > n_units:
         raise OptionError(
-            f"`k` must be at most {n_units}, the number of candidate"
-            f" {noun_of(groups.terms, n_units)}.\n  Found: {described(size)}."
+            f"`k` must be at most {n_units}, the number of candidate {noun_of(groups.terms)}.\n"
+            f"  Found: {described(size)}."
         )
     if size < n_kept:
         raise OptionError(
