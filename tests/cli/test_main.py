@@ -151,6 +151,7 @@ def test_effects_are_printed_and_written(run, tables):
     (row,) = tables("effects.json")["effects"]
     assert (row["term"], row["step"], row["low"]) == ("signal", "quartiles", None)
     assert len(tables("effects.json")["stability"]) == 2
+    assert tables("effects.json")["call"].endswith(").resample(2, seed=1, effects=True)")
 
 
 def test_csv_and_parquet_give_the_same_answer(run):

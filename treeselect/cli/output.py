@@ -129,7 +129,7 @@ def tables_of(
     """Tables of a result: ``glance`` is an object; ``tidy``, ``path`` and the tables of a search
     and of resamples are lists of objects; ``performance`` is an object with the first two."""
     tables: dict[str, Any] = {
-        "call": result._fit.call.text,
+        "call": result.search.call,
         "formula": result.formula,
         "selected": result.selected,
         "groups": result.groups,
