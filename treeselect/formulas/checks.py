@@ -523,7 +523,16 @@ def take_strata(
             found[part.text] = Factor(part.text, variables(part.node), part.node)
     strata = tuple(found[key] for key in sorted(found))
     for factor in strata:
-        _check_factor(factor, kept, response)
+        _check_factor(factor, response)
+    names, plain = {own.name for own in strata}, {own.name for own in strata if own.is_plain}
+    for term in kept:
+        if term.name in names or (term.variables and plain.issuperset(term.variables)):
+            raise Fault(
+                f"{quoted(term.name)} must not be a term: it uses stratum variables alone.",
+                term.name,
+                "It is constant within each stratum, so its effect can't be estimated. Remove the"
+                " term, or remove its columns from `strata()`.",
+            )
     return kept, strata
 
 
@@ -545,17 +554,10 @@ def _check_place(term: Term) -> None:
         )
 
 
-def _check_factor(factor: Factor, terms: Sequence[Term], response: Term) -> None:
+def _check_factor(factor: Factor, response: Term) -> None:
     if shared := set(factor.variables) & set(response.variables):
         raise Fault(
             f"The strata {quoted(factor.name)} must not use the response.",
             factor.name,
             f"Also on the left-hand side: {listing(sorted(shared))}.",
-        )
-    if any(len(t.factors) == 1 and t.factors[0].name == factor.name for t in terms):
-        raise Fault(
-            f"{quoted(factor.name)} must be a term or a stratum variable, not both.",
-            factor.name,
-            "It is constant within each stratum, so its effect can't be estimated. Remove the term,"
-            " or remove it from `strata()`.",
         )
