@@ -184,9 +184,9 @@ def interactions(material: parts.FitMaterial) -> parts.Section | None:
 
 _WHAT_INTERACTIONS = (
     "The interaction of two terms is the part of their joint effect in the model that is not"
-    " additive. Pairs are ranked by its size, the root mean square on the scale of the prediction."
-    " Its strength is the size relative to the joint effect: 0 if the effects are additive, 1 if"
-    " the joint effect is pure interaction."
+    " additive. Pairs are ranked by its size, the root mean square on the scale of partial"
+    " dependence. Its strength is the size relative to the joint effect: 0 if the effects are"
+    " additive, 1 if the joint effect is pure interaction."
 )
 
 

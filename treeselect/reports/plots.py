@@ -240,7 +240,7 @@ def _interactions(fit: Fit) -> _Drawn:
             f"Selected: {listing(fit.selected)}.",
         )
     figure = model.interaction_figure(table)
-    label = "size of the interaction, on the scale of the prediction"
+    label = "size of the interaction, on the scale of partial dependence"
     return replace(figure, x=figure.x.named(label)), 7.6, 1.2 + 0.32 * len(figure.rows)
 
 

@@ -332,7 +332,7 @@ class InteractionRecord:
     strength: FloatArray
     low: FloatArray  # (n_pairs,)
     high: FloatArray  # (n_pairs,)
-    # (n_pairs,); root mean square of the interaction, on the scale of the prediction
+    # (n_pairs,); root mean square of the interaction, on the scale of shapes
     size: FloatArray
     count: IntArray  # (n_pairs,); number of resamples in which the strength is known
 
