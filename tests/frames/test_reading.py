@@ -61,6 +61,9 @@ def test_a_file_with_another_separator_is_not_one_column_of_text(sign, tmp_path)
     (tmp_path / "decimal.csv").write_text(f"a{sign}b\n1,5{sign}2,5\n")
     with pytest.raises(DataError, match="must be separated by commas"):
         read_data(tmp_path / "decimal.csv")
+    (tmp_path / "d.csv").write_text(f"sep={sign}\na{sign}b\n1.5{sign}2\n")  # as Excel takes it
+    with pytest.raises(DataError, match=r", skiprows=1\)`"):
+        read_data(tmp_path / "d.csv")
 
 
 MIXED = pd.DataFrame(

@@ -114,11 +114,12 @@ def _check_header(path: Path, names: pd.Series[str]) -> None:
         )
     first = ",".join(names)
     if separator := next((sign for sign in ";\t|" if first.count(sign) >= len(names)), None):
-        way = f"sep={separator!r}" + (", decimal=','" if separator == ";" else "")
+        way = f"sep={separator!r}" + ", skiprows=1" * first.startswith("sep=")
+        commas = ", with `decimal=','` if its numbers have decimal commas" * (separator == ";")
         raise DataError(
             f"The columns of {quoted(str(path))} must be separated by commas.\n"
             f"  Found: one column, {literal(first)}.\n"
-            f"  Read the file yourself: `pandas.read_csv({str(path)!r}, {way})`."
+            f"  Read the file yourself: `pandas.read_csv({str(path)!r}, {way})`{commas}."
         )
     check_different(filter(None, names))
 
