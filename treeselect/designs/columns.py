@@ -363,7 +363,7 @@ def read_learned(
     raise NewDataError(
         f"Column {quoted(name)} must hold {_KINDS[learned]}, as it did when the model was"
         f" fitted.\n  Found: {_KINDS[found]} ({frame[name].dtype}).\n"
-        f"  Convert it, for example `{_conversion(column, name, learned)}`."
+        f"  Convert it, for example `{_conversion(column, name, learned)}` in pandas."
     )
 
 

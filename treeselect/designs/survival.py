@@ -299,7 +299,8 @@ def _column(frame: pd.DataFrame, name: str, node: Survival) -> Numbers | Labels:
             what, way = "dates", f'({column_code(name)} - data["begin"]).dt.days'
         raise DataError(
             f"Times in `Surv()` must be numbers.\n  Found: {what} in the column {quoted(name)}"
-            f" ({frame[name].dtype}).\n  Add the number of days as a column, for example `{way}`."
+            f" ({frame[name].dtype}).\n"
+            f"  Add the number of days as a column, for example `{way}` in pandas."
         )
     if kind == "f" and np.isinf(values := frame[name].to_numpy()).any() and in_times:
         raise DataError(

@@ -498,8 +498,8 @@ def _check_order(node: Operation, labels: list[Labels]) -> None:
     text = formula_name(name)
     raise UnorderedError(
         f"Can't compare the categories of {quoted(name)}: they are unordered.",
-        f"Name the levels, for example `I(({text} == 'a') | ({text} == 'b'))`, or order them:"
-        f" `{column_code(name)}.cat.as_ordered()`.",
+        f"Name the levels, for example `I(({text} == 'a') | ({text} == 'b'))`, or order them, in"
+        f" pandas by `{column_code(name)}.cat.as_ordered()`.",
     )
 
 

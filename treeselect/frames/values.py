@@ -212,8 +212,8 @@ def _finite(values: NDArray[np.float64], name: str) -> NDArray[np.float64]:
             f"Column {quoted(name)} must be finite.\n"
             f"  Found: {len(rows)} infinite value{'s' if len(rows) > 1 else ''}, the first in row"
             f" {rows[0]} (counted from 0).\n"
-            "  Replace them, for example `data.replace([np.inf, -np.inf], np.nan)`: missing values"
-            " are allowed."
+            "  Replace them, for example `data.replace([np.inf, -np.inf], np.nan)` in pandas:"
+            " missing values are allowed."
         )
     return values
 
@@ -224,7 +224,7 @@ def _not_usable(series: pd.Series[Any], name: str) -> DataError:
     return DataError(
         f"Column {quoted(name)} must hold numbers, text or categories.\n"
         f"  Found: {found} ({series.dtype}).\n"
-        f"  Convert it to numbers, for example `{way}`."
+        f"  Convert it to numbers, for example `{way}` in pandas."
     )
 
 
