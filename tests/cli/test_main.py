@@ -251,6 +251,13 @@ def test_times_are_selected_reported_and_predicted(run, folder):
     assert (found.iloc[:, 0] >= found.iloc[:, 1]).all()
 
 
+def test_a_model_with_its_rows_predicts_intervals(run):
+    saved = "-m mrmr -k 1 --seed 1 --save rows --include-data"
+    assert run(f"select data.csv {saved}", "dose ~ signal + noise").returncode == 0
+    done = run("predict rows data.csv --interval prediction --level 0.9")
+    assert done.stdout.startswith("fit,low,high")
+
+
 # --- compare -----------------------------------------------------------------------------------
 
 
@@ -319,6 +326,8 @@ REFUSED = {
         "--save no/model": "Can't find the folder",
         "--report .": "Can't write the report",
         "--report no/where.html": "where.html",
+        "--report where.pdf": "pandoc makes .pdf of it",
+        "--include-data": "`--include-data` needs `--save`",
     },
     "compare data.csv": {
         "-m lasso,lasso": "`methods` must be different methods",
@@ -340,6 +349,7 @@ REFUSED = {
         "times times.csv --type survival": "`times`",
         "times times.csv --type survival --times soon": "must be comma-separated numbers",
         "times times.csv --times 100": "`times`",
+        "fit data.csv --level 0.9": "`--level` needs `--interval`",
     },
     "report": {
         "nowhere": "Can't find the model file `nowhere`",

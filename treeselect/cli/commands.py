@@ -85,7 +85,13 @@ SELECT = {
              " and print how selection affects the coefficients; needs --resamples"),
     ),
     "computing": (SEED, JOBS, checkpoint("resample and each fold of --performance")),
-    "output": (REPORT, Flag("--save", "save the model for `treeselect predict`", "FILE"), JSON),
+    "output": (
+        REPORT,
+        Flag("--save", "save the model for `treeselect predict`", "FILE"),
+        Flag("--include-data", "store the rows in the model, as --interval and --type quantile of"
+             " `treeselect predict` need them; needs --save"),
+        JSON,
+    ),
 }  # fmt: skip
 
 SELECT_CALLED = {flag.argument for flag in (*CHOICE, *PROBLEM, *FOLDING, SEED, JOBS)}
@@ -134,6 +140,8 @@ def _check(asked: Mapping[str, Any]) -> None:
     for name in ("effects", "coefficients"):
         if asked.get(name) and not resamples:
             raise OptionError(f"`--{name}` needs `--resamples`, for example `--resamples 100`.")
+    if asked.get("include_data") and not asked.get("save"):
+        raise OptionError("`--include-data` needs `--save`, the file of the model.")
     if asked.get("performance", 0) != 0:
         check_count("performance", asked["performance"], least=2)
     of_call = {*SELECT_CALLED, "formula", "data", "resamples", "trusted"}
@@ -173,7 +181,7 @@ def _finish(asked: Mapping[str, Any], result: SelectionResult) -> None:
     output.write_all(
         asked,
         report=partial(result.report, performance=performance, coefficients=coefficients),
-        save=result.save,
+        save=partial(result.save, include_data=asked.get("include_data", False)),
         json=lambda _: output.json_text(output.tables_of(result, performance, coefficients)),
     )
     output.end_stopped(result._fit.resampled, performance)
@@ -297,6 +305,8 @@ def _predict(asked: dict[str, Any]) -> None:
 
     output.check_places(asked)
     how = {flag.argument: asked[flag.argument] for flag in HOW if flag.argument in asked}
+    if "level" in how and "interval" not in how:
+        raise OptionError("`--level` needs `--interval`, for example `--interval prediction`.")
     model = load(asked["saved"])
     if strange := how.keys() - inspect.signature(model.predict).parameters:
         raise OptionError(f"A linear model has no {listing(sorted(strange))}: leave it out.")

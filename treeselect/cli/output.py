@@ -53,7 +53,12 @@ def check_places(arguments: Mapping[str, Any]) -> None:
 
     for name, what in WRITTEN.items():
         if arguments.get(name):
-            check_place(file_path(arguments[name], name=f"--{name}"), what=what)
+            path = file_path(arguments[name], name=f"--{name}")
+            check_place(path, what=what)
+            if name == "report":
+                from treeselect.reports.pages import check_name
+
+                check_name(path)
 
 
 SCHEMA = 1

@@ -15,7 +15,7 @@ from treeselect.arguments.checks import described, members
 from treeselect.comparison.methods import noun_in
 from treeselect.comparison.record import Contest
 from treeselect.designs.preparing import labelled_names
-from treeselect.errors import OptionError, quoted
+from treeselect.errors import OptionError, needed, quoted
 from treeselect.printing.markup import style_sheet, template_folder
 from treeselect.reports import checks, comparison, data, head, model, parts, path, resamples
 from treeselect.reports.parts import ContestMaterial, FitMaterial, Report
@@ -152,19 +152,27 @@ def _write(
             "`sections` can't be combined with a `template`, which chooses its sections itself.\n"
             f"  Write into it: {{% block sections %}}{blocks}{{% endblock %}}"
         )
-    suffix = path.suffix.lower()
-    if suffix not in ("", *_HTML, *_MARKDOWN, _WORD) and template is None:
-        way = f"Write .md; pandoc makes {suffix} of it" if suffix in _OTHERS else "Give such a name"
-        raise OptionError(
-            f"`path` must end in .html, .md or .docx.\n  Found: {quoted(path.name)}. {way}."
-        )
+    if template is None:
+        check_name(path)
     check_place(path, what="report")
     content = report(sections=chosen)
-    if suffix in (*_MARKDOWN, _WORD) and template is None:
+    if (suffix := path.suffix.lower()) in (*_MARKDOWN, _WORD) and template is None:
         page: str | bytes = (word_page if suffix == _WORD else markdown_page)(content)
         return write_file(path, page, what="report")
     page = render(content, template, standard=standard, sections=chosen)
     return write_file(path, page, what="report")
+
+
+def check_name(path: Path) -> None:
+    """Raise an error if no report can have this name here."""
+    suffix = path.suffix.lower()
+    if suffix == _WORD:
+        needed("docx", "word", "A document for Word")
+    elif suffix not in ("", *_HTML, *_MARKDOWN):
+        way = f"Write .md; pandoc makes {suffix} of it" if suffix in _OTHERS else "Give such a name"
+        raise OptionError(
+            f"`path` must end in .html, .md or .docx.\n  Found: {quoted(path.name)}. {way}."
+        )
 
 
 def _read_sections(known: Iterable[str], sections: Iterable[str] | None) -> tuple[str, ...] | None:
