@@ -182,6 +182,12 @@ def did_you_mean(close: list[str]) -> str:
     return f"Did you mean {' or '.join(quoted(c) for c in close)}?"
 
 
+def near_or(name: object, known: Iterable[str], otherwise: str) -> str:
+    """The same of known names that resemble one; another way out if none does."""
+    close = near(name, known) if isinstance(name, str) else []
+    return did_you_mean(close) if close else otherwise
+
+
 def _underline(formula: str, token: str) -> list[str]:
     """The formula, and a line of carets under the last whole occurrence of `token`.
 

@@ -32,7 +32,7 @@ from formulaic.utils.stateful_transforms import stateful_eval
 from numpy.typing import NDArray
 
 from treeselect.brief import brief
-from treeselect.errors import FormulaError, did_you_mean, joined, listing, near, quoted, shortened
+from treeselect.errors import FormulaError, joined, listing, near_or, quoted, shortened
 from treeselect.formulas.checks import (
     OPERATORS_OF_R,
     Fault,
@@ -220,9 +220,8 @@ def _check_removals(
         for name in sorted(lost):
             way = "There are no terms before it: write removals last, as in `y ~ . - x`."
             way = f"Terms before it: {listing(kept)}." if kept else way
-            way = did_you_mean(close) if (close := near(name, kept)) else way
             problem = f"Can't remove {quoted(name)}: it is not among the terms before it."
-            raise Fault(problem, name, way)
+            raise Fault(problem, name, near_or(name, kept, way))
 
 
 def _nodes(tree: Any) -> Iterator[ASTNode]:

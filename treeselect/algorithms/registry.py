@@ -32,7 +32,7 @@ from treeselect.algorithms.method import (
 from treeselect.algorithms.search.exchange import ExchangeSearch
 from treeselect.arguments.checks import described, is_one_of
 from treeselect.designs.estimators import text_of
-from treeselect.errors import MethodError, did_you_mean, listing, near, quoted, said_by
+from treeselect.errors import MethodError, listing, near_or, quoted, said_by
 
 METHODS: dict[str, type[Method]] = {
     kind.name: kind
@@ -217,8 +217,7 @@ def methods() -> pd.DataFrame:
 
 def _unknown(name: str) -> Exception:
     known = list(dict.fromkeys([*METHODS, *_REGISTERED, *(point.name for point in _announced())]))
-    close = near(name, known)
-    advice = did_you_mean(close) if close else f"Methods: {listing(known, len(known))}."
+    advice = near_or(name, known, f"Methods: {listing(known, len(known))}.")
     selector = _selector_named(name)
     if selector is not None:
         advice += f"\n  Pass scikit-learn's selector as an object: `method={selector}(...)`."
@@ -250,8 +249,7 @@ def _advice(option: str, known: list[str]) -> str:
     having = [name for name, kind in METHODS.items() if option in kind.defaults()]
     if having:
         return f"Methods with this option: {listing(having, len(having))}."
-    close = near(option, known)
-    return did_you_mean(close) if close else f"Options: {listing(known)}."
+    return near_or(option, known, f"Options: {listing(known)}.")
 
 
 # --- methods of other packages --------------------------------------------------------------------

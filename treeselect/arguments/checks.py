@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.errors import OptionError, did_you_mean, listing, near, quoted
+from treeselect.errors import OptionError, did_you_mean, listing, near_or, quoted
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -140,16 +140,14 @@ def is_one_of(value: object, allowed: Iterable[str]) -> TypeIs[str]:
 
 def found_near(value: object, known: Iterable[str], way: str = "") -> str:
     """The line of a message that shows the value found, with a `way` out if no name is near."""
-    close = near(value, known) if isinstance(value, str) else []
-    return f"  Found: {described(value)}. {did_you_mean(close) if close else way}".rstrip()
+    return f"  Found: {described(value)}. {near_or(value, known, way)}".rstrip()
 
 
 def not_found(name: object, argument: str, known: Iterable[str], what: str) -> OptionError:
     """The error for a name in an argument that is none of what is known, ``"terms"``."""
     known = list(dict.fromkeys(known))
     text = name if isinstance(name, str) else described(name)
-    close = near(text, known)
-    way = did_you_mean(close) if close else f"{what.capitalize()}: {listing(known)}."
+    way = near_or(text, known, f"{what.capitalize()}: {listing(known)}.")
     return OptionError(
         f"Can't find {quoted(text)}, named in `{argument}`, among the {what}.\n  {way}"
     )
@@ -496,6 +494,5 @@ def _check_option(record: Any, name: str, where: str) -> None:
         raise OptionError(
             f"{asked} can't be set: `{where}` has no options.\n  Found: {described(record)}."
         )
-    close = near(name, known)
-    advice = did_you_mean(close) if close else f"Options: {listing(known, len(known))}."
+    advice = near_or(name, known, f"Options: {listing(known, len(known))}.")
     raise OptionError(f"{type(record).__name__} has no option {quoted(name)}.\n  {advice}")

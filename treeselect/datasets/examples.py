@@ -21,7 +21,7 @@ from treeselect.arguments.checks import (
     read_names,
     read_seed,
 )
-from treeselect.errors import DataError, OptionError, did_you_mean, listing, near, quoted
+from treeselect.errors import DataError, OptionError, listing, near_or, quoted
 
 if TYPE_CHECKING:  # pandas comes with the first call, so that importing treeselect stays quick
     import pandas as pd
@@ -194,8 +194,7 @@ def simulate_noisy_copies(
     response = str(data.columns[-1]) if response is None else response
     for name, argument in [(response, "response"), *((name, "columns") for name in columns)]:
         if name not in data.columns:
-            close = near(name, data.columns)
-            advice = did_you_mean(close) if close else f"Columns: {listing(data.columns)}."
+            advice = near_or(name, data.columns, f"Columns: {listing(data.columns)}.")
             raise DataError(
                 f"Can't find the column {quoted(name)}, named in `{argument}`.\n  {advice}"
             )

@@ -17,7 +17,7 @@ from treeselect.designs.survival import FollowUp
 from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.rounding import at_least, largest_in_row, least_of_equals
 from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM
-from treeselect.errors import OptionError, did_you_mean, near, quoted, said_by
+from treeselect.errors import OptionError, near_or, quoted, said_by
 from treeselect.quiet import own_filters
 
 _OF_SURVIVAL: dict[tuple[str, ...], str] = {
@@ -236,8 +236,7 @@ def _find(scoring: object) -> tuple[str, Callable[..., Any], str]:
 
         names = get_scorer_names()
         if scoring not in names:
-            close = near(scoring, names)
-            advice = did_you_mean(close) if close else "Examples: `roc_auc`, `r2`."
+            advice = near_or(scoring, names, "Examples: `roc_auc`, `r2`.")
             if scoring in KINDS:
                 advice = "That score is for times to an event, `Surv(time, event)`."
             raise _no_scorer(scoring, advice)

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from treeselect.errors import FormulaError, did_you_mean, listing, near, quoted, shortened
+from treeselect.errors import FormulaError, listing, near_or, quoted, shortened
 from treeselect.formulas.terms import Column, Factor, Strata, Survival, Term, Token, variables
 from treeselect.shown import is_broken
 
@@ -52,8 +52,7 @@ def underlined(formula: str) -> Iterator[None]:
 
 def unknown_column(name: str, columns: Iterable[str]) -> Fault:
     columns = list(columns)
-    close = near(name, columns)
-    advice = did_you_mean(close) if close else f"Columns: {listing(columns)}."
+    advice = near_or(name, columns, f"Columns: {listing(columns)}.")
     return Fault(f"Can't find column {quoted(name)} in `data`.", name, advice)
 
 

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Collection
 from typing import NoReturn, TypeGuard
 
-from treeselect.errors import did_you_mean, listing, literal, near, quoted
+from treeselect.errors import listing, literal, near_or, quoted
 from treeselect.formulas.checks import (
     CONSTANTS_OF_R,
     Fault,
@@ -269,10 +269,9 @@ class Reader:
         if (instead := call_instead(name, argument)) is not None:
             raise self.error(f"Can't call {quoted(name)} in a formula.", instead, at=name)
         if name not in FUNCTIONS:
-            close = near(name, FUNCTIONS)
             raise self.error(
                 f"Can't call {quoted(name.strip('`'))} in a formula.",
-                did_you_mean(close) if close else f"Allowed: {listing(sorted(FUNCTIONS), 99)}.",
+                near_or(name, FUNCTIONS, f"Allowed: {listing(sorted(FUNCTIONS), 99)}."),
                 "For anything else, add the computed column to `data` first, or pass"
                 " `trusted=True` if you wrote the formula yourself.",
                 at=name,

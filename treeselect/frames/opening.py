@@ -13,16 +13,7 @@ import numpy as np
 import pandas as pd
 
 from treeselect.arguments.checks import described, file_path
-from treeselect.errors import (
-    DataError,
-    OptionError,
-    did_you_mean,
-    listing,
-    near,
-    needed,
-    quoted,
-    said_by,
-)
+from treeselect.errors import DataError, OptionError, listing, near_or, needed, quoted, said_by
 from treeselect.frames.files import EncodedFile, is_workbook, labels_in
 from treeselect.frames.reading import read_data, read_sheet
 from treeselect.running.machine import memory_errors
@@ -186,10 +177,9 @@ class MissingCodes:
         """Raise an OptionError if a column is not there."""
         columns = list(columns)
         if unknown := [name for name in self.by_column if name not in columns]:
-            close = near(unknown[0], columns)
             raise OptionError(
                 f"`na` must name columns of `data`.\n  Not found: {listing(unknown)}."
-                f" {did_you_mean(close) if close else f'Columns: {listing(columns)}.'}"
+                f" {near_or(unknown[0], columns, f'Columns: {listing(columns)}.')}"
             )
 
 

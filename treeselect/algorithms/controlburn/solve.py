@@ -34,7 +34,7 @@ from treeselect.engine.sparse.weights import SparseForest, TreeColumns, Weighted
 from treeselect.engine.tree.nodes import LEAF, Trees, group_gains
 from treeselect.engine.tree.target import relative
 from treeselect.engine.tree.used_groups import SplitPenalty
-from treeselect.errors import MethodError, did_you_mean, listing, near, quoted, said_by
+from treeselect.errors import MethodError, listing, near_or, quoted, said_by
 from treeselect.models.importing import ImportedBins, import_forest
 from treeselect.models.model import WeightedForest
 
@@ -67,8 +67,7 @@ class UnitWeights:
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.names:
-            close = near(name, self.names)
-            way = did_you_mean(close) if close else f"Available: {listing(self.names)}."
+            way = near_or(name, self.names, f"Available: {listing(self.names)}.")
             raise MethodError(
                 f"Can't find {quoted(name)}, named in `constraints` of ControlBurn.\n  {way}"
             )

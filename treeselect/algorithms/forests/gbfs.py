@@ -18,7 +18,7 @@ from treeselect.engine.forest.boosting import BoostedTrees
 from treeselect.engine.losses import GradientOnly
 from treeselect.engine.tree.nodes import group_gains
 from treeselect.engine.tree.used_groups import SplitPenalty
-from treeselect.errors import MethodError, did_you_mean, listing, near, quoted
+from treeselect.errors import MethodError, listing, near_or, quoted
 from treeselect.models.boosting import MOST_ROUNDS, Booster
 
 _DECADES = 4.0
@@ -207,9 +207,8 @@ def _numbered(method: GBFS, names: Sequence[str]) -> dict[tuple[int, int], float
     listed, number = cast(Discounts, method.discounts), {name: g for g, name in enumerate(names)}
     for name in (name for *pair, _ in listed for name in pair):
         if name not in number:
-            close = near(name, names)
             raise MethodError(
                 f"Can't find {quoted(name)}, named in `discounts`.\n"
-                f"  {did_you_mean(close) if close else f'Available: {listing(names)}.'}"
+                f"  {near_or(name, names, f'Available: {listing(names)}.')}"
             )
     return {(number[a], number[b]): factor for a, b, factor in listed}
