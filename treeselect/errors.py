@@ -134,6 +134,13 @@ def listing(names: Iterable[object], most: int = 12) -> str:
     return first + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
+def first_few(texts: Iterable[str], most: int, sign: str = ", ") -> str:
+    """Texts with a sign between them: the first `most`, and the number of others."""
+    texts = list(texts)
+    more = f"{';' * (sign == '; ')} and {len(texts) - most:,} more" * (len(texts) > most)
+    return sign.join(texts[:most]) + more
+
+
 def in_row(row: int, n_rows: int) -> str:
     """Where a value was found: the first row, and how many there are."""
     return f"in row {row} (counted from 0), {n_rows:,} such row{'s' if n_rows > 1 else ''} in all."

@@ -40,6 +40,7 @@ from treeselect.errors import (
     DataError,
     NewDataError,
     column_code,
+    first_few,
     joined,
     listing,
     literal,
@@ -333,11 +334,10 @@ def identifier_problems(
         else:
             errors.append(_as_text(factor, numbers, found))
     if ids:
-        more = f"; and {len(ids) - 12} more" if len(ids) > 12 else ""
         first = shortened(formula_name(next(iter(ids))))
         error = DataError(
             f"Text columns with this many values look like identifiers: {listing(ids)}.\n"
-            f"  Found: {'; '.join(list(ids.values())[:12])}{more}.\n"
+            f"  Found: {first_few(ids.values(), 12, '; ')}.\n"
             f"  If a column is a factor after all, write `C({first})`."
         )
         errors.append(error)
@@ -422,7 +422,7 @@ def value_notes(formula: ParsedFormula, values: Mapping[str, Values]) -> list[st
         ("Numbers far from all others, perhaps codes for missing values", far),
         ("Exact copies", _copies(plain, values)),
     ]
-    return [f"{head}: {_some(texts)}." for head, texts in found if texts]
+    return [f"{head}: {first_few(texts, _MOST, '; ')}." for head, texts in found if texts]
 
 
 def response_notes(response: Response, family: str) -> list[str]:
@@ -432,7 +432,10 @@ def response_notes(response: Response, family: str) -> list[str]:
         found = [f'{quoted(response.name)} is ordered: `family="ordinal"` scores by the order.']
     if response.classes and all(isinstance(level, str) for level in response.classes):
         alike = _alike(response.name, response.classes)
-        return [*found, *([f"Classes that may be one: {_some(alike)}."] if alike else [])]
+        return [
+            *found,
+            *([f"Classes that may be one: {first_few(alike, _MOST, '; ')}."] if alike else []),
+        ]
     if family != "auto" or response.family.name != "gaussian":
         return found
     numbers, counts = np.unique(response.y, return_counts=True)
@@ -452,11 +455,6 @@ def response_notes(response: Response, family: str) -> list[str]:
         f" modelled as a number; for classes pass {way}"
         + (', for counts `family="poisson"`.' if counted else ".")
     ]
-
-
-def _some(texts: list[str]) -> str:
-    more = f"; and {len(texts) - _MOST} more" if len(texts) > _MOST else ""
-    return "; ".join(texts[:_MOST]) + more
 
 
 def _alike(name: str, levels: Iterable[str]) -> list[str]:

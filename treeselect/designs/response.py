@@ -18,7 +18,7 @@ from treeselect.designs.survival import FollowUp, follow_up_of, read_times
 from treeselect.designs.weights import RowWeights, copies_of
 from treeselect.engine.arrays import WeightArray
 from treeselect.engine.tree.target import MOST_CLASSES
-from treeselect.errors import DataError, FormulaError, OptionError, listing, quoted
+from treeselect.errors import DataError, FormulaError, OptionError, first_few, listing, quoted
 from treeselect.formulas.terms import ParsedFormula
 from treeselect.frames.values import Labels, Numbers, read_column
 from treeselect.shown import shown
@@ -72,9 +72,8 @@ class Response:
             return f"{text} ({self.counts[1]:,} of {sum(self.counts):,})"
         if self.classes:
             each = [f"{c} ({n:,})" for c, n in zip(self.classes, self.counts, strict=True)]
-            more = f" and {len(each) - 6} more" if len(each) > 6 else ""
             between = " < " if self.family.is_ordered else ", "
-            return f"{text}; classes: {between.join(each[:6])}{more}"
+            return f"{text}; classes: {first_few(each, 6, between)}"
         total = f", total count {self.counts[1]:,}" if len(self.counts) > 1 else ""
         return f"{text}; n = {self.counts[0]:,}{total}"
 

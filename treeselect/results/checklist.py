@@ -11,7 +11,7 @@ import pandas as pd
 
 from treeselect.designs.estimators import Estimator
 from treeselect.designs.problem import reads_columns
-from treeselect.errors import listing
+from treeselect.errors import first_few, listing
 from treeselect.frames.tables import PrintedTable, in_library
 from treeselect.printing import SummaryContent, enumeration
 from treeselect.resampling.fit import Fit, as_shown
@@ -209,10 +209,9 @@ def _missing(fit: Fit) -> str:
     named, incomplete = missing_counts(fit)
     if not named:
         return "No missing values in the candidate terms."
-    said = ", ".join(f"{name} ({n:,})" for name, n in named[:10])
-    more = f" and {len(named) - 10} more" if len(named) > 10 else ""
+    said = first_few([f"{name} ({n:,})" for name, n in named], 10)
     treated = TREATED[fit.design.missing]
-    return f"{incomplete:,} rows with missing values: {said}{more}. They were {treated}."
+    return f"{incomplete:,} rows with missing values: {said}. They were {treated}."
 
 
 def _output(fit: Fit) -> str:

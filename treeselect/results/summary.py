@@ -13,7 +13,7 @@ from treeselect.designs.columns import count_parameters
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import labelled_names
 from treeselect.designs.survival import follow_up_facts
-from treeselect.errors import quoted
+from treeselect.errors import first_few, quoted
 from treeselect.printing import (
     MOST_ROWS,
     SummaryContent,
@@ -73,11 +73,7 @@ def summarise(result: Fit) -> SummaryContent:
 def names_note(data: ModelData, terms: Sequence[str]) -> tuple[str, ...]:
     """The names in code of terms that are shown under a label."""
     found = [f"{quoted(name)} is {label}" for name, label in labelled_names(data, terms)]
-    if not found:
-        return ()
-    more = len(found) - _MOST_NAMES
-    rest = f"; and {more:,} more" if more > 0 else ""
-    return (f"Names in code: {'; '.join(found[:_MOST_NAMES])}{rest}.",)
+    return (f"Names in code: {first_few(found, _MOST_NAMES, '; ')}.",) if found else ()
 
 
 def _facts(result: Fit) -> tuple[tuple[str, str], ...]:
@@ -285,9 +281,7 @@ def _named(result: Fit, decision: int, word: str) -> str:
     numbers = np.flatnonzero(units & ~result.step.selected).tolist()
     numbers.sort(key=lambda unit: min(order[term] for term in known.terms[unit]))
     outside = [known.names[unit] for unit in numbers]
-    more = len(outside) - _MOST_NAMES
-    names = ", ".join(outside[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
-    n = int(units.sum())
+    names, n = first_few(outside, _MOST_NAMES), int(units.sum())
     if not names:
         return f"{n:,} {word}"
     return f"{n:,} {word} ({'' if len(outside) == n else 'not selected: '}{names})"

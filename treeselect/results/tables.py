@@ -11,7 +11,7 @@ import pandas as pd
 from treeselect.algorithms.task import Trace
 from treeselect.designs.linear import missing_terms
 from treeselect.engine.rounding import falling
-from treeselect.errors import OptionError, quoted
+from treeselect.errors import OptionError, first_few, quoted
 from treeselect.models.model import permuted_changes
 from treeselect.printing import SmallTable, count_text, signed
 from treeselect.resampling.fit import Fit, noun
@@ -293,10 +293,10 @@ def exchange_rows(result: Fit) -> tuple[tuple[str, ...], ...]:
 
 def rival_rows(result: Fit, most: int) -> tuple[tuple[str, ...], ...]:
     """How the nearest sets, and their errors, differ from the selection."""
-    return tuple(
-        (f"{_few(row['into'])} in place of {_few(row['out'])}", *_percent(row))
-        for row in alternative_table(result).head(most).to_dict("records")
-    )
+    rows = alternative_table(result).head(most).to_dict("records")
+    sides = ([first_few(row[side], _MOST_NAMES) for side in ("into", "out")] for row in rows)
+    words = map(" in place of ".join, sides)
+    return tuple((said, *_percent(row)) for said, row in zip(words, rows, strict=True))
 
 
 def search_notes(result: Fit, most: int = _NEAREST) -> list[str]:
@@ -338,11 +338,6 @@ def _how_many(trace: Trace, units: str) -> str:
         f"Of {trace.n_judged:,} other sets of {units} that the search evaluated with all its trees,"
         f" {near} an out-of-bag error at most"
     )
-
-
-def _few(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_NAMES
-    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 def _percent(row: Mapping[Hashable, Any]) -> tuple[str, str]:
