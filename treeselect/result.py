@@ -474,8 +474,8 @@ class SelectionResult(Summarised):
         formula : str, optional
             The new formula, in which ``.`` stands for the old right-hand side or, to the left of
             ``~``, for the old response: ``"~ . - age"``, ``". ~ . + x"``, ``"log(.) ~ ."``. The old
-            right-hand side has all candidate terms of the fit and not only the selected ones. None
-            keeps the formula.
+            right-hand side has all candidate terms of the fit and not only the selected ones; a dot
+            in it stands for all other columns, an old response among them. None keeps the formula.
         data : frame or path, optional
             Other data; by default the object that was given to :func:`treeselect.select`, with its
             present values. A model from a file or an unpickled one needs it.

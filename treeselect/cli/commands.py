@@ -107,8 +107,8 @@ def _select(asked: dict[str, Any]) -> None:
 
 UPDATE = {
     "formula": (
-        Flag("--formula", "new formula, in which . stands for the old terms or, to the left of ~,"
-             " for the old response; for example '~ . - age'", "FORMULA"),
+        Flag("--formula", "new formula, in which . stands for the old right-hand side or, to the"
+             " left of ~, for the old response; for example '~ . - age'", "FORMULA"),
     ),
     **SELECT,
 }  # fmt: skip
