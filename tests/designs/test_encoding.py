@@ -261,9 +261,10 @@ def test_f12_labels_of_another_dtype_have_the_same_codes(dtype):
         np.testing.assert_array_equal(a, b)
 
 
-def test_categories_of_numbers_may_arrive_as_numbers():
+@pytest.mark.parametrize("right", ["k + k:x + I(k > 3)", "C(k) + x"])
+def test_categories_of_numbers_may_arrive_as_numbers(right):
     train = TRAIN.assign(k=pd.Categorical([3, 1, None, 1, 3, 7], [3, 1, 7], ordered=True))
-    _, spec, _ = encode("y ~ k + k:x + I(k > 3)", train)
+    _, spec, _ = encode(f"y ~ {right}", train)
     for dtype in ("float", "Int64", object):
         new = train.assign(k=train["k"].astype("float").astype(dtype))
         for a, b in zip(spec.encode(train), spec.encode(new), strict=True):

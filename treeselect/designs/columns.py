@@ -23,7 +23,7 @@ from treeselect.designs.evaluation import Basis, Values, as_factor, missing_rows
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.columns import MAX_BINS, OTHER
 from treeselect.errors import DataError, NewDataError, column_code, literal, quoted
-from treeselect.formulas.terms import Factor, Term
+from treeselect.formulas.terms import Column, Factor, Term, Transform
 from treeselect.frames.values import Labels, Numbers, number_text, read_column
 
 MISSING = -1
@@ -335,6 +335,14 @@ def kind_of(column: Numbers | Labels) -> str:
     return "logical" if column.is_bool else "number"
 
 
+def is_coded(factor: Factor) -> bool:
+    """Whether its levels are those of a column: as it is, or in ``C()``."""
+    node = factor.node
+    if isinstance(node, Transform) and node.function == "C":
+        node = node.argument
+    return isinstance(node, Column)
+
+
 def read_learned(
     frame: pd.DataFrame, name: str, learned: str, levels: tuple[Any, ...]
 ) -> Numbers | Labels:
@@ -347,7 +355,8 @@ def read_learned(
     found = kind_of(column)
     if learned == "text" and found == "text":
         return column
-    if isinstance(column, Numbers) and levels and not any(isinstance(v, str) for v in levels):
+    are_numbers = learned == "text" and levels and not any(isinstance(v, str) for v in levels)
+    if isinstance(column, Numbers) and are_numbers:
         return dataclasses.replace(as_factor(column), declared=True)
     if isinstance(column, Numbers) and learned == "number":
         return Numbers(column.values, is_integer=column.is_integer or column.is_bool)

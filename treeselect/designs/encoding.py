@@ -24,6 +24,7 @@ from treeselect.designs.columns import (
     TermSpec,
     conform,
     design_columns,
+    is_coded,
     kind_of,
     learn,
     one_hot,
@@ -83,9 +84,9 @@ class DesignSpec:
     __repr__ = brief
 
     def __post_init__(self) -> None:
-        plain = [p for spec in self.terms for p in spec.factors if p.levels and p.factor.is_plain]
+        plain = [p for spec in self.terms for p in spec.factors if p.levels and is_coded(p.factor)]
         object.__setattr__(self, "_by_name", {spec.term.name: spec for spec in self.terms})
-        object.__setattr__(self, "_levels", {part.factor.name: part.levels for part in plain})
+        object.__setattr__(self, "_levels", {p.factor.variables[0]: p.levels for p in plain})
 
     def __getitem__(self, name: str) -> TermSpec:
         return self._by_name[name]
