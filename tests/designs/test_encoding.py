@@ -261,7 +261,7 @@ def test_f12_labels_of_another_dtype_have_the_same_codes(dtype):
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("right", ["k + k:x + I(k > 3)", "C(k) + x"])
+@pytest.mark.parametrize("right", ["k + k:x", "C(k)", "I(k > 3)"])
 def test_categories_of_numbers_may_arrive_as_numbers(right):
     train = TRAIN.assign(k=pd.Categorical([3, 1, None, 1, 3, 7], [3, 1, 7], ordered=True))
     _, spec, _ = encode(f"y ~ {right}", train)
@@ -269,7 +269,7 @@ def test_categories_of_numbers_may_arrive_as_numbers(right):
         new = train.assign(k=train["k"].astype("float").astype(dtype))
         for a, b in zip(spec.encode(train), spec.encode(new), strict=True):
             np.testing.assert_array_equal(a, b)
-    with pytest.raises(NewDataError, match=r'New: "3".*Known: 3, 1, 7\.'):
+    with pytest.raises(NewDataError, match=r"'3' is not one of|New: \"3\".*Known: 3, 1, 7\."):
         spec.encode(train.assign(k="3"))
 
 

@@ -23,7 +23,7 @@ from treeselect.designs.evaluation import Basis, Values, as_factor, missing_rows
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.columns import MAX_BINS, OTHER
 from treeselect.errors import DataError, NewDataError, column_code, literal, quoted
-from treeselect.formulas.terms import Column, Factor, Term, Transform
+from treeselect.formulas.terms import Factor, Term
 from treeselect.frames.values import Labels, Numbers, number_text, read_column
 
 MISSING = -1
@@ -325,38 +325,29 @@ def one_hot(spec: TermSpec, columns: Sequence[NDArray[Any]]) -> Mapping[str, NDA
 
 # --- Columns of new data, read as those of the data of the fit -----------------------------------
 
-_KINDS = {"number": "numbers", "logical": "logical values", "text": "text or categories"}
+KINDS = {
+    "number": "numbers", "logical": "logical values", "text": "text or categories",
+    "coded": "categories that are numbers",
+}  # fmt: skip
 
 
 def kind_of(column: Numbers | Labels) -> str:
-    """``"number"``, ``"logical"`` or ``"text"``."""
+    """``"number"``, ``"logical"``, ``"text"`` or, of categories that are numbers, ``"coded"``."""
     if isinstance(column, Labels):
-        return "text"
+        return "coded" if column.levels and not isinstance(column.levels[0], str) else "text"
     return "logical" if column.is_bool else "number"
 
 
-def is_coded(factor: Factor) -> bool:
-    """Whether its levels are those of a column: as it is, or in ``C()``."""
-    node = factor.node
-    if isinstance(node, Transform) and node.function == "C":
-        node = node.argument
-    return isinstance(node, Column)
-
-
-def read_learned(
-    frame: pd.DataFrame, name: str, learned: str, levels: tuple[Any, ...]
-) -> Numbers | Labels:
-    """A column of new data, given the kind that it had in the data of the fit and, of categories,
-    their levels, which may be numbers."""
+def read_learned(frame: pd.DataFrame, name: str, learned: str) -> Numbers | Labels:
+    """A column of new data, given the kind that it had in the data of the fit."""
     try:
         column = read_column(frame[name], name)
     except DataError as error:
         raise NewDataError(str(error)) from None
-    found = kind_of(column)
-    if learned == "text" and found == "text":
+    found, is_factor = kind_of(column), learned in ("text", "coded")
+    if is_factor and isinstance(column, Labels):
         return column
-    are_numbers = learned == "text" and levels and not any(isinstance(v, str) for v in levels)
-    if isinstance(column, Numbers) and are_numbers:
+    if isinstance(column, Numbers) and learned == "coded":
         return dataclasses.replace(as_factor(column), declared=True)
     if isinstance(column, Numbers) and learned == "number":
         return Numbers(column.values, is_integer=column.is_integer or column.is_bool)
@@ -366,12 +357,12 @@ def read_learned(
             return Numbers(column.values, is_bool=True)
     if frame[name].isna().all():
         # A column without a single value has no type of its own.
-        if learned != "text":
+        if not is_factor:
             return Numbers(np.full(len(frame), np.nan), is_bool=learned == "logical")
         return Labels(np.full(len(frame), -1), ())
     raise NewDataError(
-        f"Column {quoted(name)} must hold {_KINDS[learned]}, as it did when the model was"
-        f" fitted.\n  Found: {_KINDS[found]} ({frame[name].dtype}).\n"
+        f"Column {quoted(name)} must hold {KINDS[learned]}, as it did when the model was"
+        f" fitted.\n  Found: {KINDS[found]} ({frame[name].dtype}).\n"
         f"  Convert it, for example `{_conversion(column, name, learned)}` in pandas."
     )
 

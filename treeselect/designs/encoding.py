@@ -24,7 +24,6 @@ from treeselect.designs.columns import (
     TermSpec,
     conform,
     design_columns,
-    is_coded,
     kind_of,
     learn,
     one_hot,
@@ -71,7 +70,7 @@ class DesignSpec:
 
     formula: ParsedFormula
     terms: tuple[TermSpec, ...]
-    schema: Mapping[str, str]  # ``"number"``, ``"logical"`` or ``"text"`` for each variable
+    schema: Mapping[str, str]  # of each variable, see ``kind_of``
     state: Mapping[str, Any]  # what the transforms of each factor learned, by the factor's name
     units: Units
     # what to do with levels that did not occur when the model was fitted: refuse them, treat them
@@ -79,14 +78,11 @@ class DesignSpec:
     new_levels: NewLevels
     na: MissingCodes = NO_CODES
     _by_name: dict[str, TermSpec] = field(init=False, repr=False, compare=False)
-    _levels: dict[str, tuple[Any, ...]] = field(init=False, repr=False, compare=False)
 
     __repr__ = brief
 
     def __post_init__(self) -> None:
-        plain = [p for spec in self.terms for p in spec.factors if p.levels and is_coded(p.factor)]
         object.__setattr__(self, "_by_name", {spec.term.name: spec for spec in self.terms})
-        object.__setattr__(self, "_levels", {p.factor.variables[0]: p.levels for p in plain})
 
     def __getitem__(self, name: str) -> TermSpec:
         return self._by_name[name]
@@ -97,7 +93,7 @@ class DesignSpec:
 
     def read(self, frame: pd.DataFrame, name: str) -> Numbers | Labels:
         """A column of new data, of the kind that it was in the data of the fit."""
-        return read_learned(frame, name, self.schema[name], self._levels.get(name, ()))
+        return read_learned(frame, name, self.schema[name])
 
     def encode(self, new: Any, terms: Sequence[str] | None = None) -> tuple[NDArray[Any], ...]:
         """Encode these terms, by default all, of new data, which hold their variables. One array of

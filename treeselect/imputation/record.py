@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from treeselect.designs.columns import KINDS
 from treeselect.designs.preparing import Request, prepare
 from treeselect.designs.response import Response
 from treeselect.designs.survival import follow_up_facts
@@ -220,8 +221,6 @@ class Imputed:
 
 # --- checks that frames are imputations of the same data: rows, columns, kinds and response ------
 
-_KINDS = {"number": "numbers", "logical": "truth values", "text": "text or categories"}
-
 
 @contextmanager
 def in_frame(number: int, n_frames: int) -> Iterator[None]:
@@ -294,7 +293,7 @@ def _check_kinds(first: Mapping[str, str], other: Mapping[str, str], here: str) 
         if other[name] != kind:
             raise DataError(
                 f"Column {quoted(name)} must be of the same kind in all frames of `data`.\n"
-                f"  Found: {_KINDS[kind]} in frame 1, {_KINDS[other[name]]} in {here}. Convert one"
+                f"  Found: {KINDS[kind]} in frame 1, {KINDS[other[name]]} in {here}. Convert one"
                 " of them, for example with `.astype`."
             )
 

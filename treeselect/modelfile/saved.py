@@ -130,7 +130,7 @@ class SavedDesign(Struct, frozen=True):
 
     formula: tuple[str, tuple[str, ...], tuple[str, ...]]  # text, columns and hidden ones
     terms: tuple[SavedTerm, ...]
-    schema: dict[str, Literal["number", "logical", "text"]]
+    schema: dict[str, Literal["number", "logical", "text", "coded"]]
     state: dict[str, Raw]
     new_levels: NewLevels
     na: MissingCodes

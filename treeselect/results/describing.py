@@ -223,7 +223,7 @@ def rare_levels(result: Fit) -> list[tuple[str, str, int]]:
     used, the rarest first: of text and categories behind the terms."""
     design, copies, found = result.design, result.design.row_weights.copies, []
     design.check_data()
-    for name in (name for name, kind in design.spec.schema.items() if kind == "text"):
+    for name in (name for name, kind in design.spec.schema.items() if kind in ("text", "coded")):
         column = read_column(design.sources[name], name)
         if isinstance(column, Labels):
             counts = _level_counts(column.codes, copies, len(column.levels))
