@@ -247,7 +247,7 @@ def test_columns_without_codes_and_unknown_ones():
     frame = read_codes("none").applied(FRAME)
     assert frame is FRAME
     assert isinstance(read_codes(["?"]).applied(FRAME)["c"].dtype, pd.CategoricalDtype)
-    with pytest.raises(OptionError, match=r"Not found: `nn`. Did you mean `n`\?"):
+    with pytest.raises(OptionError, match=r"`nn`, named in `na`.*\n  Did you mean `n`\?"):
         read_codes({"nn": 1}).check(FRAME.columns)
 
 

@@ -522,7 +522,12 @@ def take_strata(
             found[part.text] = Factor(part.text, variables(part.node), part.node)
     strata = tuple(found[key] for key in sorted(found))
     for factor in strata:
-        _check_factor(factor, response)
+        if shared := set(factor.variables) & set(response.variables):
+            raise Fault(
+                f"The strata {quoted(factor.name)} must not use the response.",
+                factor.name,
+                f"Also on the left-hand side: {listing(sorted(shared))}.",
+            )
     names, plain = {own.name for own in strata}, {own.name for own in strata if own.is_plain}
     for term in kept:
         if term.name in names or (term.variables and plain.issuperset(term.variables)):
@@ -550,13 +555,4 @@ def _check_place(term: Term) -> None:
             if all(map(is_strata, term.factors))
             else "To let an effect differ between strata, write the interaction with the column"
             " itself, as in `age:site + strata(site)`.",
-        )
-
-
-def _check_factor(factor: Factor, response: Term) -> None:
-    if shared := set(factor.variables) & set(response.variables):
-        raise Fault(
-            f"The strata {quoted(factor.name)} must not use the response.",
-            factor.name,
-            f"Also on the left-hand side: {listing(sorted(shared))}.",
         )

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from treeselect.arguments.checks import described, file_path
-from treeselect.errors import DataError, OptionError, listing, near_or, needed, quoted, said_by
+from treeselect.arguments.checks import described, file_path, not_found
+from treeselect.errors import DataError, OptionError, needed, quoted, said_by
 from treeselect.frames.files import EncodedFile, is_workbook, labels_in
 from treeselect.frames.reading import read_data, read_sheet
 from treeselect.running.machine import memory_errors
@@ -175,12 +175,9 @@ class MissingCodes:
 
     def check(self, columns: Iterable[str]) -> None:
         """Raise an OptionError if a column is not there."""
-        columns = list(columns)
-        if unknown := [name for name in self.by_column if name not in columns]:
-            raise OptionError(
-                f"`na` must name columns of `data`.\n  Not found: {listing(unknown)}."
-                f" {near_or(unknown[0], columns, f'Columns: {listing(columns)}.')}"
-            )
+        known = list(columns)
+        if unknown := [name for name in self.by_column if name not in known]:
+            raise not_found(unknown[0], "na", known, "columns")
 
 
 NO_CODES = MissingCodes()
