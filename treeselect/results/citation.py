@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -380,17 +380,18 @@ def _which_rows(fit: Fit) -> list[str]:
     return [*said, *_asked(fit)]
 
 
-def _asked(fit: Fit) -> Iterator[str]:
+def _asked(fit: Fit) -> list[str]:
     """Costs and monotone constraints, if there are any."""
-    groups, directions = fit.design.arrays.groups, fit.design.arrays.directions
-    priced = zip(groups.names, groups.costs.tolist(), strict=True)
-    if costs := [f"{name} ({cost:g})" for name, cost in priced if cost != 1]:
-        said = enumeration(costs, _MOST_NAMES, _ROOM)
-        yield f"The selection took costs into account, 1 unless stated: {said}."
-    for sign, verb in ((1, "decrease"), (-1, "increase")):
-        if names := [name for name, own in directions.items() if own == sign]:
-            said = enumeration(names, _MOST_NAMES, _ROOM)
-            yield f"Predictions were constrained not to {verb} with {said}."
+    groups, ways = fit.design.arrays.groups, fit.design.arrays.directions
+    costs = zip(groups.names, groups.costs.tolist(), strict=True)
+    said = {
+        "The selection took costs into account, 1 unless stated:": [
+            f"{name} ({cost:g})" for name, cost in costs if cost != 1
+        ],
+        "Predictions were constrained not to decrease with": [n for n in ways if ways[n] > 0],
+        "Predictions were constrained not to increase with": [n for n in ways if ways[n] < 0],
+    }
+    return [f"{a} {enumeration(b, _MOST_NAMES, _ROOM)}." for a, b in said.items() if b]
 
 
 def _named(name: str | bool) -> str:
