@@ -222,7 +222,7 @@ def test_the_report_of_a_model(run, folder):
 
 
 def test_a_model_with_changes(run, tables):
-    changes = "-k 1 --json new.json --resamples 2 --save new --formula ~.-signal"
+    changes = "-k 1 --json new.json --resamples 2 --save new --formula ~.-signal --checkpoint c"
     assert run(f"update fit data.csv {changes}").returncode == 0
     found = tables("new.json")
     assert {row["term"] for row in found["tidy"]} == {"noise", "flag"}

@@ -102,6 +102,7 @@ def _select(asked: dict[str, Any]) -> None:
     from treeselect.selection import select
 
     _check(asked)
+    check_checkpoint(asked)
     _finish(asked, select(asked["formula"], data_of(asked), **_passed_on(asked)))
 
 
@@ -152,7 +153,6 @@ def _check(asked: Mapping[str, Any]) -> None:
             " of the call."
         )
     output.check_places(asked)
-    check_checkpoint(asked)
 
 
 def _in_parts(asked: Mapping[str, Any]) -> bool:
