@@ -184,7 +184,7 @@ def _term_columns(result: Fit) -> dict[str, list[str]]:
             for row in rows
         )
     if (tidy["cost"] != 1).any():
-        columns["Cost"] = [f"{row['cost']:g}" for row in rows]
+        columns["Cost"] = of_units(f"{row['cost']:g}" for row in rows)
     return columns
 
 
@@ -209,7 +209,7 @@ def _notes(result: Fit) -> tuple[str, ...]:
         notes.append(f"{n_selected - MOST_ROWS:,} more selected terms are listed by `.tidy()`.")
     if len(result.groups) < n_selected:
         notes.append(
-            "Importance, entry and frequency are those of the whole group, shown at its first term."
+            "Importance, entry, frequency and cost are those of the whole group, at its first term."
         )
     notes += _purpose_notes(result)
     notes += filter(None, [result.design.response.family.score_words])
