@@ -10,7 +10,7 @@ from quick import by_mrmr
 from scipy import optimize, stats
 
 import treeselect
-from treeselect.errors import OptionError, TreeselectWarning
+from treeselect.errors import DataError, OptionError, TreeselectWarning
 from treeselect.models.linear import tests
 from treeselect.models.linear.coefficients import wald_test
 
@@ -207,6 +207,17 @@ def test_unit_and_origin_of_a_column_change_no_interval_or_diagnostic(how, left,
         found.append([*ends, *checks.terms["gvif"], *checks.scores, *leverage, *hazards])
     for other in found[1:]:
         np.testing.assert_allclose(other, found[0], rtol=1e-5)
+
+
+@pytest.mark.parametrize(("unit", "origin"), [(1e16, 0.0), (1e-16, 0.0), (1e3, 1e9)])
+def test_a_column_that_is_lost_beside_another_is_refused(unit, origin, survey):
+    data = survey.assign(x=unit * survey["x"] + origin)
+    for family in ("gaussian", "binomial", "poisson", "multinomial"):
+        with pytest.raises(DataError, match="differ so much in size"):
+            fitted(family, data)
+    assert fitted("cox", data).tidy()["estimate"][0] * unit == pytest.approx(
+        fitted("cox", survey).tidy()["estimate"][0], rel=1e-4
+    )
 
 
 def test_what_is_refused_and_said(models):

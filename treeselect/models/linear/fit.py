@@ -14,7 +14,7 @@ import numpy as np
 from treeselect.designs.modeldata import INTERCEPT
 from treeselect.engine.arrays import FloatArray
 from treeselect.engine.survival.times import EVENT
-from treeselect.errors import DataError, OptionError, listing
+from treeselect.errors import DataError, OptionError, listing, quoted
 from treeselect.models.linear.data import (
     COUNTS,
     FIRTH,
@@ -23,6 +23,7 @@ from treeselect.models.linear.data import (
     ORDINAL,
     TWEEDIE,
     LinearData,
+    reduced,
 )
 from treeselect.models.linear.likelihood import but_of_far, fit_cox, fit_ordinal
 from treeselect.quiet import own_filters
@@ -72,6 +73,8 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
             f"  Found: {n_rows} complete cases and {n_columns} columns. Select fewer terms."
         )
     _check_variation(data, classes)
+    if family not in ("cox", ORDINAL, FIRTH):  # which scale their columns
+        _check_sizes(data)
     others = [f"{c}: " for c in classes[1:]] if family == "multinomial" else [""]
     if n_groups is not None and n_groups <= n_columns * len(others):
         raise DataError(
@@ -205,6 +208,24 @@ def _check_variation(data: LinearData, classes: Sequence[Any]) -> None:
         raise DataError(
             "A linear model needs a response that varies, and rows of every class.\n"
             f"  Found: {n} distinct value{'' if n == 1 else 's'}{here}"
+        )
+
+
+_RESOLVED = 1e-13
+"""Least ratio of singular values of the columns: statsmodels takes those below 1e-15 for 0."""
+
+
+def _check_sizes(data: LinearData) -> None:
+    """Raise a DataError if columns differ so much in size that one is lost beside another."""
+    matrix = data.matrix.to_numpy(dtype=np.float64)
+    size = np.linalg.svd(reduced(matrix), compute_uv=False)
+    if len(size) and not size.min() > _RESOLVED * size.max():
+        largest = np.abs(matrix).max(axis=0)
+        odd = int(np.argmax(np.abs(np.log(largest))))
+        raise DataError(
+            "Columns of a linear model must not differ so much in size that one is lost beside"
+            f" another.\n  Found: {quoted(str(data.matrix.columns[odd]))}, with values up to"
+            f" {largest[odd]:.2g}. Rescale it, or subtract its mean."
         )
 
 
