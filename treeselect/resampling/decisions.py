@@ -145,6 +145,7 @@ class DecisionCurve(Summarised, OfFolds):
         event = f"{self.event}, {decimal_text(self.prevalence, 3)} of {self.n_rows:,} rows"
         n = self.n_left_out
         left_out = f"{n:,} row{' was' if n == 1 else 's were'} left out: the training rows"
+        left_out += " have none of the same stratum, or its follow-up ends before."
         return SummaryContent(
             title="Decision curve of held-out rows",
             facts=(("Event", event), ("Folds", self.scheme), *facts, ("Seed", str(self.seed))),
@@ -157,11 +158,7 @@ class DecisionCurve(Summarised, OfFolds):
                 f" {self.drawn}; models and predictions are held fixed.",
                 *((_TIMES,) if self.has_times else ()),
                 *((_ENDED,) if self.has_times and table["sensitivity"].isna().any() else ()),
-                *(
-                    (f"{left_out} have none of the same stratum, or its follow-up ends before.",)
-                    if n
-                    else ()
-                ),
+                *((left_out,) if n else ()),
             ),
         )
 

@@ -21,16 +21,9 @@ from treeselect.engine.survival.curves import SurvivalCurve
 from treeselect.engine.survival.times import EVENT, START, STOP
 from treeselect.errors import OptionError, quoted
 from treeselect.printing import Summarised, SummaryContent, cells
+from treeselect.resampling import held_out
 from treeselect.resampling.fit import Fit
 from treeselect.resampling.folds import Split, Splitter
-from treeselect.resampling.held_out import (
-    gather_held_out,
-    observed_curve,
-    quantile_groups,
-    read_horizon,
-    survival_at,
-    survival_steps,
-)
 from treeselect.resampling.outer_folds import outer_folds
 from treeselect.resampling.records import OfFolds
 from treeselect.running.parallel import run_all, workers_for
@@ -69,7 +62,7 @@ class RiskGroups(Summarised, OfFolds):
     time: str  # name of the times, as in the formula
     # of each group (3, n_rows): start and end of observation, and weight
     spans: tuple[FloatArray, ...]
-    n_left_out: int = 0  # rows whose survival is not known: see `survival_at`
+    n_left_out: int = 0  # rows whose survival is not known: see `held_out.survival_at`
 
     def tidy(self) -> Any:
         """The survival curves: one row per group and distinct end of a row.
@@ -126,7 +119,7 @@ class RiskGroups(Summarised, OfFolds):
             raise OptionError(
                 f"`times` must be one or more numbers of at least 0.\n  Found: {described(times)}."
             )
-        survival, low, high = survival_steps(self.curves, at)
+        survival, low, high = held_out.survival_steps(self.curves, at)
         names = pd.Series(self.names, dtype=pd.Series(["text"]).dtype)
         table = pd.DataFrame(
             {
@@ -170,7 +163,7 @@ class RiskGroups(Summarised, OfFolds):
     def observed(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Observed survival of each group at the horizon with its 95% interval limits; missing
         beyond the last time of the group."""
-        survival, low, high = survival_steps(self.curves, np.array([self.horizon]))
+        survival, low, high = held_out.survival_steps(self.curves, np.array([self.horizon]))
         return survival[:, 0], low[:, 0], high[:, 0]
 
     def _content(self) -> SummaryContent:
@@ -254,31 +247,31 @@ def group_by_risk(
         seed=stream_seed(seed, "risk"),
     )  # fmt: skip
     here, problem, weight = outer.here, outer.here.problem, outer.weights.values
-    at = read_horizon(horizon, here, weight)
+    at = held_out.read_horizon(horizon, here, weight)
     calls = [
         (problem, outer.weights, split, result.step.selected, at, stream_seed(seed, "risk"))
         for split in outer.splits
     ]
     found = run_all(_held_out, calls, workers_for(result.n_jobs), "Folds", result.progress)
     tests, risk, survival = zip(*found, strict=True)
-    every = gather_held_out(
+    every = held_out.gather_held_out(
         here, tests, risk, range(len(tests)), here.response.family, blocks=outer.weights.blocks,
         event=[1 - own for own in survival], horizon=at,
     )  # fmt: skip
-    held = every.with_risks
-    groups = quantile_groups(held.predicted, held.mass, n_groups)
-    members = [held.only(own) for own in groups]
-    middle = weighted_median(held.predicted, held.mass)
+    rated = every.with_risks
+    groups = held_out.quantile_groups(rated.predicted, rated.mass, n_groups)
+    members = [rated.only(own) for own in groups]
+    middle = weighted_median(rated.predicted, rated.mass)
     return RiskGroups(
         names=_NAMES.get(len(members), tuple(str(g + 1) for g in range(len(members)))),
-        curves=tuple(observed_curve(own.y, own.mass, own.like_rows()) for own in members),
-        n_rows=np.array([round(own.counts.sum()) for own in members]),
-        n_events=np.array([round(own.counts @ own.y[:, EVENT]) for own in members]),
+        curves=tuple(held_out.observed_curve(h.y, h.mass, h.like_rows()) for h in members),
+        n_rows=np.array([round(float(own.counts.sum())) for own in members]),
+        n_events=np.array([round(float(own.counts @ own.y[:, EVENT])) for own in members]),
         risk=np.array([weighted_median(own.predicted, own.mass) / middle for own in members]),
         horizon=at,
         predicted=np.array([1 - np.average(own.risk, weights=own.mass) for own in members]),
         time=known.time,
-        n_left_out=round(every.counts.sum() - held.counts.sum()),
+        n_left_out=round(float(every.counts.sum() - rated.counts.sum())),
         spans=tuple(np.stack([*own.y[:, [START, STOP]].T, own.mass]) for own in members),
         **outer.told(result, seed),
     )
@@ -300,5 +293,5 @@ def _held_out(
     name = problem.model or "forest"
     model = named_model(name, training, train, selected, seed=seed, n_threads=n_threads)
     risk = model.predict(problem, n_threads)
-    survival = survival_at(problem, train.values, risk, horizon)
+    survival = held_out.survival_at(problem, train.values, risk, horizon)
     return test.rows, risk[test.rows], survival[test.rows]
