@@ -90,8 +90,11 @@ class _Short(reprlib.Repr):
     def __init__(self) -> None:
         super().__init__()
         self.maxlevel = 3
-        self.maxstring = self.maxother = self.maxlong = 2 * _LONGEST
+        self.maxstring = self.maxother = 2 * _LONGEST
         self.maxlist = self.maxtuple = self.maxdict = self.maxset = self.maxfrozenset = 12
+
+    def repr_int(self, x: int, level: int) -> str:
+        return repr(x)  # of too many digits an error; Python 3.14 would show an address
 
     def repr_instance(self, x: object, level: int) -> str:
         return re.sub(r" at 0x[0-9a-fA-F]+", "", super().repr_instance(x, level))
