@@ -61,7 +61,7 @@ def change_value(document: Any, change: dict[str, Any], rng: random.Random) -> N
     elif change["kind"] == "array":
         holder[key] = _changed(old, how, rng)
     elif how == "sign" and isinstance(old, int | float) and not isinstance(old, bool):
-        holder[key] = rng.choice([-old, old + 1, old - 1, old * 1000, old + 0.5, 10**9])
+        holder[key] = rng.choice([-old, old + 1, old - 1, old * 100, old + 0.5, 10**9])
     elif how == "nest":
         holder[key] = [old]
     elif how in ("swap", "copy"):
