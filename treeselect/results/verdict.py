@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum, auto
+from enum import Enum
 
 import numpy as np
 
@@ -25,21 +25,12 @@ HALF = 0.5
 
 
 class Answer(Enum):
-    """The verdicts."""
+    """What verdicts begin with, about terms or units."""
 
-    STABLE = auto()
-    BUT_FOR_PLACES = auto()
-    PARTLY = auto()
-    UNSTABLE = auto()
-
-
-_WORDS = {
-    Answer.STABLE: "Stable",
-    Answer.BUT_FOR_PLACES: "Stable up to interchangeable {}s",
-    Answer.PARTLY: "Partly stable",
-    Answer.UNSTABLE: "Unstable",
-}
-"""What the verdict begins with, about terms or units."""
+    STABLE = "Stable"
+    BUT_FOR_PLACES = "Stable up to interchangeable {}s"
+    PARTLY = "Partly stable"
+    UNSTABLE = "Unstable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +116,7 @@ def verdict(fit: Fit, stability: Stability) -> str:
     if units is None:
         return ""
     one = noun(fit, 1)
-    begin = f"{_WORDS[units.answer].format(one)}{_size_words(fit, stability)}"
+    begin = f"{units.answer.value.format(one)}{_size_words(fit, stability)}"
     match units.answer:
         case Answer.UNSTABLE:
             many = 2 * len(units.rare) >= len(units.inside)
@@ -142,7 +133,7 @@ def verdict(fit: Fit, stability: Stability) -> str:
 def verdict_words(fit: Fit, stability: Stability) -> str:
     """The verdict in a few words, "Stable up to interchangeable terms"; empty without one."""
     units = _judged(fit, stability)
-    return "" if units is None else _WORDS[units.answer].format(noun(fit, 1))
+    return "" if units is None else units.answer.value.format(noun(fit, 1))
 
 
 def _judged(fit: Fit, stability: Stability) -> Standing | None:
