@@ -10,7 +10,7 @@ from quick import changed, quick_fit, stability_of
 import treeselect
 from treeselect.designs.modeldata import Associations, Coded, association, coded_number
 from treeselect.results.curves import curves, shape_map
-from treeselect.results.describing import association_map, co_selection_map, near_units
+from treeselect.results.describing import co_selection_map, near_units
 from treeselect.results.shapes import shape_table
 
 
@@ -42,13 +42,13 @@ def test_associations_are_those_of_pairs(mixed):
         groups={"both": ["copy", "colour"]},
     )  # fmt: skip
     units = ("site", "both", "signal", "bs(noise, df=4)")
-    values = association_map(fit._fit, units)
+    values = Associations(fit._fit.design).among(units)
     measured = Associations(fit.data.design)
     np.testing.assert_array_equal(np.diag(values), 1.0)
     for (i, one), (j, other) in itertools.combinations(enumerate(units), 2):
         assert values[i, j] == values[j, i] == pytest.approx(measured.units(one, other))
     assert values[1, 2] == pytest.approx(1.0)  # a copy
-    np.testing.assert_allclose(association_map(fit._fit, units[::-1]), values[::-1, ::-1])
+    np.testing.assert_allclose(Associations(fit._fit.design).among(units[::-1]), values[::-1, ::-1])
 
 
 def test_associations_are_over_rows_with_data(mixed):
@@ -56,7 +56,7 @@ def test_associations_are_over_rows_with_data(mixed):
     data.loc[200:, "copy"] = -data.loc[200:, "signal"]
     data.loc[200:, "died"] = None
     fit = treeselect.select("died ~ signal + copy", data, method="mrmr", k=1, seed=1)
-    assert association_map(fit._fit, ("signal", "copy"))[0, 1] == pytest.approx(1.0)
+    assert Associations(fit._fit.design).among(("signal", "copy"))[0, 1] == pytest.approx(1.0)
 
 
 def test_co_selection_by_hand():

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from treeselect.designs.modeldata import Associations
 from treeselect.engine.rounding import falling
 from treeselect.figures.axes import number_text
 from treeselect.figures.marks import Tile, Tiles
@@ -153,7 +154,7 @@ def associations(material: FitMaterial) -> Section | None:
     if len(units) < 2:
         return None
     inside = [unit in set(fit.groups) for unit in units]
-    values = describing.association_map(fit, units)
+    values = Associations(fit.design).among(units)
     pairs = list(itertools.combinations(range(len(units)), 2))
     order = [pairs[at] for at in falling(np.array([values[pair] for pair in pairs]))]
     rows = tuple((units[i], units[j], f"{values[i, j]:.2f}") for i, j in order[:20])

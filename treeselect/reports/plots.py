@@ -15,6 +15,7 @@ import numpy as np
 from treeselect.arguments.checks import check_choice, described
 from treeselect.comparison.methods import noun_in
 from treeselect.comparison.record import Contest
+from treeselect.designs.modeldata import Associations
 from treeselect.designs.preparing import shown_names
 from treeselect.errors import OptionError, listing, quoted
 from treeselect.figures.axes import count_axis, distinct, score_axis, share_axis
@@ -28,7 +29,6 @@ from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, ContestMaterial
 from treeselect.resampling.fit import Fit, as_shown, noun
 from treeselect.resampling.risk_groups import group_by_risk
 from treeselect.results.curves import curves, has_curve, importance_lines, of_all_classes, shape_map
-from treeselect.results.describing import association_map
 from treeselect.results.shapes import given_terms, interaction_table, selected_term
 from treeselect.results.tables import history_table, importances_of, path_table, selected_first
 
@@ -253,7 +253,7 @@ def _correlation(fit: Fit) -> _Drawn:
     units = fit.groups[:MOST_UNITS]
     tiles = [
         [None if i == j else Tile(f"{value:.2f}", float(value)) for j, value in enumerate(row)]
-        for i, row in enumerate(association_map(fit, units))
+        for i, row in enumerate(Associations(fit.design).among(units))
     ]
     bold, side = [True] * len(units), 2.2 + 0.5 * len(units)
     figure = Tiles(x=units, y=units, tiles=tiles, bold=bold, head="Association in the data")

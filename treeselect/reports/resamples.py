@@ -247,14 +247,12 @@ def pairs(material: parts.FitMaterial) -> parts.Section | None:
             for row in pairs[pairs["sign"] != ""].head(3).to_dict("records")
         )
         tiles = [[_cell(found, i, j) for j in range(len(inside))] for i in range(len(inside))]
-        figure = replace(
-            Tiles(
-                x=found.units,
-                y=found.units,
-                tiles=tiles,
-                bold=inside,
-                text=text or "No pair deviates.",
-            ),
+        figure = Tiles(
+            x=found.units,
+            y=found.units,
+            tiles=tiles,
+            bold=inside,
+            text=text or "No pair deviates.",
             key="pair-map",
             title=f"{noun(fit).capitalize()} selected together",
         )

@@ -248,16 +248,12 @@ def near_units(fit: Fit, most: int = MOST_UNITS) -> tuple[str, ...]:
     """Selected units, most important first, then those that a tenth of the resamples selected or,
     without resamples, the next five on the path."""
     inside = fit.groups
-    outside = _next_on_path(fit) if fit.resampled is None else _frequent(fit.resampled)
+    if fit.resampled is None:
+        outside = _next_on_path(fit)
+    else:
+        table = fit.resampled.in_pandas.tidy()
+        outside = table["term"][at_least(table["frequency"].to_numpy(), LEAST_FREQUENCY)].to_list()
     return (*inside, *(unit for unit in outside if unit not in set(inside)))[:most]
-
-
-def _frequent(stability: Stability) -> list[str]:
-    table = stability.in_pandas.tidy()
-    found: list[str] = table["term"][
-        at_least(table["frequency"].to_numpy(), LEAST_FREQUENCY)
-    ].to_list()
-    return found
 
 
 def _next_on_path(fit: Fit) -> list[str]:
@@ -267,11 +263,6 @@ def _next_on_path(fit: Fit) -> list[str]:
         if step.size > fit.k:
             found |= dict.fromkeys(names[g] for g in np.flatnonzero(step.selected))
     return list(found)[n_inside : n_inside + _MOST_NEXT]
-
-
-def association_map(fit: Fit, units: Sequence[str]) -> FloatArray:
-    """Associations of units in the data, in [0, 1]; ones on the diagonal."""
-    return Associations(fit.design).among(units)
 
 
 @dataclass(frozen=True, slots=True)
