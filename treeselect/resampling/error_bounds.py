@@ -101,15 +101,12 @@ def error_bound(stability: Resampled, threshold: float, assumption: Assumption) 
     q, p = _sizes(stability)
     n = stability.n_resamples
     count = stability.selected.sum(axis=0)
-    passed = np.flatnonzero(stability.assessed & (count >= _least_count(found, n)))
+    passed = stability.assessed & (count >= _least_count(found, n))
     worst = assumption == "none"
     return ErrorBound(
         bound=worst_case_bound(q, p, found) if worst else concave_bound(q, p, found, n // 2),
         threshold=found,
-        units=tuple(
-            stability.units[u]
-            for u in sorted(passed, key=lambda u: (-count[u], stability.units[u]))
-        ),
+        units=tuple(stability.units[u] for u in stability.by_frequency() if passed[u]),
         q=q,
         p=p,
         assumption=assumption,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -302,10 +303,7 @@ def _first(least: int, holds: Callable[[int], bool]) -> int:
     high = least
     while not holds(high):
         least, high = high + 1, 2 * high
-    while least < high:
-        middle = (least + high) // 2
-        least, high = (least, middle) if holds(middle) else (middle + 1, high)
-    return high
+    return least + bisect_left(range(least, high), True, key=holds)
 
 
 def _r2_of_auc(auc: float, prevalence: float) -> float:

@@ -371,8 +371,8 @@ def _facts(stability: Stability) -> tuple[tuple[str, str], ...]:
 def _named(stability: Stability, which: np.ndarray) -> str:
     """Units with their frequencies, the most frequent first, without the never selected."""
     frequency = stability.frequency
-    known = [u for u in np.flatnonzero(which) if frequency[u] > 0 or stability.fitted[u]]
-    known.sort(key=lambda u: (-frequency[u], stability.units[u]))
+    which = which & ((frequency > 0) | stability.fitted)
+    known = [u for u in stability.by_frequency() if which[u]]
     names = [f"{stability.units[u]} ({printing.percent_text(frequency[u])})" for u in known]
     return printing.enumeration(names, 6) if names else "none"
 
