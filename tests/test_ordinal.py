@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import treeselect
-from treeselect.designs.families import multinomial, ordinal
+from treeselect.designs.families import multinomial
 from treeselect.models.linear.likelihood import proportional_odds
 
 LEVELS = ["none", "mild", "severe"]
@@ -38,11 +38,11 @@ def test_the_skill_score_is_that_of_ranked_probabilities(n_classes, seed):
             for k in range(n_classes - 1)
         )
 
-    found = ordinal(n_classes).score(y, prediction, weight)
+    found = multinomial(n_classes, ordered=True).score(y, prediction, weight)
     assert found == pytest.approx(1 - ranked_score(prediction) / ranked_score([share] * len(y)))
 
 
-@pytest.mark.parametrize("family", [ordinal(4), multinomial(4)])
+@pytest.mark.parametrize("family", [multinomial(4, ordered=True), multinomial(4)])
 def test_shares_of_classes_come_back_from_their_indicators(family):
     y = np.array([0.0, 3.0, 1.0, 2.0, 1.0])
     means = family.indicators(y).mean(axis=0, keepdims=True)

@@ -234,27 +234,23 @@ COX = Family(
 )
 
 
-def multinomial(n_classes: int) -> Family:
-    """The family of more than two classes, numbered from 0."""
-    return Family(
-        "multinomial", MultinomialLoss(n_classes), _softmax, _log_shares, 10, "D2",
-        class_deviance_explained, 0.0, EXPLAINED, DEVIANCE_WORDS, n_classes=n_classes,
-    )
-
-
-def ordinal(n_classes: int) -> Family:
-    """The family of more than two ordered classes, numbered from 0."""
-    return Family(
-        "ordinal", MultinomialLoss(n_classes), _softmax, _log_shares, 10, "RPSS",
-        ranked_probability_skill, 0.0, EXPLAINED, RANKED_WORDS, n_classes=n_classes,
-        is_ordered=True,
-    )
 # fmt: on
+
+
+def multinomial(n_classes: int, *, ordered: bool = False) -> Family:
+    """The family of more than two classes, numbered from 0, perhaps in their order."""
+    score, words = ("RPSS", ranked_probability_skill), RANKED_WORDS
+    if not ordered:
+        score, words = ("D2", class_deviance_explained), DEVIANCE_WORDS
+    return Family(
+        "ordinal" if ordered else "multinomial", MultinomialLoss(n_classes), _softmax, _log_shares,
+        10, *score, 0.0, EXPLAINED, words, n_classes=n_classes, is_ordered=ordered,
+    )  # fmt: skip
 
 
 def family_of(name: str, n_classes: int) -> Family:
     if name in ("multinomial", "ordinal") and n_classes > 2:
-        return ordinal(n_classes) if name == "ordinal" else multinomial(n_classes)
+        return multinomial(n_classes, ordered=name == "ordinal")
     family = {family.name: family for family in (GAUSSIAN, BINOMIAL, POISSON, COX)}[name]
     if family.n_classes != n_classes:
         raise KeyError(name)
