@@ -635,7 +635,7 @@ def _encoded(result: SelectionResult, frame: pd.DataFrame) -> tuple[list[str], F
     spec, terms = result.data.design.spec, result.selected
     if not terms:
         return [], np.empty((len(frame), 0))
-    names, values = spec.one_hot_of(terms, spec.encode(frame, terms))
+    names, values = spec.one_hot(spec.encode(frame, terms), terms)
     return names, np.where(np.isfinite(values), values, np.nan)
 
 

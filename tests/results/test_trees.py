@@ -44,7 +44,7 @@ def follow(frame, tree, levels, row):
 
 
 def test_following_the_table_is_predicting(fit, frame, mixed):
-    names, matrix = fit.data.design.spec.one_hot(fit.data.design.arrays)
+    names, matrix = fit.data.design.spec.one_hot(fit.data.design.arrays.columns)
     expanded = pd.DataFrame(matrix, columns=names)
     labels = label_columns(fit.data.design.spec, fit.data.design.arrays)
     levels = {label.name: list(label.levels.values()) for label in labels if label.levels}
@@ -81,7 +81,7 @@ def test_columns_of_the_table(fit, frame):
 
 def test_labels_are_formulaics_names(fit):
     labels = label_columns(fit.data.design.spec, fit.data.design.arrays)
-    names, _ = fit.data.design.spec.one_hot(fit.data.design.arrays)
+    names, _ = fit.data.design.spec.one_hot(fit.data.design.arrays.columns)
     assert [label.term for label in labels] == list(fit.data.design.arrays.column_names)
     told = {
         n for label in labels for n in (label.levels.values() if label.levels else [label.name])

@@ -169,18 +169,14 @@ class DesignSpec:
             same = Labels(np.where(unseen, -1, same.codes), same.levels)
         return same
 
-    def one_hot(self, coded: CodedColumns) -> tuple[list[str], NDArray[np.float64]]:
-        """Names and values of the columns as formulaic would expand them, term after term. Rows
-        with a missing label are 0 in all columns of the factor; missing numbers are NaN."""
-        return self.one_hot_of(self.units.term_order, coded.columns)
-
-    def one_hot_of(
-        self, terms: Sequence[str], columns: Sequence[NDArray[Any]]
+    def one_hot(
+        self, columns: Sequence[NDArray[Any]], terms: Sequence[str] | None = None
     ) -> tuple[list[str], NDArray[np.float64]]:
-        """The same of some terms, whose columns :meth:`encode` gives."""
+        """Names and values of the columns that :meth:`encode` gives as formulaic would expand them.
+        Rows with a missing label are 0 in all columns of the factor; missing numbers are NaN."""
         expanded: dict[str, NDArray[np.float64]] = {}
         start = 0
-        for name in (name for name in self.units.term_order if name in terms):
+        for name in (name for name in self.units.term_order if terms is None or name in terms):
             spec = self[name]
             end = start + len(spec.column_levels)
             own = one_hot(spec, columns[start:end])
