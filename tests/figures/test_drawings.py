@@ -28,7 +28,6 @@ from treeselect.figures.charts import (
     difference_figure,
     dot_figure,
     line_figure,
-    method_series,
     path_figure,
     score_figure,
     survival_figure,
@@ -120,7 +119,16 @@ def test_lines(names, sizes):
     lines = UnitLines(sizes, names, values, [True] * len(names), more=4)
     check(line_figure(lines, sizes[1], what="importance"))
     series = [
-        method_series(name, i, sizes, own, own, [False] * len(sizes))
+        marks.Series(
+            x=sizes,
+            y=own,
+            low=[0.0] * len(sizes),
+            high=[2 * v for v in own],
+            name=name,
+            colour=i,
+            mark=i,
+            ringed=[False] * len(sizes),
+        )
         for i, (name, own) in enumerate(zip(names, values, strict=True))
     ]
     check(score_figure(series, 0, what=names[0]))

@@ -21,7 +21,6 @@ from treeselect.figures.charts import (
     dot_figure,
     level_figure,
     line_figure,
-    method_series,
     path_figure,
     score_figure,
     share_figure,
@@ -144,8 +143,10 @@ def test_names_stand_below_lines_where_there_is_no_room_beside_them():
 
 
 def line(name, number, sizes, values, errors=None, ringed=None):
-    n = len(sizes)
-    return method_series(name, number, sizes, values, errors or [0.01] * n, ringed or [False] * n)
+    half, ringed = np.array(errors or [0.01] * len(sizes)), ringed or [False] * len(sizes)
+    low, high = ((), ()) if np.isnan(half).all() else (list(values - half), list(values + half))
+    look = {"colour": number, "mark": number, "ringed": ringed}
+    return Series(x=sizes, y=values, low=low, high=high, name=name, **look)
 
 
 def compared(series, **others):

@@ -167,28 +167,6 @@ def score_figure(
     )
 
 
-def method_series(
-    name: str,
-    number: int,
-    sizes: Sequence[float],
-    values: Sequence[float],
-    errors: Sequence[float],
-    ringed: Sequence[bool],
-) -> Series:
-    """The values of a method with error bars; not a number where there are none."""
-    known = any(map(math.isfinite, errors))
-    return Series(
-        x=sizes,
-        y=values,
-        low=[v - e for v, e in zip(values, errors, strict=True)] if known else (),
-        high=[v + e for v, e in zip(values, errors, strict=True)] if known else (),
-        name=name,
-        colour=number,
-        mark=number,
-        ringed=ringed,
-    )
-
-
 def _halves(one: Series) -> list[float]:
     if not one.high:
         return [NAN] * len(one.y)

@@ -69,19 +69,15 @@ def cards(material: parts.ContestMaterial) -> tuple[parts.Card, ...]:
     split = f"{span(found.n_train)} in training, {span(found.n_test)} held out"
     events = "" if found.follow_up is None else f"{found.follow_up.n_events:,} events."
     data = parts.Card.of("Data", rows, events, f"{found.scheme}: {split}.")
-    return _score_card(material), _stability_card(material), data
-
-
-def _score_card(material: parts.ContestMaterial) -> parts.Card:
-    found, best = material.found, material.ranked.to_dict("records")[0]
-    head = f"Best {found.score_name}" if len(material.ranked) > 1 else found.score_name
-    return parts.Card.of(
-        head,
+    best = material.ranked.to_dict("records")[0]
+    score = parts.Card.of(
+        f"Best {found.score_name}" if len(found.runs) > 1 else found.score_name,
         plain_score(best["score"]),
         f"{best['method']} with {units_text(best['n_selected'], found)}; standard error"
         f" {error_text(best['standard_error'])} over {len(found.n_test):,} folds.",
         found.score_words,
     )
+    return score, _stability_card(material), data
 
 
 def _stability_card(material: parts.ContestMaterial) -> parts.Card:
@@ -114,7 +110,6 @@ def differences(material: parts.ContestMaterial) -> parts.Section | None:
     if len(found.runs) == 1:
         return None
     table = material.differences.sort_values("difference", ascending=False, kind="stable")
-    figure = difference_rows(material)
     rows = [
         (str(row["method"]), size_text(row["k"], np.nan), *difference_cells(row))
         for row in table.to_dict("records")
@@ -128,7 +123,7 @@ def differences(material: parts.ContestMaterial) -> parts.Section | None:
         "differences",
         "Paired differences",
         lead=lead,
-        figure=figure,
+        figure=difference_rows(material),
         table=listed.titled("Differences from the best method", "Differences as a table"),
     )
 
@@ -188,7 +183,7 @@ def scores(material: parts.ContestMaterial) -> parts.Section:
 def score_lines_figure(material: parts.ContestMaterial) -> Plane:
     found, lines = material.found, material.lines
     shown = [
-        _series(line, i, "score", line.curve["standard_error"].to_list())
+        _series(line, i, "score", "standard_error")
         for i, line in enumerate(lines[: charts.MOST_LINES])
     ]
     figure = charts.score_figure(
@@ -212,7 +207,7 @@ def stability(material: parts.ContestMaterial) -> parts.Section:
     """Stability of each method at each size, where it is defined."""
     found, lines = material.found, material.lines
     shown = [
-        _series(line, i, "stability", [np.nan] * len(line.curve))
+        _series(line, i, "stability")
         for i, line in enumerate(lines[: charts.MOST_LINES])
         if line.curve["stability"].notna().any()
     ]
@@ -347,10 +342,14 @@ def software(material: parts.ContestMaterial) -> parts.Section:
 # --- values of methods by size: as lines, and as a table ----------------------------------------
 
 
-def _series(line: ScoreLine, i: int, what: str, errors: Sequence[float]) -> Series:
-    """A column of the table of a method by number of terms."""
-    size, values, compared = (line.curve[name].to_list() for name in ("size", what, "compared"))
-    return charts.method_series(line.method, i, size, values, errors, compared)
+def _series(line: ScoreLine, i: int, what: str, errors: str = "") -> Series:
+    """A column of the table of a method by number of terms, perhaps with error bars."""
+    table, ends = line.curve, {}
+    if errors and table[errors].notna().any():
+        low, high = table[what] - table[errors], table[what] + table[errors]
+        ends = {"low": low.to_list(), "high": high.to_list()}
+    x, y, ringed = (table[name].to_list() for name in ("size", what, "compared"))
+    return Series(x=x, y=y, name=line.method, colour=i, mark=i, ringed=ringed, **ends)
 
 
 def table_by_size(
