@@ -173,13 +173,11 @@ def tables_of_comparison(found: Comparison) -> dict[str, Any]:
         "partial": found.partial,
         "score": found.score_name,
         "best": found.best,
-        "glance": records(found.glance()),
-        "curves": records(found.curves()),
-        "differences": records(found.differences()),
-        "terms": records(found.terms()),
-        "references": records(found.references()),
-        "tidy": records(found.tidy()),
+        **{name: records(getattr(found, name)()) for name in _OF_COMPARISON},
     }
+
+
+_OF_COMPARISON = ("glance", "curves", "differences", "terms", "references", "tidy")
 
 
 def guard_formulas(frame: pd.DataFrame) -> pd.DataFrame:
