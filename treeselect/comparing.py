@@ -266,7 +266,10 @@ def compare(
     typed = call_text("compare", data, {**known, "k": plain_sizes(k)}, _defaults())
     copies, response = model_data.row_weights.copies, model_data.response
     training = copies * model_data.problem.in_training
-    names = model_data.arrays.groups.names
+    names, notes = model_data.arrays.groups.names, []
+    if (sample := model_data.sample) is not None:
+        of = f"{model_data.rows.used:,} of {sample.of:,} rows, stratified by {sample.by}"
+        notes = [f"Compared on a sample of {of}."]
     return Comparison(
         runs=tuple(runs),
         reference_run=reference_run,
@@ -291,7 +294,7 @@ def compare(
         data=data_text(data, (len(table), len(table.columns))),
         seed=seed,
         notes=(
-            *_sample_note(model_data),
+            *notes,
             _model_note(model_data, contestants if own_models else ()),
             *run_notes(contestants, runs, model_data.notes),
         ),
@@ -366,16 +369,6 @@ def _model_note(data: ModelData, own: Sequence[Contestant]) -> str:
     return (
         "The scores are those of each method's own final model: a random forest of the selected"
         ' terms, unless its options say otherwise. `model="glm"` scores a linear model of them.'
-    )
-
-
-def _sample_note(data: ModelData) -> tuple[str, ...]:
-    sample = data.sample
-    if sample is None:
-        return ()
-    return (
-        f"Compared on a sample of {data.rows.used:,} of {sample.of:,} rows, stratified by"
-        f" {sample.by}.",
     )
 
 

@@ -344,7 +344,7 @@ def software(material: parts.ContestMaterial) -> parts.Section:
 
 def _series(line: ScoreLine, i: int, what: str, errors: str = "") -> Series:
     """A column of the table of a method by number of terms, perhaps with error bars."""
-    table, ends = line.curve, {}
+    table, ends = line.curve, dict[str, Any]()
     if errors and table[errors].notna().any():
         low, high = table[what] - table[errors], table[what] + table[errors]
         ends = {"low": low.to_list(), "high": high.to_list()}
