@@ -185,11 +185,9 @@ def conform(values: Values, spec: FactorSpec) -> Values | None:
     if isinstance(values, Numbers) and (gaps := np.isnan(values.values)).all():
         if spec.levels is not None:
             return Labels(np.full(len(gaps), MISSING, dtype=np.int32), spec.levels)
-        return (
-            values
-            if spec.fields == ("",)
-            else Basis(spec.fields, (values.values,) * len(spec.fields))
-        )
+        if spec.fields == ("",):
+            return values
+        return Basis(spec.fields, (values.values,) * len(spec.fields))
     if spec.levels is not None:
         if isinstance(values, Basis):
             return None

@@ -135,9 +135,8 @@ def area_under_curve(y: FloatArray, prediction: FloatArray, weight: WeightArray)
     hits = np.cumsum(is_event * weight, dtype=np.float64)[last]
     alarms = np.cumsum((1 - is_event) * weight, dtype=np.float64)[last]
     if len(last) > 2:
-        corners = np.append(
-            True, np.append((np.diff(alarms, 2) != 0) | (np.diff(hits, 2) != 0), True)
-        )
+        bends = (np.diff(alarms, 2) != 0) | (np.diff(hits, 2) != 0)
+        corners = np.concatenate([[True], bends, [True]])
         hits, alarms = hits[corners], alarms[corners]
     hits, alarms = np.append(0.0, hits), np.append(0.0, alarms)
     return float(np.trapezoid(hits / hits[-1], alarms / alarms[-1]))

@@ -143,7 +143,6 @@ class Section:
         self.parts = parts
 
     def __getattr__(self, name: str) -> Any:
-        """A part by its name."""
         if name == "parts" or name not in self.parts:
             raise AttributeError(name)
         return self.parts[name]
@@ -361,11 +360,8 @@ class FitMaterial:
     def effects(self) -> pd.DataFrame | None:
         """Effects of the most important terms; None without the data or stored effects."""
         fit = self.fit
-        if (
-            self.is_look
-            or not fit.selected
-            or (fit.effect_record is None and not fit.design.has_data)
-        ):
+        is_known = fit.effect_record is not None or fit.design.has_data
+        if self.is_look or not fit.selected or not is_known:
             return None
         return effect_table(fit, _MOST_EFFECTS)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from treeselect.figures.charts import UnitLines, line_figure
 from treeselect.figures.marks import Tile, Tiles
-from treeselect.printing import cells, decimal_text, enumeration, interval_text
+from treeselect.printing import cells, decimal_text, enumeration
 from treeselect.printing.numbers import span
 from treeselect.reports import parts
 from treeselect.reports.head import cards
@@ -48,29 +48,19 @@ def stability_section(stability: Stability, sentences: Sequence[str], one: str) 
     kept, varied = kept_units(stability), could_vary(stability)
     tidy = stability.in_pandas.tidy()
     shown = selected_first(tidy, parts.MOST_UNITS, parts.MOST_ROWS).to_dict("records")
-    rows = tuple(
-        (
-            str(row["term"]),
-            *(
-                (BY_REQUEST, "")
-                if row["term"] in kept
-                else (
-                    decimal_text(row["frequency"], 2),
-                    interval_text(row["ci_low"], row["ci_high"]) if varied else "",
-                )
-            ),
-        )
-        for row in shown
-    )
-    marks = tuple(
-        None if row["term"] in kept or not varied else parts.frequency_mark(row) for row in shown
-    )
+    rows, marks = [], []
+    for row in shown:
+        is_kept = row["term"] in kept
+        frequency = BY_REQUEST if is_kept else decimal_text(row["frequency"], 2)
+        mark = parts.frequency_mark(row) if varied and not is_kept else None
+        rows.append((str(row["term"]), frequency, mark.text if mark else ""))
+        marks.append(mark)
     inside = [bool(row["selected"]) for row in shown]
     table = parts.Table(
         (one.capitalize(), "Frequency", "95% interval"),
-        rows,
+        tuple(rows),
         len(tidy) - len(shown),
-        marks={1: marks},
+        marks={1: tuple(marks)},
         outside=() if all(inside) else tuple(not own for own in inside),
     )
     return parts.Section(
