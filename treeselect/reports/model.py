@@ -307,25 +307,14 @@ def risk_figure(found: RiskGroups) -> tuple[Plane, pd.DataFrame]:
     counts = [at_ticks.loc[at_ticks["group"] == name, "at_risk"].to_list() for name in found.names]
     # Of more censoring times, ticks can't be distinguished.
     shows = all((curve.censored > 0).sum() <= 80 for curve in found.curves)
-    groups = [
-        Series(
-            x=curve.time.tolist(),
-            y=curve.survival.tolist(),
-            low=curve.lower.tolist(),
-            high=curve.upper.tolist(),
-            name=name,
-            ticks=tuple(
-                zip(
-                    curve.time[curve.censored > 0].tolist(),
-                    curve.survival[curve.censored > 0].tolist(),
-                    strict=True,
-                )
-            )
-            if shows
-            else (),
+    groups = []
+    for name, curve in zip(found.names, found.curves, strict=True):
+        x, y, at = curve.time, curve.survival, (curve.censored > 0) & shows
+        low, high = curve.lower.tolist(), curve.upper.tolist()
+        drawn = tuple(zip(x[at].tolist(), y[at].tolist(), strict=True))
+        groups.append(
+            Series(x=x.tolist(), y=y.tolist(), low=low, high=high, name=name, ticks=drawn)
         )
-        for name, curve in zip(found.names, found.curves, strict=True)
-    ]
     predicted = list(map(float, found.predicted))
     figure = survival_figure(
         groups, predicted, counts, ticks, time=found.time, horizon=found.horizon
