@@ -554,7 +554,6 @@ def _numbered(n: int) -> list[str]:
 
 
 def _frame(X: Any) -> pd.DataFrame:
-    """X as a new frame of pandas."""
     if not nw.dependencies.is_into_dataframe(X):
         raise DataError(
             "`X` must be a pandas, polars or pyarrow table in memory: a formula names its"

@@ -66,7 +66,6 @@ PART = re.compile(r"\.treeselect-[0-9a-f]{32}\.part")
 
 
 def _opened(path: Path) -> contextlib.AbstractContextManager[IO[bytes]]:
-    """The file to write to."""
     number = _open_file(path)
     if number is not None:
         return _straight(number)

@@ -129,7 +129,6 @@ class CommandParser(Parser):
 
 
 def make_parser() -> Parser:
-    """The parser of all commands."""
     parser = Parser(
         prog="treeselect",
         usage="treeselect [-h] [--version] COMMAND ...",

@@ -77,7 +77,6 @@ def json_text(tables: Mapping[str, Any]) -> str:
 
 
 def write_text(path: str, text: str, option: str) -> str:
-    """Write the file of an option."""
     return str(write_file(Path(path), text, what=WRITTEN[option]))
 
 

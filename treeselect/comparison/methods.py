@@ -240,11 +240,9 @@ class AllTerms(Method):
 
     @property
     def name(self) -> str:
-        """Name in tables of progress and in errors."""
         return "reference models"
 
     def path(self, task: Task) -> Sequence[Step]:
-        """All units."""
         n = len(task.problem.groups.names)
         return [Step(0.0, np.ones(n, dtype=bool), np.full(n, 1 / n), np.nan)]
 

@@ -47,7 +47,6 @@ class Margin(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Number of dimensions."""
         return min(len(self.scores), 1) if len(self.scores) else max(len(self.values) - 1, 0)
 
     def holds(self, n_levels: int | None) -> bool:

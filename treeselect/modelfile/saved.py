@@ -51,7 +51,6 @@ def alike(kind: type[AnyRecord], source: object, **others: Any) -> AnyRecord:
 
 
 def names_of(kind: Any) -> tuple[str, ...]:
-    """Fields of a record."""
     if issubclass(kind, Struct):
         return kind.__struct_fields__
     return tuple(field.name for field in dataclasses.fields(kind))
@@ -263,7 +262,6 @@ class SavedFit(Struct, frozen=True):
 
 
 def saved_fit(fit: Fit, *, include_data: bool) -> SavedFit:
-    """The record of a fit."""
     forest, folds = fit.subforest, fit.choice.folds
     trees = join_trees(forest.trees) if forest is not None and forest.trees else None
     number = folds.folds if isinstance(folds.folds, int) else None

@@ -78,7 +78,6 @@ def answer(material: parts.FitMaterial) -> tuple[str, ...]:
 
 
 def cards(material: parts.FitMaterial) -> tuple[parts.Card, ...]:
-    """The score, the stability, the rows."""
     fit = material.fit
     score = _nested(material) or _held_out(fit) or _tuning(fit)
     n, counted = fit.design.rows.used, (_events(fit), *summary.excluded_rows(fit), _missing(fit))

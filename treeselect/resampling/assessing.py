@@ -204,7 +204,6 @@ class _Given(NamedTuple):
     probes: Probes | None
 
     def drawn(self, number: int) -> RowWeights:
-        """Weights of one resample."""
         problem, _, weights, _ = self.asked
         return resample_weights(problem, weights, self.scheme, number, self.seed)
 
