@@ -106,7 +106,7 @@ def error_bound(stability: Resampled, threshold: float, assumption: Assumption) 
     return ErrorBound(
         bound=worst_case_bound(q, p, found) if worst else concave_bound(q, p, found, n // 2),
         threshold=found,
-        units=tuple(stability.units[u] for u in stability.by_frequency() if passed[u]),
+        units=tuple(stability.units[u] for u in stability._by_frequency() if passed[u]),
         q=q,
         p=p,
         assumption=assumption,

@@ -228,7 +228,7 @@ class Resampled(Stoppable):
         """
         most = np.inf if n is None else check_count("n", n, least=1, most=MOST_RESAMPLES)
         sets, counts = distinct_sets(self.selected)
-        names, order = np.array(self.units, dtype=object), self.by_frequency()
+        names, order = np.array(self.units, dtype=object), self._by_frequency()
         own = (sets == self.fitted).all(axis=1)
         shown = own | (np.arange(len(sets)) < most)
         share = counts / self.n_resamples
@@ -288,7 +288,7 @@ class Resampled(Stoppable):
         ['term', 'other', 'together', 'expected', 'ratio', 'sign', 'p_value']
         """
         level = check_share("level", level)
-        order = self.by_frequency()
+        order = self._by_frequency()
         found = pairs_of(self.selected[:, order], level)
         names = np.array(self.units, dtype=object)[order]
         frame = pd.DataFrame(
@@ -305,7 +305,7 @@ class Resampled(Stoppable):
         frame = frame.sort_values("p_value", kind="stable", ignore_index=True)
         return self._frame(frame)
 
-    def by_frequency(self) -> Any:
+    def _by_frequency(self) -> Any:
         """Numbers of the units, the most frequent first, then by name."""
         count = self.selected.sum(axis=0)
         return np.array(sorted(range(len(self.units)), key=lambda g: (-count[g], self.units[g])))

@@ -372,7 +372,7 @@ def _named(stability: Stability, which: np.ndarray) -> str:
     """Units with their frequencies, the most frequent first, without the never selected."""
     frequency = stability.frequency
     which = which & ((frequency > 0) | stability.fitted)
-    known = [u for u in stability.by_frequency() if which[u]]
+    known = [u for u in stability._by_frequency() if which[u]]
     names = [f"{stability.units[u]} ({printing.percent_text(frequency[u])})" for u in known]
     return printing.enumeration(names, 6) if names else "none"
 
