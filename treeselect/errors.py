@@ -129,9 +129,7 @@ def column_code(name: str) -> str:
 
 def listing(names: Iterable[object], most: int = 12) -> str:
     """Names in backticks, separated by commas: the first `most`, and the number of others."""
-    names = list(names)
-    first = ", ".join(quoted(str(name)) for name in names[:most])
-    return first + (f" and {len(names) - most} more" if len(names) > most else "")
+    return first_few((quoted(str(name)) for name in names), most)
 
 
 def first_few(texts: Iterable[str], most: int, sign: str = ", ") -> str:
@@ -190,7 +188,7 @@ def did_you_mean(close: list[str]) -> str:
 
 
 def near_or(name: object, known: Iterable[str], otherwise: str) -> str:
-    """The same of known names that resemble one; another way out if none does."""
+    """Whether one of the known names was meant; another way out if none resembles it."""
     close = near(name, known) if isinstance(name, str) else []
     return did_you_mean(close) if close else otherwise
 

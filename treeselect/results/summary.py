@@ -209,7 +209,8 @@ def _notes(result: Fit) -> tuple[str, ...]:
         notes.append(f"{n_selected - MOST_ROWS:,} more selected terms are listed by `.tidy()`.")
     if len(result.groups) < n_selected:
         notes.append(
-            "Importance, entry, frequency and cost are those of the whole group, at its first term."
+            "Importance, entry, frequency and cost, where shown, are those of the whole group, at"
+            " its first term."
         )
     notes += _purpose_notes(result)
     notes += filter(None, [result.design.response.family.score_words])
