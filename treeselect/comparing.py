@@ -372,7 +372,7 @@ def _model_note(data: ModelData, own: Sequence[Contestant]) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Comparison(Summarised, Contest):
     """Methods compared on the same folds.
 

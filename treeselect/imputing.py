@@ -56,7 +56,7 @@ def select_imputed(
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ImputedSelection(Summarised, Imputed):
     """Selection over multiply imputed data: the terms that enough imputations selected.
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from treeselect.results.linear_model import GlmFit
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class SelectionResult(Summarised):
     """Selected terms, the selection path, and the final model refitted to the selected terms.
 

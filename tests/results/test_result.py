@@ -1,5 +1,7 @@
 """Tables, prediction and the selection as a formula."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -108,6 +110,17 @@ def test_resample_returns_a_new_result(fitted):
     assert other is not fitted
     assert other.stability.n_resamples == 4
     assert fitted.stability.n_resamples == 10
+
+
+@WITH_GAPS
+def test_results_are_compared_by_identity(fitted):
+    """Numbers of arrays have no truth value, so that `==`, `in` and `hash()` would fail."""
+    views = (fitted.model, fitted.search, fitted.data, fitted.stability)
+    glm = fitted.refit("glm")
+    for found in (fitted, *views, glm, glm.regression_table(), fitted.performance(2)):
+        other = dataclasses.replace(found)
+        assert [other, found].index(found) == 1
+        assert len({found, other}) == 2
 
 
 def test_model_matrix_is_formulaics_own(fitted, mixed):

@@ -18,7 +18,7 @@ from treeselect.engine.rounding import at_least, falling, levels
 from treeselect.models.model import WeightedForest
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Task:
     """A task: find the path of a problem, or fit the final model at one of its steps.
 
@@ -83,7 +83,7 @@ class Task:
 # --- steps ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Step:
     """One step of a path.
 

@@ -34,7 +34,7 @@ from treeselect.running.pieces import Course
 _DIFFERENCE = ("difference", "ci_low", "ci_high", "p_value")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FitComparison(printing.Summarised, Scored):
     """Fits compared on held-out rows of the same folds.
 

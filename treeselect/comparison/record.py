@@ -85,7 +85,7 @@ class Run:
         return found
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Contest(Scored, Stoppable):
     """Methods compared on the same folds, and the tables that follow.
 

@@ -40,7 +40,7 @@ def shipped(name: str) -> pd.DataFrame:
     return pd.read_parquet(Path(__file__).parents[1] / "data" / f"{name}.parquet")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Simulated:
     """A simulated data set and its known answer.
 

@@ -216,7 +216,7 @@ _LEAST_EXPECTED = 1e-6
 """Lower bound of the mean number of expected events per row."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Problem:
     """Encoded data, units and response: the input of a method."""
 

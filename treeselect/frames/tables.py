@@ -259,7 +259,7 @@ def library_of(data: Any) -> str:
     return nw.from_native(data).implementation.value
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class PrintedTable(OfContent):
     """A table in pandas, which ``tidy()`` gives in a library, with its printed form."""
 

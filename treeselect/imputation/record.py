@@ -37,7 +37,7 @@ from treeselect.results.summary import method_words, names_note, rows_note
 from treeselect.results.verdict import BY_REQUEST, FIXED, size_note
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Imputed:
     """Selections on imputed frames, and the selection that combines them.
 

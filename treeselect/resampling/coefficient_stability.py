@@ -147,7 +147,7 @@ def coefficient_spread(
 # --- table and summary ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CoefficientStability(printing.Summarised, InLibrary):
     """Coefficients of the linear models of the terms that the resamples selected.
 

@@ -47,7 +47,7 @@ from treeselect.resampling.records import Scored
 from treeselect.running.parallel import Workers, run_all
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ConditionalImportance(printing.Summarised, Scored):
     """Tests of whether the response depends on each of some units given others, and the loss of
     score on held-out rows without the unit.

@@ -40,7 +40,7 @@ _DEEPEST = -0.1
 """Net benefit below which a figure does not reach."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DecisionCurve(Summarised, OfFolds):
     """Net benefit of treating the rows whose predicted risk reaches a threshold.
 

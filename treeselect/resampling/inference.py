@@ -41,7 +41,7 @@ from treeselect.running.parallel import Workers
 from treeselect.running.pieces import Course, Kind, run_pieces
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Inference(Summarised, Stoppable, InPapers):
     """P-values of terms that were selected on other rows (sample splitting).
 

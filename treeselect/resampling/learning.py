@@ -33,7 +33,7 @@ from treeselect.resampling.records import InLibrary, Scored
 from treeselect.running.parallel import Workers, run_all
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LearningCurve(Scored):
     """Scores on the same held-out rows, and selected sets, by the number of training rows.
 
@@ -265,7 +265,7 @@ REACH = 4
 """Times the largest training set up to which the curve is extrapolated."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RowsNeeded(Summarised, InLibrary):
     """Number of rows at which a selection would reach a stability index.
 

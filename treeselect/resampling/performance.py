@@ -76,7 +76,7 @@ def terms_text(terms: tuple[str, ...]) -> str:
     return ", ".join(shown) + (f" and {more} more" if more else "")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Performance(printing.Summarised, Scored, Stoppable):
     """Scores of the whole selection on held-out rows, by nested cross-validation.
 

@@ -13,7 +13,7 @@ from treeselect.frames.tables import in_library
 from treeselect.running.pieces import stopped_note
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class InLibrary:
     """A record whose tables are frames of a library.
 
@@ -34,7 +34,7 @@ class InLibrary:
         return in_library(table, self.library)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class OfFolds(InLibrary):
     """A record of what was found on held-out rows.
 
@@ -55,7 +55,7 @@ class OfFolds(InLibrary):
     is_chosen: bool = True
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Scored(OfFolds):
     """A record of scores of held-out rows.
 
@@ -70,7 +70,7 @@ class Scored(OfFolds):
     score_words: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Stoppable(InLibrary):
     """A record of a call that can be stopped.
 

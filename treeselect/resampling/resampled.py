@@ -67,7 +67,7 @@ class StabilityPath:
         return sorted(some, key=lambda g: (not first[g], -mean[g], units[g]))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Resampled(Stoppable):
     """Selections on resamples of the rows.
 

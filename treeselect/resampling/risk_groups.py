@@ -29,7 +29,7 @@ from treeselect.resampling.records import OfFolds
 from treeselect.running.parallel import run_all, workers_for
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RiskGroups(Summarised, OfFolds):
     """Groups of held-out rows by predicted risk, with their survival curves.
 

@@ -20,7 +20,7 @@ from treeselect.resampling.resampled import Resampled
 from treeselect.shown import shown
 
 
-@dataclass(frozen=True, repr=False)  # no slots: places are cached
+@dataclass(frozen=True, repr=False, eq=False)  # no slots: places are cached
 class Stability(printing.Summarised, Resampled):
     """Stability of a selection: selection frequencies, agreement and error control.
 

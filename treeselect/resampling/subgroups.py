@@ -41,7 +41,7 @@ FEWEST = 100
 """Cases below which a group is small."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Subgroups(printing.Summarised, Scored):
     """Performance and calibration of the held-out predictions by subgroup.
 

@@ -44,7 +44,7 @@ _DRAWN_ROWS, _DRAWN_CURVES = 150, 40
 """Rows, and calibration curves, in a figure."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Validation(Summarised, OfFolds, Stoppable):
     """The whole procedure, repeated on bootstrap samples of the rows.
 

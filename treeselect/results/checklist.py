@@ -35,7 +35,7 @@ Item = tuple[str, str, str]
 """Number, topic, and what is reported; what must be added begins with :data:`TO_ADD`."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Checklist(PrintedTable):
     """The items of TRIPOD+AI [1]_ for a fit.
 

@@ -55,7 +55,7 @@ _INFLATED = 2.0
 _FOLDS, _GROUPS, _MOST_DOTS, _MOST_NAMED = 10, 10, 2_000, 5
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Diagnostics(Summarised):
     """Whether a linear model fits.
 

@@ -41,7 +41,7 @@ _STATISTICS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class GlmFit(Summarised, Predicting, InPapers):
     """A linear model of the selected terms.
 

@@ -40,7 +40,7 @@ MOST_LEVELS = 100
 """Levels of a factor that have a point each."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Sample:
     """Rows to average over, binned as the model wants them, with a group for each term."""
 

@@ -40,7 +40,7 @@ from treeselect.results.versions import software_versions
 from treeselect.running.parallel import workers_for
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class ModelView:
     """The final model of a selection: trees, importance, shapes and effects of its terms.
 
@@ -563,7 +563,7 @@ class ModelView:
         return with_step(self._fit, found, ModelView.risk_groups, told, "model")
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class SearchView:
     """How a selection came about: its path, scores by size, exchanges and alternatives.
 
@@ -872,7 +872,7 @@ class SearchView:
         return checklist(self._fit, partial(self.citation, performance), performance)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class DataView:
     """The data of a selection: the encoded terms, their description and associations.
 

@@ -48,7 +48,7 @@ _NUMBERS = ("n", "events", "estimate", "ci_low", "ci_high", "p_value")
 """Columns of the table."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class RegressionTable(PrintedTable):
     """Models of a response side by side, as a paper prints them.
 

@@ -15,7 +15,7 @@ from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.likelihood import ends_of
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Predicted:
     """Predictions, shape (n_rows,) or (n_rows, n_classes); NaN where the row is not known."""
 

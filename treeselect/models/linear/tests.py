@@ -267,7 +267,7 @@ NONLINEAR = " (nonlinear)"
 """Behind a term: the test of its spline against a straight line."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class TermTests(PrintedTable):
     """Tests of the terms of a linear model.
 
