@@ -296,8 +296,10 @@ class _Master:
         worth = np.maximum(found.correlation, 0.0) ** 2 / (2 * self._values.ridge) / self._range
         by_kind = np.bincount(self._kind, weights=worth, minlength=len(self._kinds))
         allowed = ~self._kinds[:, ~groups].any(axis=1)
+        low = (found.value - self._low) / self._range + float(by_kind @ allowed)
+        by_kind[~allowed] = np.minimum(by_kind[~allowed], low)  # v >= 0: as strict, and smaller
         self._rows.append(np.concatenate([np.zeros(self._n_groups), by_kind, [1.0]])[None])
-        self._lows.append((found.value - self._low) / self._range + float(by_kind @ allowed))
+        self._lows.append(low)
 
     def propose(self, seconds: float) -> tuple[BoolArray | None, float]:
         """The best set under the cuts, None if time ran out, and a lower bound."""
