@@ -202,6 +202,14 @@ def test_layouts_of_arrow_that_pandas_does_not_know_are_read_or_refused(library)
         read_column(frame["bytes"], "bytes")
 
 
+def test_categories_must_differ_in_their_text():
+    """Tables, rules of trees and files know them by it: a tree of these could not be read."""
+    column = pd.Series(pd.Categorical([1, "1", "b"], categories=[1, "1", "b"]))
+    with pytest.raises(DataError, match=r"`grade` must differ in their text.\n  Found: 1 and '1'"):
+        read_column(column, "grade")
+    assert read_column(column.map(str), "grade").levels == ("1", "b")
+
+
 # CSV files that are not plain UTF-8 with commas: read as they are meant, or refused by name
 
 

@@ -122,11 +122,10 @@ def count_parameters(terms: Sequence[TermSpec]) -> int:
         numbers = frozenset(own.factor.name for own in factors if own.levels is None)
         sizes = {own.factor.name: len(own.levels) for own in factors if own.levels is not None}
         if spec.combinations is not None:
-            found = zip(*spec.combinations, strict=True)
-            sizes = dict(zip(sizes, map(len, map(set, found)), strict=True))
+            sizes = {name: len({c[i] for c in spec.combinations}) for i, name in enumerate(sizes)}
         n_cells = math.prod(sizes.values()) if spec.n_occurring is None else spec.n_occurring
         parts = {
-            (numbers, frozenset(own)): math.prod(sizes[name] - 1 for name in own)
+            (numbers, frozenset(own)): math.prod(max(sizes[name] - 1, 0) for name in own)
             for size in range(len(sizes) + 1)
             for own in itertools.combinations(sizes, size)
         }

@@ -64,7 +64,7 @@ def read_column(series: pd.Series[Any], name: str) -> Numbers | Labels:
     if isinstance(dtype, pd.CategoricalDtype):
         return Labels(
             series.cat.codes.to_numpy(),
-            _whole(series.cat.categories.tolist(), name),
+            _told_apart(_whole(series.cat.categories.tolist(), name), name),
             declared=True,
             ordered=bool(dtype.ordered),
         )
@@ -181,6 +181,22 @@ def _whole(levels: Iterable[Any], name: str) -> tuple[Any, ...]:
                 " surrogate): it was probably read in the wrong encoding.\n"
                 '  Repair it, for example with `.str.encode("utf-8", "replace").str.decode()`.'
             )
+    return levels
+
+
+def _told_apart(levels: tuple[Any, ...], name: str) -> tuple[Any, ...]:
+    """Levels of which no two are written alike: tables, trees and files know them by their text."""
+    by_text: dict[str, Any] = {}
+    for level in levels:
+        if str(level) in by_text:
+            both = f"{described(by_text[str(level)])} and {described(level)}"
+            raise DataError(
+                f"Categories of column {quoted(name)} must differ in their text.\n"
+                f"  Found: {both}.\n"
+                "  Rename one with `.cat.rename_categories()`; or use"
+                f" `{column_code(name)}.map(str, na_action='ignore')`, which makes them one."
+            )
+        by_text[str(level)] = level
     return levels
 
 
