@@ -110,6 +110,22 @@ def test_nothing_enters_at_the_dearest_penalty_and_one_group_just_below(kind):
     assert (solver.norms(solver.solve(0.999 * top, first)) > 0).sum() == 1
 
 
+def test_rounding_is_no_pull():
+    """Of columns and classes that are independent a path of penalties from 1e-17 down was followed,
+    for half a minute."""
+    y = np.tile([0.0, 1.0, 2.0, 0.0, 1.0, 0.0], 4)
+    noise = np.random.default_rng(0).normal(size=(24, 2))
+    x = np.linalg.qr(np.column_stack([np.ones(24), y == 0, y == 1, noise]))[0][:, 3:]
+    for unit in (1.0, 1e-12):
+        for signal in (0.0, 1e-6):
+            own = np.asfortranarray(unit * (x + signal * (y == 0)[:, np.newaxis]))
+            solver = GroupLasso(own, np.array([0, 2]), np.ones(1), y, np.full(24, 1 / 24),
+                                MultinomialLoss(3))  # fmt: skip
+            first = solver.first()
+            assert np.abs(own.T @ solver.rows.negative_gradient(first.eta)).max() > 0
+            assert (solver.dearest(first) > 0) == (signal > 0)
+
+
 @KINDS
 def test_without_a_penalty_it_is_maximum_likelihood(kind):
     solver = problem(kind, [2, 3, 1, 2], seed=2, price=np.zeros(4))

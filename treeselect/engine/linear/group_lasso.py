@@ -67,11 +67,17 @@ class GroupLasso:
         return self._on_groups(fit, self._free(), 0.0)
 
     def dearest(self, first: LinearFit) -> float:
-        """The least penalty at which no group with a cost enters."""
-        priced = (self.price > 0) & (np.diff(self.start) > 0)
-        if not priced.any():
+        """The least penalty at which no group with a cost enters; 0 if they pull by rounding."""
+        priced = np.flatnonzero((self.price > 0) & (np.diff(self.start) > 0))
+        if not len(priced):
             return 0.0
-        return float((self._pull(first)[priced] / self.price[priced]).max())
+        lam = self._pull(first)[priced] / self.price[priced]
+        top = priced[int(np.argmax(lam))]
+        down = self.rows.negative_gradient(first.eta).reshape(len(self.y), -1)
+        z = self.columns.some(np.arange(self.start[top], self.start[top + 1]), 0.0)
+        square = sum(self.share[rows] @ z(rows)[:, 1:] ** 2 for rows in blocks_of(len(down)))
+        most = np.sqrt(np.sum(square) * np.sum(self.share @ down**2))
+        return float(lam.max()) if lam.max() * self.price[top] > _TOLERANCE * most else 0.0
 
     def solve(self, lam: float, near: LinearFit) -> LinearFit:
         """The fit at a penalty, from one that is near."""
