@@ -286,3 +286,19 @@ def test_a_fit_reads_codes_as_missing_then_and_in_new_data(survey, tmp_path):
     file = tmp_path / "new.csv"
     coded.to_csv(file, index=False)
     np.testing.assert_array_equal(fit.predict(file), expected)
+    few = coded[coded["age"] != "?"]  # without a code, the text is numbers all the same
+    np.testing.assert_array_equal(fit.predict(few), plain.predict(known.loc[few.index]))
+
+
+@pytest.mark.filterwarnings("ignore:Some subgroups")
+def test_codes_are_missing_to_linear_models_strata_and_columns_that_no_term_uses(survey):
+    _, coded = survey
+    coded = coded.assign(noise=coded["noise"].mask(coded.index < 4, -9.0), time=coded.index + 1.0)
+    coded["site"] = np.where(coded.index % 5 == 0, "?", "abc")
+    usual = {"na": {"died": 9, "site": "?", "noise": -9}, "method": "mrmr", "k": 1, "seed": 1}
+    fit, new = treeselect.select("died ~ noise", coded, **usual), coded.head(12)
+    assert np.isnan(fit.refit("glm").predict(new)).tolist() == (new["noise"] == -9).tolist()
+    assert fit.performance().by("site").tidy()["group"].tolist() == ["abc", "missing"]
+    fit = treeselect.select("Surv(time, died) ~ noise + strata(site)", coded, **usual)
+    hazard = fit.predict(new, type="cumulative_hazard", times=[20.0])
+    assert hazard.isna().iloc[:, 0].tolist() == (new["site"] == "?").tolist()

@@ -93,7 +93,8 @@ class DesignSpec:
 
     def read(self, frame: pd.DataFrame, name: str) -> Numbers | Labels:
         """A column of new data, of the kind that it was in the data of the fit."""
-        return read_learned(frame, name, self.schema[name])
+        own = self.na.applied(frame[[name]], self.schema) if self.na else frame
+        return read_learned(own, name, self.schema[name])
 
     def encode(self, new: Any, terms: Sequence[str] | None = None) -> tuple[NDArray[Any], ...]:
         """Encode these terms, by default all, of new data, which hold their variables. One array of
@@ -109,7 +110,6 @@ class DesignSpec:
             said = f"Missing: {listing(absent)}.\n  Found: {listing(frame.columns)}."
             errors.append(NewDataError(f"`data` must have the columns of the model.\n  {said}"))
             variables = [name for name in variables if name in frame]
-        frame = self.na.applied(frame[variables]) if self.na else frame
         columns: dict[str, Numbers | Labels] = {}
         for name in variables:
             try:

@@ -182,7 +182,8 @@ class ModelData:
                     "`data` must have the column of the offset.\n"
                     f"  Missing: {quoted(self.offset_name)}."
                 )
-            return read_offset(self.offset_name, self.spec.na.applied(frame[[self.offset_name]]))
+            own = self.spec.na.applied(frame[[self.offset_name]], {self.offset_name: "number"})
+            return read_offset(self.offset_name, own)
         if self.offset_name != (given is not None):
             raise OptionError(
                 "`offset` must be given: the model was fitted with an offset array."

@@ -162,14 +162,15 @@ class MissingCodes:
     def __bool__(self) -> bool:
         return bool(self.everywhere or self.by_column)
 
-    def applied(self, frame: pd.DataFrame) -> pd.DataFrame:
+    def applied(self, frame: pd.DataFrame, kinds: Mapping[str, str] | None = None) -> pd.DataFrame:
         """The frame with missing values in the place of codes. Codes that are text are compared
         with text, numbers with numbers; blanks around text do not count. A column of text that
-        holds nothing but numbers without its codes becomes numeric."""
+        holds nothing but numbers without its codes becomes numeric, unless it is known to be of
+        another of the `kinds`; one of numbers does even if these rows hold no code."""
         done = {}
         for name in frame.columns:
             codes = (*self.everywhere, *self.by_column.get(name, ()))
-            if codes and (new := _without(frame[name], codes)) is not None:
+            if codes and (new := _without(frame[name], codes, (kinds or {}).get(name))) is not None:
                 done[name] = new
         return frame.assign(**done) if done else frame
 
@@ -215,8 +216,10 @@ def _codes(given: object) -> tuple[Code, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _without(column: pd.Series[Any], codes: tuple[Code, ...]) -> pd.Series[Any] | None:
-    """The column without codes; None if it has none of them."""
+def _without(
+    column: pd.Series[Any], codes: tuple[Code, ...], kind: str | None
+) -> pd.Series[Any] | None:
+    """The column without codes; None if it stays as it is."""
     texts = [code for code in codes if isinstance(code, str)]
     values = [code for code in codes if not isinstance(code, str)]
     dtype = column.dtype
@@ -234,7 +237,8 @@ def _without(column: pd.Series[Any], codes: tuple[Code, ...]) -> pd.Series[Any] 
         return None
     each = (_is_code(v, texts, values) for v in column.to_numpy(dtype=object))
     done = _masked(column, np.fromiter(each, dtype=bool, count=len(column)))
-    if done is None or not bool(done.notna().any()):
+    done = column if done is None and kind == "number" else done
+    if done is None or kind == "text" or not bool(done.notna().any()):
         return done
     try:
         number = pd.to_numeric(done.astype(object))

@@ -21,6 +21,7 @@ from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.rounding import falling
 from treeselect.engine.survival.curves import Baseline
 from treeselect.errors import OptionError, StabilityError
+from treeselect.frames.opening import NO_CODES, MissingCodes
 from treeselect.frames.reading import read_data
 from treeselect.frames.values import Numbers, read_column
 from treeselect.models.model import TreeModel, WeightedForest
@@ -92,6 +93,7 @@ class Source:
     data: Any  # frame or path, or the columns behind the terms; None in a copy
     n_rows: int
     behind: AllRows | None = None  # the columns behind the terms, as they were fitted
+    na: MissingCodes = NO_CODES
 
     __repr__ = brief
 
@@ -99,7 +101,7 @@ class Source:
         """The data; an OptionError if they are not those of the fit any more."""
         if isinstance(self.data, AllRows):
             return self.data
-        frame = read_data(self.data)
+        frame = self.na.applied(read_data(self.data))
         is_same = len(frame) == self.n_rows
         if is_same and self.behind is not None:
             for name in set(self.behind.columns[:3]) & set(frame.columns):
@@ -214,7 +216,7 @@ class Fit:
         """The data as given, if they are known; otherwise the columns behind the terms."""
         given = self.asked.data if self.source is None and self.asked is not None else self.source
         rows = self.design.all_rows()
-        return Source(rows if given is None else given, len(rows), rows)
+        return Source(rows if given is None else given, len(rows), rows, self.design.spec.na)
 
     # --- the answer ---
 

@@ -188,7 +188,7 @@ def with_groups(
 
 
 def _all_rows(here: ModelData, data: Any) -> Any:
-    return here.all_rows() if data is None else read_data(data)
+    return here.all_rows() if data is None else here.spec.na.applied(read_data(data))
 
 
 def _name_of(groups: object) -> str | bool:

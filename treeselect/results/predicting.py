@@ -375,7 +375,8 @@ def over_time(
     baseline, known = fit.baseline, fit.design.response.follow_up
     assert baseline is not None
     assert known is not None
-    place = strata_of(known, fit.design.spec.formula, frame)[:, np.newaxis]
+    spec = fit.design.spec
+    place = strata_of(known, spec.formula, spec.na.applied(frame))[:, np.newaxis]
     stratum, eta = np.maximum(place, 0), fit.design.response.family.link(risk)[:, np.newaxis]
     return baseline, stratum, eta, (place >= 0) & (times <= baseline.until[stratum])
 
