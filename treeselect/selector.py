@@ -42,6 +42,7 @@ from treeselect.errors import DataError, NewDataError, OptionError, listing, quo
 from treeselect.formulas.checks import unquote
 from treeselect.frames.files import labels_in
 from treeselect.frames.reading import read_data
+from treeselect.frames.values import with_columns
 from treeselect.resampling.folds import Splitter
 from treeselect.result import SelectionResult
 from treeselect.results.tables import tidy_table
@@ -583,7 +584,7 @@ def _with_response(frame: pd.DataFrame, y: Any, formula: Any) -> pd.DataFrame:
     values = y.reset_index(drop=True) if isinstance(y, pd.Series) else column_or_1d(y, warn=True)
     (name,) = names
     if name not in frame:
-        return frame.assign(**{name: values})
+        return with_columns(frame, {name: values})
     # A permuted `y` beside the true response would be ignored in silence.
     pairs = zip(frame[name].tolist(), values, strict=True)
     if not all(pd.isna(a) == pd.isna(b) and (pd.isna(a) or a == b) for a, b in pairs):

@@ -302,3 +302,12 @@ def test_codes_are_missing_to_linear_models_strata_and_columns_that_no_term_uses
     fit = treeselect.select("Surv(time, died) ~ noise + strata(site)", coded, **usual)
     hazard = fit.predict(new, type="cumulative_hazard", times=[20.0])
     assert hazard.isna().iloc[:, 0].tolist() == (new["site"] == "?").tolist()
+
+
+def test_text_of_numbers_is_numbers_in_a_sample_of_the_rows_too(tmp_path):
+    y = np.random.default_rng(1).normal(size=300).round(3)
+    data = pd.DataFrame({"y": y, "self": [f"{v}" if v > -2 else "?" for v in y]})
+    data.to_parquet(tmp_path / "1.parquet")
+    for given in (data, tmp_path):
+        fit = treeselect.select("y ~ self", given, na="?", rows=60, method="mrmr", k=1, seed=1)
+        assert "numeric" in fit.summary().content.rows[0]

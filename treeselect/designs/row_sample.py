@@ -122,7 +122,7 @@ def draw(
     columns = list(dict.fromkeys([*parsed.outcome_variables, *behind]))
     weight = every.values[full.rows] if not every.are_constant else np.broadcast_to(1, n)
     plain = {term.name for term in parsed.terms if term.is_plain}
-    taken, edges = table.some(columns, chosen, full.rows, weight, plain)
+    taken, edges = table.some(columns, chosen, full.rows, weight, plain, codes)
     own = codes.applied(taken)
     counts = every.of(chosen)
     counts = counts.valued(times) if counts.are_copies else counts

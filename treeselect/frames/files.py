@@ -17,7 +17,7 @@ import pandas as pd
 
 from treeselect.arguments.checks import described, file_path
 from treeselect.errors import DataError, OptionError, listing, literal, needed, quoted
-from treeselect.frames.values import check_different
+from treeselect.frames.values import check_different, with_columns
 from treeselect.quiet import own_filters
 from treeselect.shown import is_broken
 
@@ -163,7 +163,7 @@ def read_statistical(path: Path, encoding: str | None = None) -> pd.DataFrame:
         column = frame[name]
         if name not in new and bool((blank := column == "").any()):
             new[str(name)] = column.mask(blank)
-    return frame.assign(**new) if new else frame
+    return with_columns(frame, new)
 
 
 def _read(path: Path, encoding: str | None, **options: Any) -> tuple[pd.DataFrame, Any]:

@@ -16,6 +16,7 @@ from treeselect.arguments.checks import described, file_path, not_found
 from treeselect.errors import DataError, OptionError, needed, quoted, said_by
 from treeselect.frames.files import EncodedFile, is_workbook, labels_in
 from treeselect.frames.reading import read_data, read_sheet
+from treeselect.frames.values import with_columns
 from treeselect.running.machine import memory_errors
 
 # --- the user's SQL, run by DuckDB in memory ---------------------------------------------------
@@ -172,7 +173,7 @@ class MissingCodes:
             codes = (*self.everywhere, *self.by_column.get(name, ()))
             if codes and (new := _without(frame[name], codes, (kinds or {}).get(name))) is not None:
                 done[name] = new
-        return frame.assign(**done) if done else frame
+        return with_columns(frame, done) if done else frame
 
     def check(self, columns: Iterable[str]) -> None:
         """Raise an OptionError if a column is not there."""

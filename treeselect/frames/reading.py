@@ -25,7 +25,7 @@ from treeselect.errors import (
     said_by,
 )
 from treeselect.frames import files
-from treeselect.frames.values import check_different, check_names, check_polars_names
+from treeselect.frames.values import check_different, check_names, check_polars_names, with_columns
 from treeselect.running.machine import memory_errors
 
 _ENDINGS = (".csv", ".csv.gz", ".parquet", ".feather", *files.STATISTICAL, *files.WORKBOOKS)
@@ -180,7 +180,7 @@ def _of_known_types(frame: pd.DataFrame) -> pd.DataFrame:
         elif isinstance(column.dtype, pd.ArrowDtype) and not _is_known(column.dtype):
             values = column.array.__arrow_array__().to_pylist()
             new[str(name)] = pd.Series(values, frame.index, dtype=object)
-    return frame.assign(**new) if new else frame
+    return with_columns(frame, new)
 
 
 def _is_known(dtype: pd.ArrowDtype) -> bool:

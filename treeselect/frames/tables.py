@@ -17,7 +17,8 @@ from treeselect.engine.columns import Sketch, bin_edges, merged, sketch_of, sket
 from treeselect.errors import DataError, OptionError, quoted
 from treeselect.frames import reading
 from treeselect.frames.files import labels_in, labels_of_schema
-from treeselect.frames.values import Numbers, read_column
+from treeselect.frames.opening import NO_CODES, MissingCodes
+from treeselect.frames.values import Numbers, read_column, with_columns
 from treeselect.printing import OfContent, SummaryContent
 from treeselect.running.machine import memory_errors
 
@@ -61,9 +62,11 @@ class InMemory:
         every: IntArray,
         weight: WeightArray,
         binned: Collection[str],
+        codes: MissingCodes = NO_CODES,
     ) -> Taken:
         """These rows, increasing. Edges, of columns `binned` that hold numbers, and levels are
-        learned from all rows in use, `every`, and their weights."""
+        learned from all rows in use, `every`, and their weights; text is of numbers if all its
+        levels are, without codes for missing values."""
         edges: dict[str, FloatArray] = {}
         done: dict[str, Any] = {}
         for name in columns:
@@ -76,7 +79,8 @@ class InMemory:
                     assert isinstance(column, Numbers)
                     edges[name] = bin_edges(column.values, weight=weight)
             elif _is_text(series):
-                done[name] = _with_levels(own, series.iloc[every].dropna().unique().tolist())
+                levels = series.iloc[every].dropna().unique().tolist()
+                done[name] = _with_levels(own, levels, codes)
         return pd.DataFrame(done, pd.RangeIndex(len(rows))), edges
 
     def batches(self, columns: Sequence[str]) -> Iterator[tuple[int, pd.DataFrame]]:
@@ -118,12 +122,9 @@ class Scanned:
             parts.append(table)
         frame = _joined(parts, self.scan.schema, names)
         texts = [name for name in names if _is_arrow_text(self.scan.schema.field(name).type)]
-        return frame.assign(
-            **{
-                name: frame[name].cat.reorder_categories(sorted(frame[name].cat.categories))
-                for name in texts
-            }
-        )
+        coded = {str(name): column.cat for name, column in frame[texts].items()}
+        ordered = {n: own.reorder_categories(sorted(own.categories)) for n, own in coded.items()}
+        return with_columns(frame, ordered)
 
     def some(
         self,
@@ -132,6 +133,7 @@ class Scanned:
         every: IntArray,
         weight: WeightArray,
         binned: Collection[str],
+        codes: MissingCodes = NO_CODES,
     ) -> Taken:
         schema = self.scan.schema
         kinds = {name: schema.field(name).type for name in columns}
@@ -162,12 +164,9 @@ class Scanned:
                 if len(levels[name]) > _MOST_LEVELS:
                     del levels[name]
         frame = _joined(parts, schema, columns)
-        done = {
-            name: _with_levels(frame[name], list(levels[name])) if name in levels else frame[name]
-            for name in columns
-        }
+        done = {name: _with_levels(frame[name], list(own), codes) for name, own in levels.items()}
         edges = {name: sketched_edges(sketch) for name, sketch in sketches.items()}
-        return pd.DataFrame(done, pd.RangeIndex(len(rows))), edges
+        return with_columns(frame, done), edges
 
     def batches(self, columns: Sequence[str]) -> Iterator[tuple[int, pd.DataFrame]]:
         for start, table in self.scan.batches(columns):
@@ -212,13 +211,17 @@ def _is_text(series: pd.Series[Any]) -> bool:
     return pd.api.types.is_string_dtype(series.dtype)
 
 
-def _with_levels(series: pd.Series[Any], levels: list[Any]) -> pd.Series[Any]:
-    """Text as a category of all levels, if the column lacks some and they are not too many."""
+def _with_levels(series: pd.Series[Any], levels: list[Any], codes: MissingCodes) -> pd.Series[Any]:
+    """Text as a category of all levels, if the column lacks some and they are not too many; or as
+    the numbers that these are without codes for missing values."""
     if len(levels) > _MOST_LEVELS or len(levels) <= series.nunique():
         return series
     if isinstance(series.dtype, pd.CategoricalDtype):
         more = sorted(set(levels) - set(series.cat.categories))
         return series.cat.add_categories(more) if more else series
+    name = str(series.name)
+    if codes.applied(pd.DataFrame({name: pd.Series(levels, dtype=object)}))[name].dtype != object:
+        return codes.applied(series.to_frame(), {name: "number"})[name]
     return series.astype(object).astype(pd.CategoricalDtype(sorted(levels)))
 
 

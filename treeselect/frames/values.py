@@ -89,6 +89,14 @@ def read_column(series: pd.Series[Any], name: str) -> Numbers | Labels:
     return _read_objects(series, name)
 
 
+def with_columns(frame: pd.DataFrame, new: Mapping[str, Any]) -> pd.DataFrame:
+    """The frame with these columns, one of which may be called "self", unlike in ``assign``."""
+    frame = frame.copy(deep=False)
+    for name, column in new.items():
+        frame[name] = column
+    return frame
+
+
 _MANY = 500
 """Columns that are worth being read together."""
 
