@@ -56,7 +56,7 @@ def test_another_encoding_and_labels_that_spreadsheets_would_run(run, folder):
     assert "`--encoding cp1252`" in done.stderr
     done = run(*call, "--encoding", "latin-1", "--save", "odd")
     assert done.returncode == 0
-    assert 'pandas.read_csv("latin.csv", encoding="latin-1")' in done.words
+    assert 'treeselect.read("latin.csv", encoding="latin-1")' in done.words
     written = {}
     for guard in ("", "--guard-formulas"):
         for kind in ("class", "response"):

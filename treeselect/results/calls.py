@@ -132,7 +132,7 @@ def with_step(
 
 def _source(data: object) -> str:
     if isinstance(data, EncodedFile):
-        return f"pandas.read_csv({data.path!r}, encoding={data.encoding!r})"
+        return f"treeselect.read({data.path!r}, encoding={data.encoding!r})"
     if isinstance(data, str | os.PathLike):
         return repr(str(data))
     return "frames" if isinstance(data, list) else "data"
