@@ -451,11 +451,14 @@ def test_all_rows_are_read_and_only_the_columns_that_are_needed(scanning_frame, 
 
 
 def test_files_may_differ_in_what_they_hold(tmp_path):
-    pd.DataFrame({"x": [1, 2], "y": ["a", None]}).to_parquet(tmp_path / "1.parquet")
+    first = pd.DataFrame({"x": [1, 2], "y": ["a", None]}, index=[7, 3])  # whose index is no column
+    first.to_parquet(tmp_path / "1.parquet")
+    assert list(read_data(pa.Table.from_pandas(first))) == ["x", "y"]
     pd.DataFrame({"x": [1.5], "z": [3.0]}).to_parquet(tmp_path / "2.parquet")
     (tmp_path / "year=2020").mkdir()
     pd.DataFrame({"x": [4]}).to_parquet(tmp_path / "year=2020" / "3.parquet")
     found = read_data(tmp_path)
+    assert list(found) == ["x", "y", "z", "year"]
     assert found["x"].tolist() == [1.0, 2.0, 1.5, 4.0]
     assert found["year"].tolist()[-1] == 2020
     assert found["z"].notna().tolist() == [False, False, True, False]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -131,9 +132,13 @@ def _unreadable_frame(found: str, error: BaseException) -> DataError:
     return DataError(f"Can't read `data`, a {found}.\n  {said_by(error)}")
 
 
+_INDEX = re.compile(r"__index_level_\d+__")
+"""Columns in which pandas keeps numbers of rows, of an index without a name."""
+
+
 def _from_arrow(table: Any) -> pd.DataFrame:
     check_different(table.column_names)
-    return table.to_pandas(
+    return table.select([n for n in table.column_names if not _INDEX.fullmatch(n)]).to_pandas(
         types_mapper=lambda kind: None if pa.types.is_dictionary(kind) else pd.ArrowDtype(kind),
         ignore_metadata=True,
     )
@@ -245,7 +250,8 @@ def scan_of(data: Any) -> Scan | None:
     with _reading(_words(data)):
         found = opened()
     check_different(found.columns)
-    return found
+    fields = [field for field in found.schema if not _INDEX.fullmatch(field.name)]
+    return replace(found, schema=pa.schema(fields, found.schema.metadata))
 
 
 def has_no_frames(data: Any) -> bool:
