@@ -97,6 +97,10 @@ def test_an_encoding_that_the_file_does_not_say(tmp_path):
     pyreadstat.write_xport(pd.DataFrame({"x": ["aQb"]}), str(path))
     path.write_bytes(path.read_bytes().replace(b"aQb", b"a\xe9b"))
     assert treeselect.read(path, encoding="latin-1")["x"].tolist() == ["aéb"]
+    old = {"version": 114, "variable_labels": {"x": "aéb"}}  # its reader assumes Windows-1252
+    pd.DataFrame({"x": ["aéb"]}).to_stata(tmp_path / "old.dta", **old)
+    found = treeselect.read(tmp_path / "old.dta", encoding="cp1251")
+    assert [*found["x"], found.attrs["labels"]["x"]] == ["aйb", "aйb"]
 
 
 @pytest.mark.parametrize("ending", ["sav", "zsav", "por", "dta", "sas7bdat", "xpt", "xlsx", "xls"])

@@ -282,7 +282,8 @@ def labels_in(data: Any) -> dict[str, str]:
         return _in_attrs(data.attrs)
     if isinstance(data, str | os.PathLike):
         try:
-            return _labels_in_file(file_path(data, name="data", error=DataError))
+            path = file_path(data, name="data", error=DataError)
+            return _labels_in_file(path, getattr(data, "encoding", None))
         except Exception:  # a damaged file can fail in any way, and is refused where it is read
             return {}
     is_arrow = type(data).__module__.startswith("pyarrow.")
@@ -314,9 +315,10 @@ def _plain_labels(labels: Mapping[Any, Any]) -> dict[str, str]:
     return {name: text for name, text in texts.items() if text}
 
 
-def _labels_in_file(path: Path) -> dict[str, str]:
+def _labels_in_file(path: Path, encoding: str | None) -> dict[str, str]:
     if is_statistical(path):
-        return _plain_labels(_read(path, None, metadataonly=True)[1].column_names_to_labels or {})
+        about = _read(path, encoding, metadataonly=True)[1]
+        return _plain_labels(about.column_names_to_labels or {})
     if path.name.lower().endswith(".parquet"):
         from pyarrow.parquet import read_schema
 
