@@ -247,12 +247,9 @@ class SelectionResult(Summarised):
         """
         kind = "class" if len(self._fit.design.response.classes) > 2 else "response"
 
-        def fitted(frame: Any) -> list[Any]:
-            values = values_of(self._fit, frame, Wanted(kind, offset))
-            assert isinstance(values, list)
-            return values
-
-        return with_column(data, "fitted", fitted)
+        return with_column(
+            data, "fitted", lambda frame: values_of(self._fit, frame, Wanted(kind, offset))
+        )
 
     def _content(self) -> SummaryContent:
         from treeselect.results.summary import summarise

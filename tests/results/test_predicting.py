@@ -154,6 +154,10 @@ def test_predictions_in_the_library_of_the_data_may_be_missing(trial):
     assert found.columns == ["fit", "se", "ci_low", "ci_high"]
     np.testing.assert_array_equal(found["fit"].to_numpy(), glm.predict(trial))
     assert set(glm.predict(trial, "class")) == {"yes", "no"}
+    some = polars.from_pandas(trial.head(2))
+    for model in (glm, fitted("ill ~ site + age", trial)):  # those of no rows are of the same type
+        for kind in ("response", "class"):
+            assert model.predict(some[:0], kind).dtype == model.predict(some, kind).dtype
     new = trial.head(4).assign(site=["Bath", None, "York", "Leeds"], age=[30, 40, np.nan, 50])
     found = glm.predict(new, se=True)
     assert found.isna().any(axis=1).to_list() == [False, True, True, False]

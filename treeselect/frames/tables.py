@@ -308,7 +308,7 @@ def _plain(column: pd.Series[Any]) -> list[Any]:
     return [None if v is pd.NA or (isinstance(v, float) and v != v) else v for v in values]
 
 
-def with_column(data: Any, name: str, compute: Callable[[Any], Sequence[Any]]) -> Any:
+def with_column(data: Any, name: str, compute: Callable[[Any], Any]) -> Any:
     """The user's data with one more column, of the same library. Its values are computed from data
     in memory: a file is read once, and a lazy frame collected once, as its rows may come in another
     order the next time."""
@@ -335,14 +335,14 @@ def _check_new(name: str, names: Iterable[str]) -> None:
         )
 
 
-def as_column(values: Sequence[Any], name: str, data: Any) -> Any:
+def as_column(values: Any, name: str, data: Any) -> Any:
     """A column of results, of the library of the user's data and with its index."""
     if _is_pandas(data):
         return as_frame({name: values}, data)[name]
     return nw.new_series(name, values, backend=_eager_backend(data)).to_native()
 
 
-def as_frame(columns: Mapping[str, Sequence[Any]], data: Any) -> Any:
+def as_frame(columns: Mapping[str, Any], data: Any) -> Any:
     """A frame of results, of the library of the user's data and with its index."""
     if _is_pandas(data):
         index = data.index if isinstance(data, pd.DataFrame) else None

@@ -83,8 +83,8 @@ class LinearPredictor:
         if se or interval:
             return as_frame(_with_errors(found, classes, interval, se=se), new)
         if found.fit.ndim == 2:
-            return as_frame({str(c): found.fit[:, k].tolist() for k, c in enumerate(classes)}, new)
-        return as_column(found.fit.tolist(), name, new)
+            return as_frame({str(c): found.fit[:, k] for k, c in enumerate(classes)}, new)
+        return as_column(found.fit, name, new)
 
     @memory_errors()
     def _matrix(self, frame: pd.DataFrame) -> FloatArray:
@@ -200,25 +200,24 @@ class Predicting:
         )
 
 
-def _classes(mean: FloatArray, classes: Sequence[Any]) -> list[Any]:
+def _classes(mean: FloatArray, classes: Sequence[Any]) -> Any:
     known = np.isfinite(mean if mean.ndim == 1 else mean[:, 0])
     own = np.where(known if mean.ndim == 1 else known[:, np.newaxis], mean, 0.0)
     chosen = largest_in_row(own) if own.ndim == 2 else at_least(own, 0.5).astype(np.int64)
-    return [classes[i] if there else None for i, there in zip(chosen, known, strict=True)]
+    found = [classes[i] if there else None for i, there in zip(chosen, known, strict=True)]
+    return found or np.array(classes)[:0]
 
 
 def _with_errors(
     found: Predicted, classes: Sequence[Any], interval: str | None, *, se: bool
-) -> dict[str, list[float]]:
+) -> dict[str, FloatArray]:
     of_mean = "" if interval == "prediction" else "ci_"
     parts = {"fit": found.fit, "se": found.se} if se else {"fit": found.fit}
     parts |= {f"{of_mean}low": found.low, f"{of_mean}high": found.high}
     if found.fit.ndim == 1:
-        return {name: values.tolist() for name, values in parts.items()}
+        return parts
     return {
-        f"{name}.{c}": values[:, k].tolist()
-        for k, c in enumerate(classes)
-        for name, values in parts.items()
+        f"{name}.{c}": values[:, k] for k, c in enumerate(classes) for name, values in parts.items()
     }
 
 

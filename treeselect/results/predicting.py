@@ -77,12 +77,7 @@ def _of_batches(fit: Fit, scan: Scan, asked: Wanted) -> Any:
     parts: list[Any] = []
     for start, table in scan.batches(columns):
         own = None if offset is None else offset[start : start + table.num_rows]
-        found = values_of(fit, frame_of_arrow(table), asked._replace(offset=own))
-        # Numbers take a quarter of the memory in an array.
-        if isinstance(found, dict):
-            parts.append({name: np.asarray(values) for name, values in found.items()})
-        else:
-            parts.append(found if asked.type == "class" else np.asarray(found))
+        parts.append(values_of(fit, frame_of_arrow(table), asked._replace(offset=own)))
     if not parts:
         return values_of(fit, frame_of_arrow(scan.schema.empty_table()), asked)
     if isinstance(parts[0], dict):
@@ -90,7 +85,7 @@ def _of_batches(fit: Fit, scan: Scan, asked: Wanted) -> Any:
     return list(chain(*parts)) if asked.type == "class" else np.concatenate(parts)
 
 
-def values_of(fit: Fit, new: Any, asked: Wanted) -> list[Any] | dict[str, list[float]]:
+def values_of(fit: Fit, new: Any, asked: Wanted) -> list[Any] | AnyArray | dict[str, FloatArray]:
     """The values of a column, or columns of them by name."""
     type, offset = asked.type, asked.offset
     at = read_type(fit, type, asked.times, (QUANTILE,))
@@ -112,16 +107,15 @@ def values_of(fit: Fit, new: Any, asked: Wanted) -> list[Any] | dict[str, list[f
         return hazards_at(fit, type, frame, mean, at)
     if type == "class":
         chosen = largest_in_row(mean) if mean.ndim == 2 else at_least(mean, 0.5).astype(int)
-        return [response.classes[i] for i in chosen]
+        return [response.classes[i] for i in chosen] or np.array(response.classes)[:0]
     return _table(fit, mean if type == "response" else response.family.link(mean))
 
 
-def _table(fit: Fit, values: FloatArray) -> list[Any] | dict[str, list[float]]:
+def _table(fit: Fit, values: FloatArray) -> FloatArray | dict[str, FloatArray]:
     if values.ndim == 2:
         names = map(str, fit.design.response.classes)
-        return {name: values[:, k].tolist() for k, name in enumerate(names)}
-    found: list[Any] = values.tolist()
-    return found
+        return {name: values[:, k] for k, name in enumerate(names)}
+    return values
 
 
 def _linear_predictor(fit: Fit, frame: pd.DataFrame, offset: Sequence[float] | None) -> FloatArray:
@@ -163,7 +157,7 @@ QUANTILE = "quantile"
 
 def quantile_columns(
     fit: Fit, columns: tuple[AnyArray, ...], offset: FloatArray | None, shares: FloatArray
-) -> dict[str, list[float]]:
+) -> dict[str, FloatArray]:
     """A column for each share; see :func:`engine.forest.leaf_values.leaf_quantiles`."""
     design, model = fit.design, fit.model
     problem, weights = design.problem.ready(design.row_weights, model.groups)
@@ -180,10 +174,10 @@ def quantile_columns(
     found = leaf_quantiles(model.trees, data, y, weights.values, new, shares)
     if offset is not None:
         found = found + offset[:, np.newaxis]
-    return {f"{share:g}": found[:, k].tolist() for k, share in enumerate(shares)}
+    return {f"{share:g}": found[:, k] for k, share in enumerate(shares)}
 
 
-def interval_columns(fit: Fit, mean: FloatArray, level: float) -> dict[str, list[float]]:
+def interval_columns(fit: Fit, mean: FloatArray, level: float) -> dict[str, FloatArray]:
     """``fit``, ``low`` and ``high``: predictions plus quantiles of the out-of-bag residuals."""
     residual, weight = _residuals(fit)
     tail = (1 - level) / 2
@@ -195,7 +189,7 @@ def interval_columns(fit: Fit, mean: FloatArray, level: float) -> dict[str, list
             f"  Found: {level:g}. With n residuals it can be at most (n - 1) / (n + 1); try"
             f" {int(1000 * (n - 1) / (n + 1)) / 1000:g}."
         )
-    return {"fit": mean.tolist(), "low": (mean + low).tolist(), "high": (mean + high).tolist()}
+    return {"fit": mean, "low": mean + low, "high": mean + high}
 
 
 def _residuals(fit: Fit) -> tuple[FloatArray, WeightArray]:
@@ -358,13 +352,13 @@ def read_times(fit: HasHazard, type: str, times: object) -> FloatArray:
 
 def hazards_at(
     fit: HasHazard, type: str, frame: pd.DataFrame, risk: FloatArray, times: FloatArray
-) -> dict[str, list[Any]]:
+) -> dict[str, FloatArray]:
     """Survival or cumulative hazard of rows with these relative risks, a column for each time;
     missing where nobody of the stratum is under observation."""
     baseline, stratum, eta, seen = over_time(fit, frame, risk, times)
     found = baseline.cumulative_hazard(times, stratum, eta)
     found = np.where(seen, np.exp(-found) if type == "survival" else found, np.nan)
-    return {_name(time): found[:, j].tolist() for j, time in enumerate(times)}
+    return {_name(time): found[:, j] for j, time in enumerate(times)}
 
 
 def over_time(
