@@ -288,7 +288,13 @@ def test_what_is_true_of_other_fits():
     assert reported(fitted(model="stack"))["12b"].startswith("Splines of numbers and indicators")
     noise = pd.DataFrame(np.random.default_rng(1).normal(size=(80, 2)), columns=["y", "x"])
     empty = treeselect.select("y ~ x", noise, seed=1)
-    assert reported(empty)["22"].startswith("0 of 1 terms: none. The final model is the null model")
+    assert reported(empty)["22"].startswith("0 of 1 term: none. The final model is the null model")
+    one = noise.assign(x=noise["x"].mask(noise.index == 0), y=(noise.index == 5) * 1)
+    found = reported(fitted("x", one, "y", k=1))
+    assert found["9a"].startswith("1 candidate term: ")
+    assert found["10"].startswith("Few rows: by Riley's criteria, a regression model with the only")
+    assert found["11"] == "1 row with missing values: x (1). It was retained."
+    assert found["26"].startswith("There is only 1 row of the class 1 for 1 candidate term (1 per")
     with pytest.raises(OptionError, match="`performance`"):
         fitted().search.checklist(fitted("sex + age").performance(2))
 

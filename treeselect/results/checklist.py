@@ -19,6 +19,7 @@ from treeselect.resampling.performance import Performance
 from treeselect.results.citation import (
     TREATED,
     Citation,
+    counted,
     limitations,
     methods_text,
     of_model,
@@ -97,7 +98,7 @@ def _items(fit: Fit, cited: Citation, performance: Performance | None) -> Iterat
     design, data = fit.design, dict(summarise(fit).facts)["Data"]
     response = design.response
     names = [spec.term.name for spec in design.spec.terms]
-    candidates = f"{len(names):,} candidate terms: {listing(names, most=20)}."
+    candidates = f"{counted(len(names), 'candidate term')}: {listing(names, most=20)}."
     chosen = enumeration(list(fit.selected)) if fit.selected else "none"
     aim = "Development" + (", and internal validation" if performance is not None else "")
     prepared = " ".join(design.notes) or "Columns as in the data."
@@ -144,7 +145,7 @@ def _items(fit: Fit, cited: Citation, performance: Performance | None) -> Iterat
     used = f"{rows_note(fit)} `fit.data.describe()` is the table of characteristics."
     yield "20", "Participants, flow", f"{used} {TO_ADD}flow, follow-up."
     yield "21", "Model development", f"{response.name}: {response_words(fit)}."
-    final = f"{len(fit.selected):,} of {len(names):,} terms: {chosen}. The final model is"
+    final = f"{len(fit.selected):,} of {counted(len(names), 'term')}: {chosen}. The final model is"
     final += f" {fit.model.description}."
     file = f'{TO_ADD}the model file, `fit.save(path)`, or `fit.refit("glm").regression_table()`.'
     yield "22", "Model specification", f"{final} {file}"
@@ -211,7 +212,8 @@ def _missing(fit: Fit) -> str:
         return "No missing values in the candidate terms."
     said = first_few([f"{name} ({n:,})" for name, n in named], 10)
     treated = TREATED[fit.design.missing]
-    return f"{incomplete:,} rows with missing values: {said}. They were {treated}."
+    they = "It was" if incomplete == 1 else "They were"
+    return f"{counted(incomplete, 'row')} with missing values: {said}. {they} {treated}."
 
 
 def _output(fit: Fit) -> str:

@@ -66,18 +66,18 @@ def few_events(fit: Fit) -> str:
     """That there are few events or rows per candidate term, if that is so and is known."""
     n_terms, response = len(fit.design.spec.terms), fit.design.response
     if response.follow_up is not None:
-        count, what = response.follow_up.n_events, "events"
+        count, what, of = response.follow_up.n_events, "event", ""
     elif counts := class_counts(fit):
         label, count = counts[0]
-        what = f"rows of the class {label}"
+        what, of = "row", f" of the class {label}"
     else:
-        count, what = fit.design.rows.used, "rows"
+        count, what, of = fit.design.rows.used, "row", ""
     if count >= FEW * n_terms:
         return ""
     each = "less than one" if count < n_terms else f"{count / n_terms:.2g}"
     return (
-        f"There are only {count:,} {what} for {n_terms:,} candidate"
-        f" term{'' if n_terms == 1 else 's'} ({each} per term); with so few, selections and"
+        f"There {'is' if count == 1 else 'are'} only {counted(count, what)}{of} for"
+        f" {counted(n_terms, 'candidate term')} ({each} per term); with so few, selections and"
         f" estimates vary considerably from sample to sample [{HEINZE.short}]."
     )
 
@@ -316,18 +316,21 @@ def _cited(fit: Fit) -> str:
 def response_words(fit: Fit) -> str:
     """The kind of the response, with its rows, and those of a class or with an event."""
     response, counts, used = fit.design.response, class_counts(fit), fit.design.rows.used
-    classes, n = response.classes, f"{used:,} row{'' if used == 1 else 's'}"
+    classes, n = response.classes, counted(used, "row")
     if response.follow_up is not None:
-        n_events = response.follow_up.n_events
-        return f"time to event; {n_events:,} event{'' if n_events == 1 else 's'} in {n}"
+        return f"time to event; {counted(response.follow_up.n_events, 'event')} in {n}"
     if len(classes) == 2 and counts:
         count = dict(counts)[str(classes[1])]
         return f"binary; {count:,} of {n} with {response.name} = {classes[1]}"
     if classes:
-        least = f", the smallest with {counts[0][1]:,} rows" if counts else ""
+        least = f", the smallest with {counted(counts[0][1], 'row')}" if counts else ""
         ordered = "ordered " if response.family.is_ordered else ""
         return f"{len(classes):,} {ordered}classes{least}; {n}"
     return f"{'counts' if fit.family == 'poisson' else 'numeric'}; {n}"
+
+
+def counted(n: int, what: str) -> str:
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
 TREATED = {
@@ -361,7 +364,7 @@ def _which_rows(fit: Fit) -> list[str]:
     if design.has_data and (incomplete := missing_counts(fit)[1]):
         one = incomplete == 1
         said.append(
-            f"{incomplete:,} row{'' if one else 's'} with missing values in candidate terms"
+            f"{counted(incomplete, 'row')} with missing values in candidate terms"
             f" {'was' if one else 'were'} {TREATED[design.missing]}."
         )
     if design.weights is not False and design.weights_kind:  # equal ones have no effect

@@ -325,8 +325,9 @@ def few_rows_note(result: Fit) -> list[str]:
     needed = least_rows(result.family, p, share)
     if n >= _FAR_BELOW * needed:
         return []
+    parameters = "the only candidate parameter" if p == 1 else f"all {p:,} candidate parameters"
     return [
-        f"Few rows: by Riley's criteria, a regression model with all {p:,} candidate parameters"
+        f"Few rows: by Riley's criteria, a regression model with {parameters}"
         f" needs {needed:,} rows if it explains 15% of what can be explained"
         " (`treeselect.sample_size()`)."
     ]
