@@ -174,6 +174,7 @@ def test_a_refit_is_what_later_calls_score_and_resample(frame):
     assert fit.performance(3).mean == fit.performance(3, model="stack").mean
     previous = "Scores belong to the previous model."
     assert previous in fit.summary().as_markdown()
+    assert ", on held-out halves, of the previous model\n" in repr(fit)
     again = fit.resample(4)
     assert previous not in again.summary().as_markdown()
     assert again.path["cv_score"].tolist() != fit.path["cv_score"].tolist()

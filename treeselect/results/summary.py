@@ -117,6 +117,7 @@ def score_fact(result: Fit) -> tuple[str, str]:
     glance = tables.glance_table(result).iloc[0]
     if result.scores is not None and np.isfinite(glance["cv_score"]):
         score = f"{score_text(glance['cv_score'], glance['cv_se'])}, {result.scores.kind}"
+        score += ", of the previous model" * result.scores_are_past
     else:
         has_bags = result.chosen_method.tells_out_of_bag and result.k > 0
         rows = "out of bag" if has_bags else "on the training rows"
