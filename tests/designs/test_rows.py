@@ -470,6 +470,7 @@ def test_clusters_are_drawn_as_a_whole():
     assert (sizes == 10).all()
     assert 250 <= found.rows.used <= 350
     assert found.sample.groups == "site"
+    assert found.sample.by == "10 quantile groups of the share of y = 1, whole clusters"
     with pytest.raises(OptionError, match="at least two clusters"):
         drawn(np.tile([0, 1], 300), 20, groups="site", site=np.repeat([0, 1], 300))
 

@@ -242,15 +242,19 @@ def _strata_of_groups(
     response: Response, number: IntArray, members: IntArray, copies: IntArray
 ) -> tuple[AnyArray, str]:
     """The same of clusters: by their mean, for more than two classes by their most frequent one."""
-    own, by = _strata(response, None)
     if len(response.classes) > 2:
+        own, _ = _strata(response, None)
         table = np.zeros((len(members), len(response.classes)), dtype=np.int64)
         np.add.at(table, (number, own), copies)
+        by = f"the most frequent class of {response.name}"
         return np.unique(np.argmax(table, axis=1), return_inverse=True)[1], by
-    y = response.y[:, EVENT] if response.family.has_times else response.y
-    by = "events" if response.family.has_times else by
+    y, of = response.y, f"mean of {response.name}"
+    if response.family.has_times:
+        y, of = y[:, EVENT], "share of events"
+    elif response.classes:
+        of = f"share of {response.name} = {response.classes[1]}"
     means = np.bincount(number, y * copies) / members
-    return _quantile_strata(means), f"means of {by}" if by else by
+    return _quantile_strata(means), f"{_QUANTILES} quantile groups of the {of}"
 
 
 def _shares(sizes: IntArray, wanted: int) -> IntArray:
