@@ -329,7 +329,7 @@ def test_what_is_refused(data, fits):
         treeselect.compare([fits[0], fits[0].update(data=data.head(60))])
     with pytest.raises(DataError, match="different values"):
         treeselect.compare([fits[0], fits[0].update(data=data.iloc[::-1])])
-    for given in ([fits[0], "other"], [fits[0]]):
+    for given in ([fits[0], "other"], [fits[0]], {"one": fits[0], "other": fits[1]}, []):
         with pytest.raises(OptionError, match="a list of results"):
             treeselect.compare(given)
     for name, value in {"k": 2, "data": data, "family": "gaussian", "na": -9}.items():

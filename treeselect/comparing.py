@@ -213,7 +213,7 @@ def compare(
         "offset": offset, "groups": groups, "costs": costs, "keep": once(keep),
         "monotone": monotone, "model": model, "seed": seed,
     }  # fmt: skip
-    if isinstance(formula, list | tuple):
+    if not isinstance(formula, str):
         others = {"data": data, "checkpoint": checkpoint, "on_piece": on_piece}
         return _compare_fits(formula, {**given, **others}, n_jobs, options)
     others = _other_arguments(options)
@@ -330,16 +330,17 @@ def _other_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _compare_fits(
-    fits: Sequence[Any], given: Mapping[str, Any], n_jobs: int | None, options: Mapping[str, Any]
+    fits: Any, given: Mapping[str, Any], n_jobs: int | None, options: Mapping[str, Any]
 ) -> FitComparison:
     """Selections, after a check that nothing was given that would be ignored."""
     from treeselect.result import SelectionResult
 
-    if len(fits) < 2 or not all(isinstance(fit, SelectionResult) for fit in fits):
-        found = ", ".join(map(described, fits[:3]))
+    listed = fits if isinstance(fits, list | tuple) else [fits]
+    if len(listed) < 2 or not all(isinstance(fit, SelectionResult) for fit in listed):
+        found = ", ".join(map(described, listed[:3])) or "none"
         raise OptionError(
             "`compare()` needs a formula, data and methods, or a list of results of"
-            f" `select()`, two or more.\n  Found: a list of {len(fits)}: {found}."
+            f" `select()`, two or more.\n  Found: {found}."
         )
     defaults, others = _defaults(), _other_arguments(options)
     for name, value in {**given, **others}.items():
@@ -452,7 +453,6 @@ class Comparison(Summarised, Contest):
             return write_comparison(self, file_path(path), own, sections)
 
     def __repr__(self) -> str:
-        return (
-            f"<Comparison: {len(self.runs)} methods in {len(self.n_test)} folds,"
-            f" {self.score_name} best for {shown(self.best)}>"
-        )
+        methods = "1 method" if len(self.runs) == 1 else f"{len(self.runs):,} methods"
+        best = f"{self.score_name} best for {shown(self.best)}"
+        return f"<Comparison: {methods} in {len(self.n_test)} folds, {best}>"

@@ -68,9 +68,10 @@ def read_methods(methods: object) -> tuple[Contestant, ...]:
     listed = None if is_method(methods) else members(methods)
     if listed is None:
         one = described(methods)
+        way = "['exchange', 'lasso']" if methods is None else f"[{one}]"
         raise OptionError(
             "`methods` must be a list of names or methods, or a dict of them.\n"
-            f"  Found: {one}. Give `[{one}]`, or several."
+            f"  Found: {one}. Give `{way}`, or several."
         )
     found = [find_method(method, {}) for method in listed]
     if not found:
