@@ -101,7 +101,7 @@ def test_many_columns_are_read_as_each_is():
     [
         (pd.to_datetime(["2020-01-01", None]), "dates or times"),
         (pd.to_timedelta([1, 2], unit="D"), r"time spans .*\n.*\.dt\.total_seconds"),
-        (pd.period_range("2020", periods=2, freq="Y"), "dates or times"),
+        (pd.period_range("2020", periods=2, freq="Y"), "periods"),
         (pd.interval_range(0, 2), r"intervals .*\n.*IntervalIndex"),
         ([datetime.date(2020, 1, 1), None], "dates or times"),
         ([decimal.Decimal("1.5"), None], "of type Decimal"),
@@ -147,7 +147,7 @@ _ODD = {
     "spans": pd.Series(pd.to_timedelta([1, None], unit="D")),
     "spans of Python": pd.Series([datetime.timedelta(1), None], dtype=object),
     "spans of Arrow": pd.Series([1], dtype=pd.ArrowDtype(pa.duration("s"))),
-    "periods": pd.Series(pd.period_range("2020-01", periods=2, freq="M")),
+    "periods": pd.Series(pd.PeriodIndex(["2020-01", None], freq="M")),
     "periods as objects": pd.Series([pd.Period("2020-01"), None], dtype=object),
     "intervals": pd.Series(pd.interval_range(0, 3)),
     "numbers and text": pd.Series([1, "n/a", 3.5], dtype=object),
@@ -168,6 +168,7 @@ def test_every_way_out_works(case):
     for way in ways:
         done = pd.Series(eval(way, {"data": pd.DataFrame({"on day": column}), "pandas": pd}))
         assert isinstance(read_column(done, "on day"), Numbers | Labels)
+        assert not done[column.isna()].notna().any()
     if case == "numbers and text":
         assert "`na={'on day': ['n/a']}`" in str(error.value)
         frame = read_codes({"on day": ["n/a"]}).applied(pd.DataFrame({"on day": column}))

@@ -267,8 +267,8 @@ def _converted(series: pd.Series[Any], column: str) -> tuple[str, str]:
         return "times of day", seconds
     if getattr(series.dtype, "kind", "O") == "m":
         return "time spans", f"{column}.dt.total_seconds()"
-    if series.dtype == object and holds(pd.Period):
-        return "periods", f"pandas.PeriodIndex({column}).year"
+    if holds(pd.Period):  # the year of a missing one would be -1
+        return "periods", f"pandas.PeriodIndex({column}).to_timestamp().year"
     if series.dtype == object:
         return "dates or times", f"pandas.to_datetime({column}, errors='coerce').dt.year"
     return "dates or times", f"{column}.dt.year"
