@@ -147,7 +147,7 @@ def read_statistical(path: Path, encoding: str | None = None) -> pd.DataFrame:
     declared: dict[str, list[Any]] = {}
     if path.suffix.lower() in (".sav", ".zsav"):  # values and ranges that SPSS declares as missing
         declared = _read(path, encoding, metadataonly=True, user_missing=True)[1].missing_ranges
-    new = {}
+    new: dict[str, Any] = {}
     for name, labels in about.variable_value_labels.items():
         known = {
             value: label
@@ -159,11 +159,8 @@ def read_statistical(path: Path, encoding: str | None = None) -> pd.DataFrame:
         }
         if name in frame and (column := _labelled(frame[name], known)) is not None:
             new[name] = column
-    for name in frame.select_dtypes(include=["object", "string"]):
-        column = frame[name]
-        if name not in new and bool((blank := column == "").any()):
-            new[str(name)] = column.mask(blank)
-    return with_columns(frame, new)
+    texts = frame.select_dtypes(include=["object", "string"]).items()
+    return with_columns(frame, {str(name): text.mask(text == "") for name, text in texts} | new)
 
 
 def _read(path: Path, encoding: str | None, **options: Any) -> tuple[pd.DataFrame, Any]:

@@ -138,9 +138,7 @@ def read(
             frame, labels = read_data(file), labels_in(file)
     codes.check(frame.columns)
     done = codes.applied(frame)
-    if labels:
-        done = done.copy(deep=False)
-        done.attrs["labels"] = labels
+    done.attrs |= {"labels": labels} if labels else {}
     return done
 
 
@@ -217,9 +215,7 @@ def _codes(given: object) -> tuple[Code, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _without(
-    column: pd.Series[Any], codes: tuple[Code, ...], kind: str | None
-) -> pd.Series[Any] | None:
+def _without(column: pd.Series[Any], codes: tuple[Code, ...], kind: str | None) -> Any:
     """The column without codes; None if it stays as it is."""
     texts = [code for code in codes if isinstance(code, str)]
     values = [code for code in codes if not isinstance(code, str)]

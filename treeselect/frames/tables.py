@@ -321,8 +321,7 @@ def with_column(data: Any, name: str, compute: Callable[[Any], Any]) -> Any:
     _check_new(name, frame.collect_schema().names())
     lazy = isinstance(frame, nw.LazyFrame)
     eager = frame.collect() if lazy else frame
-    values = compute(eager.to_native())
-    column = nw.new_series(name, values, backend=eager.implementation)
+    column = nw.new_series(name, compute(eager.to_native()), backend=eager.implementation)
     done = eager.with_columns(column)
     return (done.lazy() if lazy else done).to_native()
 

@@ -260,13 +260,11 @@ def _converted(series: pd.Series[Any], column: str) -> tuple[str, str]:
 
     if isinstance(series.dtype, pd.IntervalDtype):
         return "intervals", f"pandas.IntervalIndex({column}).mid"
-    if holds(*_SPANS):
+    if holds(*_SPANS) or getattr(series.dtype, "kind", "O") == "m":
         return "time spans", f"pandas.to_timedelta({column}).dt.total_seconds()"
     if holds(datetime.time):
         seconds = f"pandas.to_timedelta({column}.astype(str), errors='coerce').dt.total_seconds()"
         return "times of day", seconds
-    if getattr(series.dtype, "kind", "O") == "m":
-        return "time spans", f"{column}.dt.total_seconds()"
     if holds(pd.Period):  # the year of a missing one would be -1
         return "periods", f"pandas.PeriodIndex({column}).to_timestamp().year"
     if series.dtype == object:

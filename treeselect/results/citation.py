@@ -355,10 +355,8 @@ def _which_rows(fit: Fit) -> list[str]:
             f" {found.score_name} {plain_score(found.score)}."
         )
     its = "its" if rows.no_weight == 1 else "their"
-    for n, why in (
-        (rows.no_response, f"{design.response.parts_text} was missing"),
-        (rows.no_weight, f"{its} weight was 0"),
-    ):
+    reasons = {f"{design.response.parts_text} was missing": rows.no_response}
+    for why, n in (reasons | {f"{its} weight was 0": rows.no_weight}).items():
         if n:
             said.append(f"{n:,} row{' was' if n == 1 else 's were'} excluded because {why}.")
     if design.has_data and (incomplete := missing_counts(fit)[1]):

@@ -113,8 +113,7 @@ def values_of(fit: Fit, new: Any, asked: Wanted) -> list[Any] | AnyArray | dict[
 
 def _table(fit: Fit, values: FloatArray) -> FloatArray | dict[str, FloatArray]:
     if values.ndim == 2:
-        names = map(str, fit.design.response.classes)
-        return {name: values[:, k] for k, name in enumerate(names)}
+        return {str(c): values[:, k] for k, c in enumerate(fit.design.response.classes)}
     return values
 
 
