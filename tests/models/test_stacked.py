@@ -33,9 +33,9 @@ def frame():
 TERMS = "a + b + c + letter"
 
 
-def stacked(frame, response, **options):
+def stacked(frame, response, model="stack", **options):
     options = {"method": "mrmr", "k": 4, "seed": 1, "n_jobs": 1, "progress": False} | options
-    return treeselect.select(f"{response} ~ {TERMS}", frame, **options).refit("stack")
+    return treeselect.select(f"{response} ~ {TERMS}", frame, **options).refit(model)
 
 
 def test_an_effect_is_the_same_as_a_tree():
@@ -87,6 +87,20 @@ def test_a_smooth_effect_needs_no_forest_and_an_interaction_does():
         left = predict_sum(trees, binned) - predict_sum(effects, binned)
         shares.append(left.std() / data["y"].std())
     assert shares[0] < 0.1 < 0.3 < shares[1]
+
+
+def test_the_unit_of_relative_weights_has_no_effect(frame):
+    rng = np.random.default_rng(2)
+    eta = 2 * np.sign(frame["a"] * frame["c"]) + rng.logistic(size=400)  # no effect: trees alone
+    data = frame.assign(yes=eta > 0, three=np.array(list("xyz"))[np.digitize(eta, [-1, 1])])
+    weight = rng.uniform(1, 3, 400)
+    for response, model in (("yes", "stack"), ("three", "stack"), ("yes", "forest")):
+        offset = {"offset": "exposure"} if model == "forest" else {}
+        one, other = (
+            stacked(data, response, model, weights=unit * weight, weights_kind="sampling", **offset)
+            for unit in (1, 5000)
+        )
+        assert np.ravel(other.predict(data)) == pytest.approx(np.ravel(one.predict(data)))
 
 
 def test_offsets_missing_values_and_monotone_constraints(frame):

@@ -92,8 +92,8 @@ class RowWeights:
 
     @property
     def relative(self) -> FloatArray:
-        """The weights, divided by their mean unless they are copies."""
-        return np.asarray(self.values / (1.0 if self.are_copies else self.values.mean()))
+        """The weights, divided by the mean of those above 0 unless they are copies."""
+        return np.asarray(self.values / (1.0 if self.are_copies else self.values[self.used].mean()))
 
     @property
     def kind(self) -> WeightsKind:

@@ -136,7 +136,7 @@ def refit_forest(
         trees = with_hazards(grown._replace(trees=trees), weight, problem)
     elif on_link and not family.loss.is_squared:
         own = family.loss.apart(problem.y, weight, problem.constant(weight))
-        trees = with_leaf_fits(trees, part, own.loss, own.y, own.base, weight)
+        trees = with_leaf_fits(trees, part, own.loss, own.y, own.base, weights.relative)
     if problem.offset is not None and not family.loss.is_squared:
         # The mean of the trees' steps is not the step of the mean: this keeps totals right.
         eta = problem.offset + predict_mean(trees, part, n_threads)[:, 0]

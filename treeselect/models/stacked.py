@@ -16,7 +16,7 @@ import numpy as np
 from treeselect.designs.families import GAUSSIAN
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
-from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.columns import OTHER, BinnedData, select_groups, take_rows
 from treeselect.engine.forest.importance import out_of_bag_gains
 from treeselect.engine.forest.leaf_values import mean_curvature, with_leaf_fits
@@ -118,7 +118,7 @@ def stack_outside(
     constant = constant + additive.fit.constant
     trees = effects
     if share > 0:
-        steps = _with_steps(grown.forest.trees, problem, part, outside, weight)
+        steps = _with_steps(grown.forest.trees, problem, part, outside, weights)
         value = steps.nodes.value * (share / steps.n_trees)
         trees = join_trees([effects, steps._replace(nodes=steps.nodes._replace(value=value))])
         if family.loss.has_constant and base.shape[1] == 1:  # keeps totals right
@@ -234,25 +234,24 @@ def _minus_gradient(loss: RowLoss, eta: FloatArray) -> FloatArray:
 
 
 def _with_steps(
-    trees: Trees, problem: Problem, part: BinnedData, eta: FloatArray, weight: WeightArray
+    trees: Trees, problem: Problem, part: BinnedData, eta: FloatArray, weights: RowWeights
 ) -> Trees:
     """The same trees with Newton steps at a linear predictor in their leaves."""
-    loss = problem.family.loss
+    loss, mass = problem.family.loss, weights.relative  # a leaf has one more row of weight 1
     if loss.is_squared:
         return trees
     if eta.shape[1] == 1:
-        own = loss.apart(problem.y, weight, eta[:, 0])
-        return with_leaf_fits(trees, part, own.loss, own.y, own.base, weight)
-    rows = loss.of(problem.y, weight)
-    down, curvature = rows.derivatives(eta)
-    prior = mean_curvature(curvature.mean(axis=1), weight.astype(np.float64))
+        own = loss.apart(problem.y, weights.values, eta[:, 0])
+        return with_leaf_fits(trees, part, own.loss, own.y, own.base, mass)
+    down, curvature = loss.of(problem.y, weights.values).derivatives(eta)
+    prior = mean_curvature(curvature.mean(axis=1), mass)
     value = np.zeros_like(trees.nodes.value)
     for tree in range(trees.n_trees):
         first, end = int(trees.start[tree]), int(trees.start[tree + 1])
         leaf = leaves_of(trees, tree, part)
         for k in range(eta.shape[1]):
-            sums = np.bincount(leaf, weight * down[:, k], end - first)
+            sums = np.bincount(leaf, mass * down[:, k], end - first)
             value[first:end, k] = sums / (
-                np.bincount(leaf, weight * curvature[:, k], end - first) + prior
+                np.bincount(leaf, mass * curvature[:, k], end - first) + prior
             )
     return trees._replace(nodes=trees.nodes._replace(value=value))
