@@ -147,6 +147,16 @@ def test_predictions_in_folds_are_those_of_a_fit_to_the_training_rows_alone(gaps
         assert np.allclose(found, expected, atol=1e-9)
 
 
+def test_the_unit_of_relative_weights_has_no_effect(gaps):
+    weight = np.random.default_rng(1).uniform(1, 3, 240)
+    given = {"k": 3, "missing": "impute", "model": "glm", "weights_kind": "sampling", **QUICK}
+    one, other = (
+        treeselect.select("y ~ .", gaps, weights=unit * weight, **given).predict(gaps).to_numpy()
+        for unit in (1, 1e-5)
+    )
+    assert other == pytest.approx(one)
+
+
 def test_only_training_rows_are_learned_from_and_filled(gaps):
     fit = treeselect.select("y ~ .", gaps, k=2, missing="impute", **QUICK)
     raw = fit.data.design.problem

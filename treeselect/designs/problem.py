@@ -265,7 +265,7 @@ class Problem:
         imputer = self.imputer
         if imputer is None:
             names = coded.column_names
-            imputer = learn_imputer(coded.columns, coded.n_levels, names, weights.values)
+            imputer = learn_imputer(coded.columns, coded.n_levels, names, weights.relative)
         own = np.ones(len(coded.columns), dtype=bool) if units is None else units[coded.groups.ids]
         columns, at, rows = list(coded.columns), np.flatnonzero(own), weights.rows
         values_of = imputer.only(own).fill([columns[j][rows] for j in at])
