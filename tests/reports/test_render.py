@@ -494,12 +494,15 @@ def test_coefficients_have_a_section_of_their_own(mixed, tmp_path):
 def test_the_sets_of_many_units_are_the_most_frequent(fitted):
     names = tuple(f"x{i:02d}" for i in range(40))
     drawn = np.random.default_rng(0).random((50, 40)) < np.linspace(1, 0, 40)
-    stability = stability_of(drawn, names, scheme="subsample", k=20)
+    own = drawn[drawn.sum(axis=1).argmax()]
+    stability = stability_of(drawn, names, scheme="subsample", k=20, fitted=own)
     material = SimpleNamespace(fit=changed(fitted, resampled=stability)._fit)
     listed = models(material).table
     assert listed.more == stability.n_models - len(listed.rows)
     assert listed.columns[1] == "Members"
     assert "x00" in listed.rows[0][1]
+    rank = 1 + int(stability.models(None)["selected"].to_numpy().argmax())
+    assert (listed.rows[-1][0], len(listed.rows)) == (f"{rank}, as the fit", 11)
 
 
 def test_dots_mark_the_members_of_a_set(fixed):

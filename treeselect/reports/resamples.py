@@ -173,10 +173,10 @@ def models(material: parts.FitMaterial) -> parts.Section | None:
     stability = material.fit.resampled
     if stability is None:
         return None
-    shown = stability.in_pandas.models(10)
-    shown["rank"] = [
-        f"{i}, as the fit" if same else f"{i}" for i, same in enumerate(shown["selected"], start=1)
-    ]
+    every = stability.in_pandas.models(None)
+    shown = every[every["selected"] | (every.index < 10)]
+    ranks = [f"{i + 1}, as the fit" if own else f"{i + 1}" for i, own in shown["selected"].items()]
+    shown = shown.assign(rank=ranks)
     columns: list[tuple[str, cells.Cell]] = [("Set", "rank")]
     members = list(dict.fromkeys(unit for units in shown["terms"] for unit in units))
     members.sort(key=lambda unit: unit not in material.fit.groups)  # those of the fit first
