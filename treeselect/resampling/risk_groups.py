@@ -143,7 +143,8 @@ class RiskGroups(Summarised, OfFolds):
             median, relative to that of all rows; ``predicted``, mean predicted survival at
             :attr:`horizon`; ``observed``, the Kaplan-Meier estimate there; ``ci_low`` and
             ``ci_high``, its 95% interval, missing where the estimate is 0 or 1. With weights that
-            are not copies of rows, intervals use Kish's effective sample size.
+            are not copies of rows, intervals use Kish's effective sample size. They treat rows as
+            independent, including clustered rows (`fold_groups`).
         """
         observed, low, high = self.observed()
         table = pd.DataFrame(
