@@ -968,10 +968,10 @@ class SelectionResult(Summarised):
             selection frequencies with intervals of these and of the most frequent other terms.
             ``"path"``: score by number of terms. ``"importance"``: importances of the selected
             terms. ``"stability"``: selection frequencies with intervals. ``"correlation"``:
-            associations between the selected terms in the data, by the absolute rank correlation of
-            two numbers, the correlation ratio of a number and a factor, and Cramer's V of two
-            factors. ``"substitutes"``: which terms replaced a selected term on resamples without
-            it. ``"shape"``: the effect of `term`, or a map of `term` and `other`.
+            associations between the selected terms in the data, the `measure` of :meth:`neighbours
+            <treeselect.results.views.DataView.neighbours>`. ``"substitutes"``: which terms replaced
+            a selected term on resamples without it. ``"shape"``: the effect of `term`, or a map of
+            `term` and `other`.
             ``"interactions"``: sizes of the largest interactions. ``"importance_path"``:
             importances by number of terms. ``"history"``: importances of the terms and of the
             shadows in the rounds of Boruta. ``"risk_groups"``: survival in the groups of

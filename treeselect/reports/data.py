@@ -184,7 +184,7 @@ def _association_lead(fit: Fit, inside: list[bool]) -> str:
     n_selected, n_inside, nouns = len(fit.groups), sum(inside), noun(fit)
     said = (
         "Associations range from 0 to 1: absolute rank correlation of two numbers, correlation"
-        " ratio of a number and a factor, Cramér's V of two factors; for"
+        " ratio of the ranks of a number and a factor, Cramér's V of two factors; for"
         f" {nouns} with several columns, the strongest. From {LEAST_ASSOCIATION:g} upwards, {nouns}"
         " can count as interchangeable."
     )

@@ -964,9 +964,9 @@ class DataView:
         frame, in the library of the data
             One row per pair, by decreasing association: ``term``; ``other``; ``measure``;
             ``association`` in [0, 1]; ``selected``, whether the other term is. The measure is the
-            absolute rank correlation of two numbers, the correlation ratio of a number and a
-            factor, or Cramer's V of two factors; for terms with several columns, the largest over
-            pairs of columns.
+            absolute rank correlation of two numbers, the correlation ratio of the ranks of a number
+            and a factor, or Cramer's V of two factors; for terms with several columns, the largest
+            over pairs of columns.
 
         Raises
         ------
