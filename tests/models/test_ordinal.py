@@ -106,6 +106,9 @@ def test_constant_columns_classes_and_the_aic():
     fit = treeselect.select("y ~ x", SURVEY, method="mrmr", k=1)
     with pytest.raises(OptionError, match=r'`model="ordinal"` needs ordered classes'):
         fit.refit("ordinal")
+    two = fit.update("b ~ x", data=SURVEY.assign(b=SURVEY["x"] > 0))
+    with pytest.raises(OptionError, match=r'`binomial`. Use `refit\("glm"\)`'):
+        two.refit("ordinal")
     weighted = fitted(weights="w", weights_kind="sampling").refit("ordinal")
     assert "compare AIC" in str(fitted().refit("ordinal").summary())
     assert "AIC" not in str(weighted.summary())

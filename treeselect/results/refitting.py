@@ -97,12 +97,12 @@ def _check_family(model: str, data: ModelData) -> None:
     family = "multinomial" if response.family.is_ordered else response.family.name
     if needed is not None and family != needed:
         what = {"poisson": "counts", "binomial": "two classes", "gaussian": "numbers"}.get(
-            needed, "ordered classes"
+            needed, "ordered classes, three or more"
         )
-        raise OptionError(
-            f'`model="{model}"` needs {what}.\n  Found: the family {quoted(response.family.name)}.'
-            f' Select with `family="{needed}"`.'
-        )
+        others = response.classes and needed in {"binomial", "multinomial"}  # in number
+        way = 'Use `refit("glm")`' if others else f'Select with `family="{needed}"`'
+        found = quoted(response.family.name)
+        raise OptionError(f'`model="{model}"` needs {what}.\n  Found: the family {found}. {way}.')
     if model == ORDINAL:
         check_ordered(
             response.name, response.classes, ordered=response.ordered, argument=f'model="{model}"'
