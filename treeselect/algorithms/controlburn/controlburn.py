@@ -497,7 +497,7 @@ class ControlBurn(Ending, Method):
             )
         if family.n_classes > 2 and not task.weights.are_copies:
             raise MethodError(
-                "`weights` of ControlBurn must be whole numbers with more than two classes, as each"
+                "`weights` of ControlBurn must be frequencies with more than two classes, as each"
                 " tree serves all classes.\n"
-                '  Use frequency weights, or another method, for example `method="grrf"`.'
+                '  Give `weights_kind="frequency"` if they count rows, or use `method="grrf"`.'
             )
