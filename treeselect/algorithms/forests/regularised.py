@@ -203,7 +203,7 @@ class GRRF(_RegularisedForest):
     Parameters
     ----------
     gamma : float, optional
-        Weight of the importance in equation 6 of [1]_, from 0 (all terms have the coefficient
+        Weight of the importance in equation 5 of [1]_, from 0 (all terms have the coefficient
         `lam`) to 1. If None, `k` decides.
     lam : float
         Base coefficient lambda_0, from 0 to 1.
@@ -222,7 +222,7 @@ class GRRF(_RegularisedForest):
     Notes
     -----
     The importance of a term is its decrease in impurity, weighted by the in-bag rows of each node,
-    summed over its columns and divided by the largest (equations 1, 4 and 5 of [1]_, with the
+    summed over its columns and divided by the largest (equations 1 and 3 of [1]_, with the
     weights of the authors' package). With `costs`, importances are divided by costs before they are
     compared with the largest, and the base coefficient of a term of cost c is ``lam ** c``, as in
     :class:`RRF`. A group (``groups=``) counts as one term. With ``gamma=None``, sets of the path
@@ -259,7 +259,7 @@ class GRRF(_RegularisedForest):
         return self.path_of(step_at, task, lambda at: 1.0 - at)
 
     def _relative_importance(self, task: Task) -> FloatArray:
-        """Importance per cost in an ordinary forest, relative to the largest (equations 4 and 5).
+        """Importance per cost in an ordinary forest, relative to the largest (equation 3).
 
         It is 1 for units without cost.
         """
