@@ -180,9 +180,9 @@ class SelectionResult(Summarised):
             terms (units, if there are groups), most important first; ``train_score`` of the
             method's own ensemble on its training rows (out of bag for forests; of pruned sets that
             of the larger set), or, for refined sets and methods without an ensemble, of a random
-            forest on the selected terms, out of bag; ``cv_score`` and ``cv_se`` of the final model
-            on held-out rows (missing if there was no cross-validation); and, for best subsets,
-            ``gap``, the optimality gap, which is 0 if the set is proved optimal.
+            forest on the selected terms, out of bag; ``cv_score`` and ``cv_se`` on held-out rows of
+            folds or half-samples (missing without these); and, for best subsets, ``gap``, the
+            optimality gap, which is 0 if the set is proved optimal.
         """
         return in_library(path_table(self._fit), self._fit.design.library)
 
@@ -214,7 +214,7 @@ class SelectionResult(Summarised):
             ``n`` rows used, ``n_dropped``, ``p`` units, ``k``, ``method``, ``family``, ``tuning``,
             ``score`` (its name), ``train_score``, ``cv_score``, ``cv_se``, ``cv_full`` and
             ``cv_null``, the scores with all units and with none on the same held-out rows (missing
-            if there was no cross-validation; all scores stay as they were after :meth:`refit`),
+            without folds or half-samples; all scores stay as they were after :meth:`refit`),
             ``resamples``, ``stability``, ``stability_low``, ``stability_high``, ``seed``,
             ``events`` (float64; missing unless the response is a time to an event),
             ``n_not_drawn``, the rows in use that are not in the sample (see ``rows`` of
