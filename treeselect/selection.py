@@ -171,11 +171,11 @@ def select(
         at least two. The column is excluded from ``.``.
     scoring : str or callable, optional
         Score on held-out rows; greater is better. None is the default of the family: R2, AUC, the
-        proportion of deviance explained, or Harrell's C. Otherwise it is the name of a scikit-learn
-        scorer such as ``"neg_log_loss"``, a scorer made by ``make_scorer``, or a function
-        ``scorer(y_true, prediction, sample_weight=None)``, which receives weights if it accepts
-        them. Two classes are then 0 and 1 (the positive one), more classes are numbered from 0; the
-        prediction is the mean, the probability of the positive class, or one column per class.
+        proportion of deviance (of ordered classes, of the ranked probability score) explained, or
+        Harrell's C. Otherwise it is the name of a scikit-learn scorer such as ``"neg_log_loss"``, a
+        scorer made by ``make_scorer``, or a function ``scorer(y_true, prediction)``, which receives
+        ``sample_weight`` if it accepts that. Classes are then numbered from 0, of two the positive
+        one is 1; the prediction is the mean, the probability of class 1, or one column per class.
 
         For survival, ``y_true`` is a structured array with the fields ``event`` and ``time``, as in
         scikit-survival, and with ``start`` and ``stratum`` if the formula has them; the prediction
