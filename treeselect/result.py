@@ -647,8 +647,8 @@ class SelectionResult(Summarised):
             neither the fit's nor behind the terms requires `data`. The selection in each fold, as
             in the fit, keeps the fit's own clusters together, if it has any.
         inner_folds : int, splitter or array of int, optional
-            Folds of the training rows that choose `k`; by default as in the fit. They, too, keep
-            the fit's clusters together.
+            Folds of the training rows that choose `k` by ``"1se"`` or ``"best"``; by default as in
+            the fit. They, too, keep the fit's clusters together.
         scoring : str or callable, optional
             Score on the held-out rows; by default as in the fit, which also chooses `k`.
         model : {"stack", "forest", "boosting", "glm", "gam"} or estimator, optional

@@ -118,6 +118,9 @@ def test_what_chooses_k_inside_a_part_may_have_too_few_rows(data):
     with pytest.raises(OptionError, match="`inner_folds` sets how"):
         fit.search.learning_curve([0.1, 1], 3)
     assert fit.search.learning_curve([0.4], 3, inner_folds=2).scores.shape == (1, 3)
+    for k in (1, "auto"):
+        with pytest.raises(OptionError, match=f"`inner_folds` needs a fit .*\n  Found: k={k!r}"):
+            fit.update(k=k, folds=None, resamples=0).performance(2, inner_folds=2)
 
 
 # --- standard errors of held-out scores, and what an interval of them is made of -----------------

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from treeselect.arguments.checks import SCORE_RULES
 from treeselect.designs.families import Family
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.response import Response
@@ -136,10 +137,14 @@ def nested_selection(
     here, choice, method = outer.here, result.choice, result.chosen_method
     if inner_folds is not None:
         inner = read_folds(inner_folds, 1, None, outer.n_rows, "inner_folds")
-        if isinstance(choice.k, str):
-            numbers = inner.for_rows(here.response.rows).folds
-            own = dataclasses.replace(choice.folds, folds=numbers, repeats=1)
-            choice = dataclasses.replace(choice, folds=own)
+        if choice.k not in SCORE_RULES:
+            raise OptionError(
+                '`inner_folds` needs a fit with `k="1se"` or `k="best"`, whose `k` they choose.\n'
+                f"  Found: k={choice.k!r}. Leave `inner_folds` out."
+            )
+        numbers = inner.for_rows(here.response.rows).folds
+        own = dataclasses.replace(choice.folds, folds=numbers, repeats=1)
+        choice = dataclasses.replace(choice, folds=own)
     inside = in_own_groups(here, result.choice.folds, outer.data).row_weights
     if inside.groups is None and result.choice.folds.groups_name is not False:
         inside = outer.weights  # a model file does not hold the clusters of the fit

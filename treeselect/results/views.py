@@ -767,7 +767,7 @@ class SearchView:
         folds, repeats, fold_groups
             As in :meth:`SelectionResult.performance`.
         inner_folds : int, splitter or array of int, optional
-            Folds of the rows of a subset that choose `k`; by default as in the fit.
+            As in :meth:`SelectionResult.performance`, of the rows of a subset.
         seed : int, optional
             Default: as in the fit.
 
