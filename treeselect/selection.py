@@ -245,8 +245,8 @@ def select(
     rows : int, optional
         Most rows to select on, at least 20. Of more rows a sample of that size is drawn with
         `seed`, without replacement and in proportion to strata of the response: its classes, ten
-        quantile groups of numbers, events of times; with `fold_groups` it consists of whole
-        clusters. Search, path and final model see the sample alone; levels of text and bins of
+        quantile groups of numbers, events of times; with `fold_groups`, whole clusters of about so
+        many rows. Search, path and final model see the sample alone; levels of text and bins of
         numbers are those of all rows. ``.held_out`` is the score of the final model on the other
         rows, which had no part in the selection. None uses all rows in memory, and 200,000 of data
         that are read in batches (see `data`); ``docs/large_data`` says what this costs.

@@ -471,6 +471,11 @@ def test_clusters_are_drawn_as_a_whole():
     assert 250 <= found.rows.used <= 350
     assert found.sample.groups == "site"
     assert found.sample.by == "10 quantile groups of the share of y = 1, whole clusters"
+    # Few of them have few strata: of ten sites three, and of fifty hospitals five.
+    assert drawn(y, 300, groups="site", site=np.arange(1_000) // 100).rows.used == 300
+    for rows in (90, 100):
+        few = drawn(y, rows, groups="site", site=np.arange(1_000) // 20).rows.used
+        assert abs(few - rows) <= 20
     with pytest.raises(OptionError, match="at least two clusters"):
         drawn(np.tile([0, 1], 300), 20, groups="site", site=np.repeat([0, 1], 300))
 

@@ -185,7 +185,7 @@ def sampled(
 ) -> tuple[IntArray, str]:
     """Places among the rows of the response, increasing, of a sample without replacement in
     proportion to strata of the response; and these strata in words. Clusters are drawn as a whole:
-    the number comes as close as they allow to the one wanted. Copies are drawn one by one."""
+    their rows are about as many as are wanted. Copies are drawn one by one."""
     rng = np.random.default_rng(seed)
     if groups is None:
         strata, by = _strata(response, copies)
@@ -201,7 +201,9 @@ def sampled(
     number = np.unique(groups, return_inverse=True)[1]
     each = np.ones_like(number) if copies is None else copies
     members = np.bincount(number, each).astype(np.int64)
-    strata, by = _strata_of_groups(response, number, members, each)
+    # Quantile groups give two clusters or more each: half of one would be none, or all of it.
+    n_groups = max(wanted * len(members) // (2 * int(members.sum())), 1)
+    strata, by = _strata_of_groups(response, number, members, each, min(n_groups, _QUANTILES))
     kept = np.zeros(len(members), dtype=bool)
     share = _shares(np.bincount(strata, members).astype(np.int64), wanted)
     for stratum, n in enumerate(share):
@@ -230,8 +232,10 @@ def _strata(response: Response, copies: IntArray | None) -> tuple[AnyArray, str]
     return _quantile_strata(y, copies), f"{_QUANTILES} quantile groups of {response.name}"
 
 
-def _quantile_strata(values: FloatArray, copies: IntArray | None = None) -> AnyArray:
-    shares = np.arange(1, _QUANTILES) / _QUANTILES
+def _quantile_strata(
+    values: FloatArray, copies: IntArray | None = None, n_groups: int = _QUANTILES
+) -> AnyArray:
+    shares = np.arange(1, n_groups) / n_groups
     edges: Any = (
         np.quantile(values, shares) if copies is None else quantiles(values, copies, [*shares])
     )
@@ -239,7 +243,7 @@ def _quantile_strata(values: FloatArray, copies: IntArray | None = None) -> AnyA
 
 
 def _strata_of_groups(
-    response: Response, number: IntArray, members: IntArray, copies: IntArray
+    response: Response, number: IntArray, members: IntArray, copies: IntArray, n_groups: int
 ) -> tuple[AnyArray, str]:
     """The same of clusters: by their mean, for more than two classes by their most frequent one."""
     if len(response.classes) > 2:
@@ -254,7 +258,8 @@ def _strata_of_groups(
     elif response.classes:
         of = f"share of {response.name} = {response.classes[1]}"
     means = np.bincount(number, y * copies) / members
-    return _quantile_strata(means), f"{_QUANTILES} quantile groups of the {of}"
+    by = f"{n_groups} quantile groups of the {of}" if n_groups > 1 else "no variable"
+    return _quantile_strata(means, n_groups=n_groups), by
 
 
 def _shares(sizes: IntArray, wanted: int) -> IntArray:
