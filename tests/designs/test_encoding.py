@@ -314,6 +314,8 @@ def test_f8_a_text_key_is_refused_by_name():
     encode("y ~ x + C(who)", frame)  # says that it is meant
     encode("y ~ . - who", frame)
     encode("y ~ .", frame.head(8))  # too few rows to tell
+    few = pd.Categorical(["key1", "key2"] * 15, categories=keys(40))
+    encode("y ~ .", frame.assign(who=few))  # levels that do not occur are no values
     with pytest.raises(DataError, match=r"(?s)`C\(`who is`\)`.*`log\(y\) ~ x`"):
         encode("log(y) ~ x + `who is`", frame.assign(y=1.5).rename(columns={"who": "who is"}))
 

@@ -315,8 +315,8 @@ def identifier_problems(
         column = values.get(factor.name)  # C(x) would say that it is meant as a factor
         if not isinstance(column, Labels):
             continue
-        n_known = int(np.count_nonzero(column.codes >= 0))
-        n_levels = len(column.levels)
+        counts = np.bincount(column.codes[column.codes >= 0])
+        n_known, n_levels = int(counts.sum()), int(np.count_nonzero(counts))
         if n_levels <= max(IDENTIFIER_LEVELS, n_known / 2):
             continue
         suspects.append(factor.name)
