@@ -50,12 +50,9 @@ class OuterFolds:
     def told(self, result: Fit, seed: int) -> dict[str, Any]:
         """What all results on these folds say of where they come from."""
         return {
-            "scheme": self.folds.words(len(self.splits)),
-            "call": result.call.text,
-            "is_chosen": result.is_chosen,
-            "seed": seed,
-            "library": result.design.library,
-        }
+            "scheme": self.folds.words(len(self.splits)), "call": result.call.text,
+            "is_chosen": result.is_chosen, "seed": seed, "library": result.design.library,
+        }  # fmt: skip
 
     def scored(self, result: Fit, seed: int) -> dict[str, Any]:
         """The same of results with scores."""
@@ -89,11 +86,8 @@ def outer_folds(
     here, data = result.design, result.source
     in_groups, grouped = result.in_groups(fold_groups)
     n_rows = len(here.all_rows() if data is None else read_data(data))
-    asked = dataclasses.replace(
-        read_folds(folds, repeats, None, n_rows).for_rows(here.response.rows),
-        groups_name=grouped.groups_name,
-        choose=False,
-    )
+    asked = read_folds(folds, repeats, None, n_rows).for_rows(here.response.rows)
+    asked = dataclasses.replace(asked, groups_name=grouped.groups_name, choose=False)
     _, family = _families(here.response, scoring)
     check_scoring(family, here.response.y, here.weight)
     problem = dataclasses.replace(here.problem, family=family, wants_scores=False)
@@ -142,9 +136,8 @@ def nested_selection(
                 '`inner_folds` needs a fit with `k="1se"` or `k="best"`, whose `k` they choose.\n'
                 f"  Found: k={choice.k!r}. Leave `inner_folds` out."
             )
-        numbers = inner.for_rows(here.response.rows).folds
-        own = dataclasses.replace(choice.folds, folds=numbers, repeats=1)
-        choice = dataclasses.replace(choice, folds=own)
+        inner = dataclasses.replace(choice.folds, folds=inner.for_rows(here.response.rows).folds)
+        choice = dataclasses.replace(choice, folds=dataclasses.replace(inner, repeats=1))
     inside = in_own_groups(here, result.choice.folds, outer.data).row_weights
     if inside.groups is None and result.choice.folds.groups_name is not False:
         inside = outer.weights  # a model file does not hold the clusters of the fit

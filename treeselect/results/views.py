@@ -74,8 +74,8 @@ class ModelView:
     @property
     def importance(self) -> FloatArray:
         """Importance of each unit in the final model, shape (n_units,), summing to 1 (or 0): its
-        share of the out-of-bag gain of a forest, of the gain of boosted trees, or of the weighted
-        standard deviations of the trees of a sparse forest (each divided by gain)."""
+        share of what the note under the report's table of terms names, of a forest the out-of-bag
+        gain, of a linear model the standard deviations of the parts of the linear predictor."""
         return self._fit.importance
 
     def members(self) -> Any:
