@@ -296,9 +296,10 @@ class GlmFit(Summarised, Predicting, InPapers):
         Returns
         -------
         TermTests
-            ``.tidy()`` and ``.summary()``. F tests for a gaussian response, otherwise likelihood
-            ratio tests (R: ``test = "LRT"``), F tests for quasi-Poisson models; Wald tests for
-            clusters and sampling weights. They are not valid after a selection on the same rows.
+            ``.tidy()`` and ``.summary()``. F tests for a gaussian response and, by Pearson's
+            dispersion, quasi-Poisson, gamma and Tweedie models; Wald tests for clusters and
+            sampling weights; otherwise likelihood ratio tests (R: ``test = "LRT"``). They are not
+            valid after a selection on the same rows.
 
         Examples
         --------
@@ -318,7 +319,8 @@ class GlmFit(Summarised, Predicting, InPapers):
         Returns
         -------
         TermTests
-            As of :meth:`anova`; for a gaussian response F tests (R: ``test = "F"``).
+            As of :meth:`anova`. F tests, unless the response is gaussian, and those of a negative
+            binomial model are R's ``anova(less, fit)``; ``drop1`` has another dispersion, or theta.
 
         Examples
         --------
@@ -337,9 +339,9 @@ class GlmFit(Summarised, Predicting, InPapers):
         ----------
         method : {"profile", "wald"}, optional
             ``"profile"``: profile-likelihood intervals, for two classes, counts and times to an
-            event; for a gaussian response those of the t distribution. ``"wald"``: symmetric ones,
-            those of :meth:`tidy`. By default profile intervals, or symmetric ones where there is
-            no likelihood to profile.
+            event (of quasi-Poisson models by the t distribution, not the normal one as in R); for
+            a gaussian response those of the t distribution. ``"wald"``: symmetric ones, those of
+            :meth:`tidy`. By default profile intervals, or symmetric ones where there are none.
         level : float
             Between 0 and 1.
 

@@ -305,7 +305,7 @@ def sequential_tests(found: FittedTerms, notes: tuple[str, ...], library: str) -
         _row(term, after, before, after, found)
         for term, before, after in zip(terms, models, models[1:], strict=False)
     ]
-    how = "each term given those above it (sequential)" + ", as R's `anova`" * (not found.is_robust)
+    how = "each term given those above it (sequential)" + _in_r(found, "anova")
     title = "Analysis of deviance: sequential tests of terms"
     return TermTests(pd.DataFrame(rows), partial(_content, title, rows, found, how, notes), library)
 
@@ -321,12 +321,20 @@ def drop_tests(found: FittedTerms, notes: tuple[str, ...], library: str) -> Term
         if term in found.data.splines:
             line = found.straight(term)
             rows.append(_row(term, line, line, whole, found, bent=True))
-    how = "each term given all others" + ", as R's `drop1`" * (not found.is_robust)
+    how = "each term given all others" + _in_r(found, "drop1")
     left = [found.names.get(t, t) for t in found.terms if t not in found.droppable]
     if left:
         notes = (*notes, f"Not dropped, because an interaction contains them: {', '.join(left)}.")
     title = "Tests of terms given all others"
     return TermTests(pd.DataFrame(rows), partial(_content, title, rows, found, how, notes), library)
+
+
+def _in_r(found: FittedTerms, call: str) -> str:
+    """Whose tests in R these are: of one model it keeps theta; ``drop1`` has its own dispersion."""
+    differs = call == "drop1" and found.scale is not None and found.family != "gaussian"
+    differs |= found.family == NEGATIVE_BINOMIAL
+    which = "`anova` of two models" if differs else f"`{call}`"
+    return f", as R's {which}" * (not found.is_robust)
 
 
 def _row(
