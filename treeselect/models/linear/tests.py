@@ -170,7 +170,7 @@ class Nested:
 
     @property
     def aic(self) -> float:
-        """Akaike's criterion, as R's ``extractAIC``; missing if the likelihood is not known."""
+        """Akaike's criterion, as R's ``extractAIC``, but it counts theta; missing if unknown."""
         if not self.has_likelihood:
             return np.nan
         if self.family == "gaussian":
@@ -289,9 +289,9 @@ class TermTests(PrintedTable):
             ``term``; ``df`` of the test; ``deviance``, the part that the term explains: a sum of
             squares (gaussian), or twice the difference of log-likelihoods; ``resid_df`` and
             ``resid_deviance`` of the model of the row (minus twice the log-likelihood, but for
-            sums of squares and the deviance of a GLM), and its ``aic`` (as R's ``extractAIC``;
-            missing where ``glance()`` has none); ``statistic``: F (gaussian, quasi-Poisson),
-            likelihood ratio, or for clusters and sampling weights Wald's; ``p_value``.
+            sums of squares and the deviance of a GLM), and its ``aic`` (as R's ``extractAIC``, with
+            theta as ``AIC``; missing where ``glance()`` has none); ``statistic``: F (where there is
+            a dispersion), likelihood ratio, or with robust errors Wald's; ``p_value``.
         """
         return in_library(self.table, self.library)
 
