@@ -211,8 +211,8 @@ _CALLS = {
     " with a response of 1 and 0, and pass the counts as `weights=`.",
     "Error re": _RANDOM,
     "ns pspline rcs rcspline s t2 lo lsp pol": "Trees fit non-linear effects of the plain column."
-    " For linear methods write `cr({x}, df=4)`, a natural cubic spline, `bs({x}, df=4)` or"
-    " `poly({x}, 2)`.",
+    " For linear methods write `cr({x}, df=4, constraints='center')`, a natural cubic spline,"
+    " `bs({x}, df=4)` or `poly({x}, 2)`.",
     "mean median sd var sum cumsum diff rank quantile ave nchar substr paste paste0": "Add the"
     " computed column to `data` first: a formula is evaluated row by row, except for `center`,"
     " `scale`, `poly` and splines.",
