@@ -40,8 +40,8 @@ class Stepwise(RefinedMethod):
     ----------
     penalty : float, optional
         Penalty per coefficient, at least 0, in units of -2 log-likelihood: ``log(n)`` is BIC, 2 is
-        AIC. The search ends where no step lowers the criterion, as in R's ``step(k = penalty)``. If
-        None, `k` decides.
+        AIC. The search ends where no step lowers the criterion, as in R's ``step(k = penalty)``,
+        but interactions need no main effects. If None, `k` decides.
     criterion : {"bic", "aic"}
         Criterion that is compared along the path if `penalty` is None.
     direction : {"both", "forward", "backward"}
