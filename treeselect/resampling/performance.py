@@ -168,17 +168,11 @@ class Performance(printing.Summarised, Scored, Stoppable):
             ``score`` on the held-out rows; ``selected``, tuple of terms, most important first;
             ``n_train`` and ``n_test``, numbers of rows used.
         """
-        frame = pd.DataFrame(
-            {
-                "fold": np.arange(1, len(self.scores) + 1),
-                "k": self.k,
-                "score": self.scores,
-                "selected": list(self.selected),
-                "n_train": self.n_train,
-                "n_test": self.n_test,
-            }
-        )
-        return self._frame(frame)
+        table = {
+            "fold": np.arange(1, len(self.scores) + 1), "k": self.k, "score": self.scores,
+            "selected": list(self.selected), "n_train": self.n_train, "n_test": self.n_test,
+        }  # fmt: skip
+        return self._frame(pd.DataFrame(table))
 
     def glance(self) -> Any:
         """One row for all folds together.
@@ -192,20 +186,11 @@ class Performance(printing.Summarised, Scored, Stoppable):
         """
         low, high = self.mean_ci
         row = {
-            "score": self.score_name,
-            "mean": self.mean,
-            "standard_error": self.standard_error,
-            "ci_low": low,
-            "ci_high": high,
-            "folds": len(self.scores),
-            "repeats": self.repeats,
-            "k_mean": float(self.k.mean()),
-            "k_min": int(self.k.min()),
-            "k_max": int(self.k.max()),
-            "method": self.method,
-            "family": self.family,
-            "seed": self.seed,
-        }
+            "score": self.score_name, "mean": self.mean, "standard_error": self.standard_error,
+            "ci_low": low, "ci_high": high, "folds": len(self.scores), "repeats": self.repeats,
+            "k_mean": float(self.k.mean()), "k_min": int(self.k.min()), "k_max": int(self.k.max()),
+            "method": self.method, "family": self.family, "seed": self.seed,
+        }  # fmt: skip
         return self._frame(pd.DataFrame([row]))
 
     def predictions(self) -> Any:
