@@ -279,7 +279,9 @@ def test_late_entry_comes_before_the_time_and_sites_are_strata() -> None:
     assert median["A"] > median["C"]
 
 
-@pytest.mark.parametrize("wrong", [{"censored": 1.0}, {"strata": 27}, {"n": 1}, {"seed": -1}])
+@pytest.mark.parametrize("wrong", [{"strata": 27}, {"n": 1}, {"seed": -1}])
 def test_what_survival_cannot_be(wrong: dict[str, float]) -> None:
     with pytest.raises(OptionError, match=next(iter(wrong))):
         datasets.simulate_survival(**({"seed": 1} | wrong))
+    with pytest.raises(OptionError, match=r"from 0 to 0\.999999"):  # which 1 is not
+        datasets.simulate_survival(seed=1, censored=1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -357,8 +356,8 @@ def simulate_survival(
     seed : int
         Seed of the random numbers.
     censored : float, default 0.3
-        Proportion of censored rows, from 0 up to but not including 1, attained to the nearest row;
-        at least one event remains. Follow-up is uniform from 0 to the length that gives this
+        Proportion of censored rows, from 0 to 0.999999, attained to the nearest row; at least one
+        event remains. Follow-up is uniform from 0 to the length that gives this
         proportion.
     strata : int, default 1
         Number of sites, at most 26. If there are at least 2, the column ``site`` has levels ``A``,
@@ -392,8 +391,7 @@ def simulate_survival(
     import pandas as pd
 
     n = check_count("n", n, least=2, most=_MOST_TIMES)
-    most = math.nextafter(1.0, 0.0)
-    censored = check_number("censored", censored, least=0.0, most=most)
+    censored = check_number("censored", censored, least=0.0, most=0.999999)
     strata = check_count("strata", strata, least=1, most=_MOST_STRATA)
     left_truncated = check_flag("left_truncated", left_truncated)
     rng = np.random.default_rng(read_seed(seed))
