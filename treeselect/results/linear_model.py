@@ -333,15 +333,15 @@ class GlmFit(Summarised, Predicting, InPapers):
         return tests.drop_tests(self._terms(), (self._caution,), self.library)
 
     def confint(self, *, method: str | None = None, level: float = 0.95) -> Any:
-        """Confidence intervals of the coefficients, as R's ``confint(fit)``.
+        """Confidence intervals of the coefficients, as R's ``confint(fit)``, which has Wald's for
+        ``coxph``, the profile for gamma and, for quasi-Poisson models, normal quantiles, not t.
 
         Parameters
         ----------
         method : {"profile", "wald"}, optional
             ``"profile"``: profile-likelihood intervals, for two classes, counts and times to an
-            event (of quasi-Poisson models by the t distribution, not the normal one as in R); for
-            a gaussian response those of the t distribution. ``"wald"``: symmetric ones, those of
-            :meth:`tidy`. By default profile intervals, or symmetric ones where there are none.
+            event; for a gaussian response those of the t distribution. ``"wald"``: symmetric ones,
+            those of :meth:`tidy`. By default profile intervals where there are any.
         level : float
             Between 0 and 1.
 
