@@ -395,6 +395,9 @@ def test_folds_of_ones_own_are_taken_once(fit, data):
 def test_terms_must_be_given_where_nothing_is_selected(fit, data):
     with pytest.raises(OptionError, match="`terms` must name at least one"):
         fit.model.conditional_importance(terms=[])
+    for more in ({"repeats": 2}, {"scoring": "neg_log_loss"}):
+        with pytest.raises(OptionError, match=f"`{next(iter(more))}` needs `folds`"):
+            fit.model.conditional_importance(None, **more)
     empty = treeselect.select("y ~ noise", data, method="lasso", lam=1e9)
     with pytest.raises(OptionError, match="`terms` must be given because nothing is selected"):
         empty.model.conditional_importance()

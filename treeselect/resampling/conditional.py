@@ -18,7 +18,7 @@ import scipy
 
 from treeselect import printing
 from treeselect.algorithms.method import named_model
-from treeselect.arguments.checks import check_choice, found_near, read_names, whole
+from treeselect.arguments.checks import check_choice, described, found_near, read_names, whole
 from treeselect.designs.families import GAUSSIAN
 from treeselect.designs.preparing import shown_names
 from treeselect.designs.problem import Problem
@@ -196,6 +196,11 @@ def leave_out(
     is_all = given == "all"
     units = _units(result, terms, is_all=is_all)
     usual = 1 if whole(folds) is None else 5
+    for name, value in (("repeats", repeats), ("scoring", scoring)):
+        if folds is None and value is not None:
+            raise OptionError(
+                f"`{name}` needs `folds`.\n  Found: {described(value)}, and no folds. Leave it out."
+            )
     outer = outer_folds(
         result, 2 if folds is None else folds, repeats=usual if repeats is None else repeats,
         seed=stream_seed(seed, "conditional"), fold_groups=fold_groups, scoring=scoring,
