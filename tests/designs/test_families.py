@@ -148,7 +148,7 @@ def test_controlburn_of_three_classes_has_one_tree_for_all(flowers):
     fit = treeselect.select("kind ~ .", flowers, method="controlburn", k=3, seed=1, forests=2)
     assert set(fit.selected) == {"a", "b", "soil"}
     assert fit.search.step.train_score > 0.2
-    with pytest.raises(MethodError, match="must be whole numbers"):
+    with pytest.raises(MethodError, match="must be frequencies"):
         treeselect.select(
             "kind ~ .", flowers, method="controlburn", k=3, seed=1, weights=np.linspace(0.5, 1, 450)
         )

@@ -253,6 +253,15 @@ def test_terms_whose_columns_are_all_dropped_leave_no_rows(family, library):
         getattr(table.summary(), form)()
 
 
+def test_names_may_end_with_a_nul():
+    """Arrays of text cut it off: no column was found to be that of the term."""
+    data = SURVEY.rename(columns={"x": "x\0"}).assign(site=np.arange(len(SURVEY)) // 2)
+    fit = treeselect.select("y ~ `x\0`", data, method="mrmr", k=1, seed=1, fold_groups="site")
+    table = fit.refit("glm").regression_table(["all"]).tidy()
+    assert table["term"].tolist() == ["x\0"]
+    assert table["p_value"].notna().all()
+
+
 def test_classes_have_rows_each():
     labels = fitted("x + g", "m").refit("glm").regression_table(["selected"]).tidy()["label"]
     assert labels.tolist()[:2] == ["m: x", "m: g: a (reference)"]

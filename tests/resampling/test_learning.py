@@ -198,6 +198,9 @@ def test_the_interval_shrinks_with_cases_and_repeats_do_not_add_rows():
     twice = score_interval(np.tile(scores, 2), np.tile(errors, 2), 1000.0, 2.0, (0.0, 1.0))
     assert twice == pytest.approx((low, high))
     assert np.isnan(score_interval(scores, np.full(4, np.nan), 1000.0, 1.0, (0.0, 1.0))).all()
+    beside = score_interval(np.full(4, 1 - 1e-9), errors, 1000.0, 1.0, (-np.inf, 1.0))
+    assert beside[0] == -np.inf
+    assert beside[1] <= 1
     assert score_interval(np.ones(4), errors, 1000.0, 1.0, (0.0, 1.0))[1] == 1.0
 
 

@@ -434,9 +434,11 @@ def score_interval(
         ends = expit(logit(share) + np.array([-1, 1]) * half / (most - least) / share / (1 - share))
         low, high = least + (most - least) * ends
     elif np.isfinite(most):
-        low, high = most - (most - mean) * np.exp(np.array([1, -1]) * half / (most - mean))
+        with np.errstate(over="ignore"):  # next to its bound a score's interval has no other end
+            low, high = most - (most - mean) * np.exp(np.array([1, -1]) * half / (most - mean))
     elif np.isfinite(least):
-        low, high = least + (mean - least) * np.exp(np.array([-1, 1]) * half / (mean - least))
+        with np.errstate(over="ignore"):
+            low, high = least + (mean - least) * np.exp(np.array([-1, 1]) * half / (mean - least))
     else:
         low, high = mean - half, mean + half
     return float(low), float(high)

@@ -256,7 +256,8 @@ def _added(found: FittedTerms, term: str, other: str) -> tuple[int, float, float
     if not df:
         return 0, 0.0, 1.0
     if found.is_robust:
-        return df, *wald_test(above.fit, np.array(above.fit.terms) == f"{term}:{other}")
+        product = f"{term}:{other}"
+        return df, *wald_test(above.fit, np.array([t == product for t in above.fit.terms]))
     gain = max(below.deviance - above.deviance, 0.0)
     if found.scale is None:
         return df, gain, float(scipy.stats.chi2.sf(gain, df))

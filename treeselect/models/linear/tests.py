@@ -353,7 +353,7 @@ def _row(
     row |= {"df": float(df), "deviance": below.deviance - above.deviance}
     if df:
         fit = above.fit
-        tested = np.array(fit.terms, dtype=object) == term
+        tested = np.array([t == term for t in fit.terms])  # numpy's == would cut off a NUL
         if bent:
             tested = bent_columns(fit.names, fit.terms, term)
         pair = _test(tested, df, row, above, found)
