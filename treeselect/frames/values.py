@@ -64,7 +64,7 @@ def read_column(series: pd.Series[Any], name: str) -> Numbers | Labels:
     if isinstance(dtype, pd.CategoricalDtype):
         return Labels(
             series.cat.codes.to_numpy(),
-            _told_apart(_whole(series.cat.categories.tolist(), name), name),
+            _readable(series.cat.categories.tolist(), name),
             declared=True,
             ordered=bool(dtype.ordered),
         )
@@ -178,9 +178,10 @@ def _read_objects(series: pd.Series[Any], name: str) -> Numbers | Labels:
     raise _mixed(present, name, kinds)
 
 
-def _whole(levels: Iterable[Any], name: str) -> tuple[Any, ...]:
-    """Levels of which none holds half a character."""
-    levels = tuple(levels)
+def _readable(levels: Iterable[Any], name: str) -> tuple[Any, ...]:
+    """Levels of which none holds half a character and no two are written alike: tables, rules of
+    trees and files know them by their text."""
+    by_text: dict[str, Any] = {}
     for level in levels:
         if isinstance(level, str) and is_broken(level):
             raise DataError(
@@ -189,23 +190,15 @@ def _whole(levels: Iterable[Any], name: str) -> tuple[Any, ...]:
                 " surrogate): it was probably read in the wrong encoding.\n"
                 '  Repair it, for example with `.str.encode("utf-8", "replace").str.decode()`.'
             )
-    return levels
-
-
-def _told_apart(levels: tuple[Any, ...], name: str) -> tuple[Any, ...]:
-    """Levels of which no two are written alike: tables, trees and files know them by their text."""
-    by_text: dict[str, Any] = {}
-    for level in levels:
-        if str(level) in by_text:
-            both = f"{described(by_text[str(level)])} and {described(level)}"
+        twin = by_text.setdefault(str(level), level)
+        if twin is not level:
             raise DataError(
                 f"Categories of column {quoted(name)} must differ in their text.\n"
-                f"  Found: {both}.\n"
+                f"  Found: {described(twin)} and {described(level)}.\n"
                 "  Rename one with `.cat.rename_categories()`; or use"
                 f" `{column_code(name)}.map(str, na_action='ignore')`, which makes them one."
             )
-        by_text[str(level)] = level
-    return levels
+    return tuple(by_text.values())
 
 
 def _labels(series: pd.Series[Any], name: str) -> Labels:
@@ -215,7 +208,7 @@ def _labels(series: pd.Series[Any], name: str) -> Labels:
     position = np.empty(len(found) + 1, dtype=np.int32)
     position[order] = np.arange(len(found))
     position[-1] = -1  # code -1, missing, stays -1
-    return Labels(position[codes], _whole((found[i] for i in order), name))
+    return Labels(position[codes], _readable((found[i] for i in order), name))
 
 
 def _floats(series: pd.Series[Any]) -> NDArray[np.float64]:
