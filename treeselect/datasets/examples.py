@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.arguments.checks import (
+    check_choice,
     check_count,
     check_flag,
     check_number,
@@ -20,7 +21,7 @@ from treeselect.arguments.checks import (
     read_names,
     read_seed,
 )
-from treeselect.errors import DataError, OptionError, listing, near_or, quoted
+from treeselect.errors import DataError, listing, quoted
 
 if TYPE_CHECKING:  # pandas comes with the first call, so that importing treeselect stays quick
     import pandas as pd
@@ -158,9 +159,10 @@ def simulate_noisy_copies(
     Raises
     ------
     DataError
-        If a column is not found, is not numeric or is the response, or if a copy's name exists.
+        If `data` is no data frame with columns, or if a copy's name exists.
     OptionError
-        If `copies`, `noise` or `seed` is not allowed.
+        If `response` is no column, one of `columns` is not another numeric one, or `copies`,
+        `noise` or `seed` is not allowed.
 
     References
     ----------
@@ -178,32 +180,17 @@ def simulate_noisy_copies(
 
     from treeselect.frames.reading import read_data
 
-    if not isinstance(data, pd.DataFrame):
+    if not isinstance(data, pd.DataFrame) or not data.shape[1]:
         raise DataError(
-            f"`data` must be a pandas data frame.\n  Found: {described(data)}. Convert it first."
+            f"`data` must be a pandas data frame with columns.\n  Found: {described(data)}."
         )
     read_data(data)  # for its checks of the names
-    if data.shape[1] == 0:
-        raise DataError("`data` must have columns.\n  Found: none.")
-    if response is not None and not isinstance(response, str):
-        raise OptionError(
-            f"`response` must be the name of a column, or None.\n  Found: {described(response)}."
-        )
-    columns = read_names("columns", columns)
     response = str(data.columns[-1]) if response is None else response
-    for name, argument in [(response, "response"), *((name, "columns") for name in columns)]:
-        if name not in data.columns:
-            advice = near_or(name, data.columns, f"Columns: {listing(data.columns)}.")
-            raise DataError(
-                f"Can't find the column {quoted(name)}, named in `{argument}`.\n  {advice}"
-            )
+    check_choice("response", response, [*data.columns])
+    numeric = [c for c in data.columns if c != response and is_numeric_dtype(data[c])]
+    columns = read_names("columns", columns)
     for name in columns:
-        if name == response:
-            raise DataError(f"`columns` must not contain the response, {quoted(name)}.")
-        if not is_numeric_dtype(data[name]):
-            raise DataError(
-                f"The column {quoted(name)} must be numeric.\n  Found: {data[name].dtype}."
-            )
+        check_choice("columns", name, numeric)
     copies = check_count("copies", copies, least=0, most=_MOST_COPIES)
     noise = check_number("noise", noise, least=0.0, most=_MOST_NOISE)
     rng = np.random.default_rng(read_seed(seed))
