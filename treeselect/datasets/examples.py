@@ -417,23 +417,18 @@ def _seen(
         codes = rng.integers(len(_LEVELS), size=(n, _FACTORS))
         site = rng.integers(strata, size=n)
         shape = _SHAPE * 0.8**site
-        hazard_time = rng.standard_exponential(n) * np.exp(-linear_predictor(x, codes))
+        eta = 0.6 * x[:, 0] - 0.6 * x[:, 1] + 0.5 * x[:, 2] - 0.5 * x[:, 3] + 0.5 * x[:, 6]
+        eta += 0.9 * (x[:, 4] > 0) + 0.4 * x[:, 5] ** 2 + 1.2 * ((x[:, 7] > 0) & (x[:, 8] > 0))
+        eta += 0.9 * (codes[:, 0] == 0) + 0.8 * (codes[:, 2] >= 2)
+        eta += 0.8 * (codes[:, 1] == 1)
+        eta -= 0.8 * (codes[:, 1] == 2)
+        hazard_time = rng.standard_exponential(n) * np.exp(-eta)
         time = _SCALE * 0.7**site * hazard_time ** (1 / shape)
         entry = rng.uniform(0, _LAST_ENTRY, n) if left_truncated else np.zeros(n)
         seen = time > entry
         drawn.append([part[seen] for part in (x, codes, site, entry, time)])
         count += int(seen.sum())
     return tuple(np.concatenate(parts)[:n] for parts in zip(*drawn, strict=True))
-
-
-def linear_predictor(x: NDArray[np.float64], codes: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The logarithm of the relative hazard; `x` of shape (n, 40), `codes` (n, 12) from 0 to 3."""
-    eta = 0.6 * x[:, 0] - 0.6 * x[:, 1] + 0.5 * x[:, 2] - 0.5 * x[:, 3] + 0.5 * x[:, 6]
-    eta += 0.9 * (x[:, 4] > 0) + 0.4 * x[:, 5] ** 2 + 1.2 * ((x[:, 7] > 0) & (x[:, 8] > 0))
-    eta += 0.9 * (codes[:, 0] == 0) + 0.8 * (codes[:, 2] >= 2)
-    eta += 0.8 * (codes[:, 1] == 1)
-    eta -= 0.8 * (codes[:, 1] == 2)
-    return eta
 
 
 def _followed(

@@ -429,18 +429,17 @@ def score_interval(
     least, most = bounds
     if not least < mean < most:
         return max(mean - half, least), min(mean + half, most)
-    if np.isfinite(least) and np.isfinite(most):
-        share = (mean - least) / (most - least)
-        ends = expit(logit(share) + np.array([-1, 1]) * half / (most - least) / share / (1 - share))
-        low, high = least + (most - least) * ends
-    elif np.isfinite(most):
-        with np.errstate(over="ignore"):  # next to its bound a score's interval has no other end
+    with np.errstate(over="ignore"):  # next to its bound a score's interval has no other end
+        if np.isfinite(least) and np.isfinite(most):
+            share = (mean - least) / (most - least)
+            step = np.array([-1, 1]) * half / (most - least) / share / (1 - share)
+            low, high = least + (most - least) * expit(logit(share) + step)
+        elif np.isfinite(most):
             low, high = most - (most - mean) * np.exp(np.array([1, -1]) * half / (most - mean))
-    elif np.isfinite(least):
-        with np.errstate(over="ignore"):
+        elif np.isfinite(least):
             low, high = least + (mean - least) * np.exp(np.array([-1, 1]) * half / (mean - least))
-    else:
-        low, high = mean - half, mean + half
+        else:
+            low, high = mean - half, mean + half
     return float(low), float(high)
 
 

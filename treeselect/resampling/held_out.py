@@ -80,7 +80,13 @@ class HeldOut:
     def like_rows(self, chosen: IntArray | slice = slice(None)) -> float:
         """Effective number of rows behind some predictions: their total weight if weights are
         copies, otherwise Kish's effective sample size."""
-        return effective_rows(self.mass[chosen], self.are_copies, self.times[chosen])
+        mass = self.mass[chosen]
+        n = (
+            mass.sum()
+            if self.are_copies
+            else mass.sum() ** 2 / (mass**2 * self.times[chosen]).sum()
+        )
+        return float(n)
 
     @property
     def risk(self) -> FloatArray:
@@ -230,11 +236,6 @@ def survival_at(
     np.maximum.at(last, stratum, problem.y[:, STOP])
     known = ~np.isnan(baseline.until) & at_least(last, horizon)
     return np.where(known[stratum], survival, np.nan)
-
-
-def effective_rows(mass: FloatArray, are_copies: bool, times: IntArray | int = 1) -> float:
-    """The number of rows that some weights are worth: see :meth:`HeldOut.like_rows`."""
-    return float(mass.sum() if are_copies else mass.sum() ** 2 / (mass**2 * times).sum())
 
 
 def observed_curve(y: FloatArray, mass: FloatArray, n: float) -> SurvivalCurve:

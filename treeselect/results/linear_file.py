@@ -157,17 +157,14 @@ def _example(design: ModelData, columns: LinearColumns) -> dict[str, SavedColumn
         else:
             quartiles = np.quantile(own.values, [0.25, 0.5, 0.75], method="lower")
             values[name] = np.array([0.0, 1.0]) if own.is_bool else quartiles
-            if any(isinstance(n, Transform) and _are_levels(name, n) for n in nodes):
+            coded_here = [n for n in nodes if isinstance(n, Transform) and n.function == "C"]
+            if any(n.argument == Column(name) and n.option("levels") is None for n in coded_here):
                 values[name] = np.unique(own.values)
     n = max([1, *map(len, values.values())])
     return {
         name: alike(SavedColumn, own, values=np.resize(values[name], n), levels=levels.get(name))
         for name, own in read.items()
     }
-
-
-def _are_levels(name: str, node: Transform) -> bool:
-    return node.argument == Column(name) and node.function == "C" and node.option("levels") is None
 
 
 # --- and back ------------------------------------------------------------------------------------
