@@ -204,12 +204,7 @@ def own_term(rows: Rows, level: float) -> float:
 
 
 def best_split(
-    codes: AnyArray,
-    rows: Rows,
-    growth: Growth,
-    *,
-    is_factor: bool,
-    bounds: Bounds = FREE,
+    codes: AnyArray, rows: Rows, growth: Growth, *, is_factor: bool, bounds: Bounds = FREE
 ) -> Split:
     """Best split of one column over the given rows: try all, keep the first best."""
     present = np.unique(codes)

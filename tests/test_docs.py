@@ -213,9 +213,7 @@ FOR_REPORTS = re.compile(
 )
 """Plain data that pages and summaries of the package read; users have the same as methods."""
 
-FOR_PAGES = {
-    "treeselect.resampling.conditional.ConditionalImportance.lost",
-}
+FOR_PAGES = {"treeselect.resampling.conditional.ConditionalImportance.lost"}
 """The same, under names that do not say so."""
 
 

@@ -36,10 +36,7 @@ def allowed_to_fail(estimator):
 
 
 @parametrize_with_checks(
-    [
-        TreeSelector("mrmr", 1),
-        TreeSelector("importance", 1, method_options={"n_trees": 3}),
-    ],
+    [TreeSelector("mrmr", 1), TreeSelector("importance", 1, method_options={"n_trees": 3})],
     expected_failed_checks=allowed_to_fail,
 )
 def test_contract_of_scikit_learn(estimator, check):

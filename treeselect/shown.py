@@ -29,9 +29,7 @@ only unseen."""
 
 _LETTER = f"[^\x00-\x7f\u2000-\u206f{_ACTS}]"
 
-HIDDEN = re.compile(
-    f"[{_ACTS}]|(?<!{_LETTER})[{_JOINERS}]|[{_JOINERS}](?!{_LETTER})",
-)
+HIDDEN = re.compile(f"[{_ACTS}]|(?<!{_LETTER})[{_JOINERS}]|[{_JOINERS}](?!{_LETTER})")
 """A character that is displayed escaped."""
 
 _SAID = re.compile(f"(?!\n)(?:{HIDDEN.pattern})")

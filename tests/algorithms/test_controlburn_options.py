@@ -50,10 +50,7 @@ def test_what_is_written_can_be_typed_and_read_again(options):
         ({"best_subset": True, "loss": "hinge"}, "It needs a ridge"),
         ({"best_subset": True, "refit": None}, "overfit the training rows"),
         ({"best_subset": True, "constraints": bound}, "The search doesn't support constraints"),
-        (
-            {"best_subset": True, "sketch": 50, "sketch_kind": "gaussian"},
-            "Optimality is proved",
-        ),
+        ({"best_subset": True, "sketch": 50, "sketch_kind": "gaussian"}, "Optimality is proved"),
         ({"loss": "hinge", "ridge": 0.1}, "no longer a linear program"),
         ({"loss": "hinge", "refit": None}, "aren't probabilities"),
         (

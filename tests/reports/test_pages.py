@@ -137,8 +137,7 @@ def test_a_template_replaces_sections_and_leaves_them_out(fitted, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("names", "standard"),
-    [(SELECTION_SECTIONS, SELECTION), (COMPARISON_SECTIONS, COMPARISON)],
+    ("names", "standard"), [(SELECTION_SECTIONS, SELECTION), (COMPARISON_SECTIONS, COMPARISON)]
 )
 def test_every_section_that_is_gathered_is_shown(names, standard):
     folder = template_folder()

@@ -246,10 +246,7 @@ MISSING = np.where(np.arange(N) == 7, None, CLUSTERS.astype(object))
         ({"fold_groups": CLUSTERS[:9]}, "one value per row, 400.\n  Found: 9 values"),
         ({"fold_groups": np.ones((N, 2))}, "`fold_groups` must have one label per row"),
         ({"fold_groups": MISSING}, "1 row in which it is missing"),
-        (
-            {"fold_groups": "sit"},
-            "among the columns.\n  Did you mean `site`",
-        ),
+        ({"fold_groups": "sit"}, "among the columns.\n  Did you mean `site`"),
         (
             {"fold_groups": CLUSTERS, "folds": KFold(7)},
             "divide the clusters.*\n.*Give a number of folds",

@@ -318,12 +318,7 @@ _LAST_ENTRY = 500.0  # days
 
 
 def simulate_survival(
-    n: int = 500,
-    *,
-    seed: int,
-    censored: float = 0.3,
-    strata: int = 1,
-    left_truncated: bool = False,
+    n: int = 500, *, seed: int, censored: float = 0.3, strata: int = 1, left_truncated: bool = False
 ) -> Simulated:
     """Simulate survival times that depend on 12 of 60 columns.
 

@@ -194,9 +194,7 @@ def score_lines_figure(material: parts.ContestMaterial) -> Plane:
         bounds=found.score_bounds,
     )
     return replace(
-        figure,
-        key="score-lines",
-        title=f"{found.score_name} against number of {noun_in(found)}",
+        figure, key="score-lines", title=f"{found.score_name} against number of {noun_in(found)}"
     )
 
 

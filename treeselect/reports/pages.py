@@ -120,10 +120,7 @@ def write_report(
 
 
 def write_comparison(
-    found: Contest,
-    path: Path,
-    template: Path | None = None,
-    sections: Iterable[str] | None = None,
+    found: Contest, path: Path, template: Path | None = None, sections: Iterable[str] | None = None
 ) -> Path:
     """Write the report on a comparison (see ``Comparison.report``)."""
     report = partial(gather_comparison, found, **_now())

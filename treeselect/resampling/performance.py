@@ -356,10 +356,7 @@ class Performance(printing.Summarised, Scored, Stoppable):
         return self._frame(confusion_table(self.held_out, threshold))
 
     def decision_curve(
-        self,
-        thresholds: Sequence[float] | None = None,
-        *,
-        costs: tuple[float, float] | None = None,
+        self, thresholds: Sequence[float] | None = None, *, costs: tuple[float, float] | None = None
     ) -> DecisionCurve:
         """Net benefit of acting on the predicted risks of held-out rows, beside acting on all rows
         and on none.

@@ -230,11 +230,7 @@ class Validation(Summarised, OfFolds, Stoppable):
         return self._frame(table[["sample", "group", "predicted", "observed"]])
 
     def plot(
-        self,
-        kind: str = "predictions",
-        *,
-        threshold: float | None = None,
-        ax: Axes | None = None,
+        self, kind: str = "predictions", *, threshold: float | None = None, ax: Axes | None = None
     ) -> Axes:
         """Draw the instability of predictions.
 
