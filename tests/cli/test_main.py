@@ -349,7 +349,7 @@ REFUSED = {
         "times times.csv --type survival": "`times`",
         "times times.csv --type survival --times soon": "must be comma-separated numbers",
         "times times.csv --times 100": "`times`",
-        "fit data.csv --level 0.9": "`--level` needs `--interval`",
+        "fit data.csv --level 0.9": "must be left out without an interval",
     },
     "report": {
         "nowhere": "Can't find the model file `nowhere`",

@@ -220,7 +220,9 @@ def test_treatments_stand_side_by_side(gaps, snapshot, tmp_path):
     both = treeselect.compare("y ~ .", gaps, ["mrmr"], k=1, folds=3, seed=1, missing="drop")
     assert both.n_train.sum() == told.n_train.sum()
     text = " ".join(dropped.summary().as_text().split())
-    assert f"{n_gaps} rows with a missing value in a candidate term have no part" in text
+    assert (
+        f"{n_gaps} of the rows used with a missing value in a candidate term have no part" in text
+    )
     loaded = treeselect.load(dropped.save(tmp_path / "fit.model"))
     assert loaded.summary().as_text() == dropped.summary().as_text()
     assert found.summary().as_text() == snapshot
@@ -230,7 +232,7 @@ def test_rows_without_a_term_are_told_though_their_columns_are_known():
     data = pd.DataFrame({"x": np.arange(60) % 3, "y": np.random.default_rng(0).normal(size=60)})
     fit = treeselect.select("y ~ C(x, levels=[0, 1])", data, k=1, missing="drop", **QUICK)
     assert fit.data.design.problem.ready(fit.data.design.row_weights)[1].used.sum() == 40
-    assert "20 rows with a missing value in a candidate term have" in str(fit.summary())
+    assert "20 of the rows used with a missing value in a candidate term have" in str(fit.summary())
     assert "20 rows with missing values" in fit.search.citation().methods
 
 

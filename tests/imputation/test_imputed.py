@@ -323,7 +323,10 @@ def test_rows_that_differ_between_frames_are_told_of_each(four_frames):
     found = treeselect.select("y ~ a + b", frames, k=1, method="lasso", missing="drop", seed=1)
     said = " ".join(found.summary().as_text().split())
     assert "Imputation 1: Rows with a missing value in a candidate term have no part" in said
-    assert "Imputation 2: 10 rows with a missing value in a candidate term have no part" in said
+    assert (
+        "Imputation 2: 10 of the rows used with a missing value in a candidate term have no part"
+        in said
+    )
 
 
 def test_labels_are_shown(found):

@@ -133,6 +133,7 @@ def test_a_model_file_with_data_is_enough(fit, tmp_path):
         ({"type": "quantile", "interval": "prediction"}, "`interval` must be left out"),
         ({"interval": "confidence"}, "`interval` must be"),
         ({"level": 1.0}, "`level` must be"),
+        ({"level": 0.9}, "`level` must be left out without an interval"),
         ({"interval": "prediction", "level": 0.999}, "`level` is too high for 200"),
     ],
 )

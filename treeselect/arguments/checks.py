@@ -225,6 +225,17 @@ def check_share(name: str, value: object) -> float:
     return check_between(name, value, 0, 1)
 
 
+def check_level(value: object, interval: object) -> float:
+    """The level of an interval; an OptionError if it is not the default and there is none."""
+    level = check_share("level", value)
+    if level != 0.95 and not interval:
+        raise OptionError(
+            "`level` must be left out without an interval.\n"
+            f'  Found: {level:g}. Write `interval="prediction", level={level:g}`.'
+        )
+    return level
+
+
 def check_between(name: str, value: object, least: float, most: float = math.inf) -> float:
     """The value as a Python float; an OptionError unless it is between two others."""
     found = finite(value)

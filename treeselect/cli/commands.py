@@ -305,8 +305,6 @@ def _predict(asked: dict[str, Any]) -> None:
 
     output.check_places(asked)
     how = {flag.argument: asked[flag.argument] for flag in HOW if flag.argument in asked}
-    if "level" in how and "interval" not in how:
-        raise OptionError("`--level` needs `--interval`, for example `--interval prediction`.")
     model = load(asked["saved"])
     if strange := how.keys() - inspect.signature(model.predict).parameters:
         raise OptionError(f"A linear model has no {listing(sorted(strange))}: leave it out.")

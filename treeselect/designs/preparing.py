@@ -268,7 +268,7 @@ def _missing_notes(rule: Missing, design: CodedColumns, weights: RowWeights) -> 
     if rule == "level":
         return []
     n = int(weights.copies[np.logical_or.reduce(design.gaps)].sum()) if design.columns else 0
-    rows = {0: "Rows", 1: "1 row"}.get(n, f"{n:,} rows")
+    rows = {0: "Rows", 1: "1 of the rows used"}.get(n, f"{n:,} of the rows used")
     verb, they = ("has", "it is") if n == 1 else ("have", "they are")
     return [
         f"{rows} with a missing value in a candidate term {verb} no part in the selection or in"

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from treeselect.arguments.checks import check_choice, check_flag, check_share
+from treeselect.arguments.checks import check_choice, check_flag, check_level
 from treeselect.brief import brief
 from treeselect.designs.linear import LinearColumns
 from treeselect.designs.modeldata import INTERCEPT, ModelData
@@ -66,7 +66,8 @@ class LinearPredictor:
     ) -> Any:
         """See ``GlmFit.predict``."""
         at = read_type(self, type, times)
-        se, level = check_flag("se", se), check_share("level", level)
+        se = check_flag("se", se)
+        level = check_level(level, se or interval)
         self._check_interval(type, interval, se=se)
         frame = read_data(new)
         known = self.design.offset_of(frame, offset)

@@ -15,7 +15,7 @@ from treeselect.algorithms.method import named_model
 from treeselect.arguments.checks import (
     as_floats,
     check_choice,
-    check_share,
+    check_level,
     described,
     finite,
     length,
@@ -264,7 +264,7 @@ def read_asked(asked: Wanted) -> tuple[FloatArray | None, float | None]:
                 f" {described(quantiles)}. Write, for example, `quantiles=(0.05, 0.5, 0.95)`."
             )
         shares = np.array(known)
-    level = check_share("level", asked.level)
+    level = check_level(asked.level, asked.interval)
     if asked.interval is None:
         return shares, None
     check_choice("interval", asked.interval, ("prediction",))

@@ -99,6 +99,14 @@ class Stepwise(RefinedMethod):
     reads_columns: ClassVar[bool] = True
     scores_out_of_bag: ClassVar[bool] = False
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.penalty is not None and self.criterion != "bic":
+            raise MethodError(
+                "Stepwise can't have `criterion` and `penalty` together.\n"
+                "  Leave out `criterion`; AIC is `penalty=2`."
+            )
+
     def path(self, task: Task) -> tuple[Step, ...]:
         refuse_costs(self, task.problem.groups)
         with one_thread():
