@@ -323,6 +323,7 @@ REFUSED = {
         "-m lasso --effects": "`--effects` needs `--resamples`",
         "-m lasso --performance 1": "`performance` must be a whole number, at least 2",
         "--json no/f": "Can't write the tables",
+        "--json -": "`--json` must be the name of a file",
         "--save no/model": "Can't find the folder",
         "--report .": "Can't write the report",
         "--report no/where.html": "where.html",

@@ -53,6 +53,12 @@ def check_places(arguments: Mapping[str, Any]) -> None:
 
     for name, what in WRITTEN.items():
         if arguments.get(name):
+            if arguments[name] == "-":
+                raise OptionError(
+                    f"`--{name}` must be the name of a file.\n"
+                    "  Found: '-', which is not written to standard output. For a file of that"
+                    " name write './-'."
+                )
             path = file_path(arguments[name], name=f"--{name}")
             check_place(path, what=what)
             if name == "report":
