@@ -347,6 +347,14 @@ def test_notes_name_constant_missing_and_counting_columns():
     ]
 
 
+def test_a_product_with_a_factor_that_is_missing_everywhere_has_a_column():
+    """A last term without columns was an IndexError."""
+    frame = pd.DataFrame({"y": [1.0, 2, 4] * 4, "x": [0.0, 1, 3] * 4, "none": None})
+    design, _, _ = encode("y ~ x + x:none", frame)
+    assert design.column_names == ("x", "x:none")
+    assert np.isnan(design.columns[1]).all()
+
+
 CROSSED = (
     "y ~ x*site + bs(x, 4, extrapolation='clip') + poly(x, 2):t + C(site):C(t) + log(x) + C(t)"
     " + scale(x) + center(log(x))"

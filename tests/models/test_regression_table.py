@@ -74,6 +74,12 @@ def test_labels_may_have_brackets():
     assert labels("x", "kind") == ["one: [a]: x", "one: [a]: b: x"]
 
 
+def test_huge_numbers_of_a_term_that_is_not_in_the_table():
+    fit = fitted("x + far", "y", k=1, keep="x", data=SURVEY.assign(far=SURVEY["w"] * 1e300))
+    table = fit.refit("glm").regression_table(["selected"], per="sd")
+    assert table.tidy()["term"].dropna().tolist() == ["x"]
+
+
 @pytest.mark.parametrize("right", ["word", "C(kind, Treatment('T.a'))"])
 def test_a_reference_level_may_be_called_as_the_column_of_another(right):
     data = SURVEY.assign(word=SURVEY["g"].map({"a": "T.a", "b": "a", "c": "c"}))

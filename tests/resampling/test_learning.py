@@ -111,6 +111,10 @@ def test_shares_must_rise_and_a_part_needs_rows(fit):
             fit.search.learning_curve(shares)
     with pytest.raises(OptionError, match="`shares` must leave at least two training rows"):
         fit.search.learning_curve([0.001, 1])
+    frame = pd.DataFrame({"x": np.arange(16) % 5, "y": np.repeat([0, 0, 0, 1], 4)})
+    few = treeselect.select("y ~ x", frame, method="mrmr", k=1, fold_groups=np.arange(16) // 2)
+    with pytest.raises(OptionError, match=r"the response varies.\n  Found: 2, with 0.2 of 8"):
+        few.search.learning_curve([0.2, 1], 2)
 
 
 def test_what_chooses_k_inside_a_part_may_have_too_few_rows(data):

@@ -109,7 +109,7 @@ class TermSpec:
         if n is None:
             return (None,) * self.n_fields
         if self.kind != "factor":
-            return (None,) * (n * self.n_fields)
+            return (None,) * (max(n, 1) * self.n_fields)
         return tuple(min(MAX_BINS, n - start) for start in range(0, max(n, 1), MAX_BINS))
 
 
@@ -216,7 +216,7 @@ def design_columns(spec: TermSpec, values: Sequence[Values]) -> tuple[NDArray[An
         return _code_columns(codes, spec.n_levels or 0)
     # One column per level and number, 0 where the row has another level.
     columns = []
-    for level in range(spec.n_levels or 0):
+    for level in range(max(spec.n_levels or 0, 1)):  # missing in all rows if there is none
         here = codes == level
         for number in products:
             column = np.where(here, number, 0.0)

@@ -13,6 +13,7 @@ import pandas as pd
 
 from treeselect.arguments.checks import described, numbers_in, read_seed
 from treeselect.designs.problem import Problem
+from treeselect.designs.row_sample import varies
 from treeselect.designs.scoring import is_lost
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
@@ -245,10 +246,10 @@ def _part(problem: Problem, weights: RowWeights, split: Split, share: float, see
     if share == 1:
         return split
     rows, _ = part_rows(problem, split.weights(weights)[0], share, seed)
-    if len(rows) < 2:
+    if len(rows) < 2 or not varies(problem, rows):
         raise OptionError(
-            f"`shares` must leave at least two training rows.\n  Found: {len(rows)}, with"
-            f" {share:g} of {len(split.train):,}."
+            "`shares` must leave at least two training rows, between which the response varies.\n"
+            f"  Found: {len(rows)}, with {share:g} of {len(split.train):,}. Use larger shares."
         )
     return dataclasses.replace(split, train=rows)
 

@@ -209,10 +209,11 @@ def _units(per: object, data: ModelData, terms: Sequence[str]) -> dict[str, floa
         found = {}
         for name, x in known.items():
             rows = ~np.isnan(x) & (data.weight > 0)
-            x, mass = x[rows], data.weight[rows]
+            mass, largest = data.weight[rows], np.abs(x[rows]).max()  # no square overflows
+            x = x[rows] / largest
             total = mass.sum() - 1 if mass.dtype.kind in "iu" else mass.sum()
             squares = mass * (x - np.average(x, weights=mass)) ** 2
-            found[name] = float(np.sqrt(squares.sum() / max(total, 1)))
+            found[name] = float(largest * np.sqrt(squares.sum() / max(total, 1)))
         return found
     steps = dict(per) if isinstance(per, Mapping) else None
     wrong = [name for name in steps or () if name not in numbers]
