@@ -108,6 +108,13 @@ def test_what_is_cited_is_in_the_references_and_in_bibtex(several):
         assert "version 9.9" in found.references[-1]
 
 
+def test_the_null_of_the_score_test_is_named(mixed):
+    few, clusters = mixed.head(60), np.arange(60) // 4
+    for null, given in (("permutation", None), ("random-sign", clusters)):
+        fit = quick(few, "died ~ signal", k="auto", fold_groups=given, resamples=0)
+        assert f"with a {null} null" in fit.search.citation().methods
+
+
 def test_printed_names_can_not_act_and_the_performance_is_of_the_fit(two, mixed, cross_validated):
     found = two.search.citation()
     text = str(found)

@@ -415,10 +415,11 @@ def _how_many(fit: Fit) -> str:
         if path_is_short(fit.steps, fit.p_values) and fit.leaves_out:
             said = "largest that was considered, though larger sets were found to predict better"
         ridits = " of ridits" if fit.design.response.family.is_ordered else ""
+        by = "permutation" if fit.design.row_weights.error_groups is None else "random-sign"
         return (
             f"{what} is the {said} (level {LEVEL:g}): by a score test of all other terms in an"
-            f" additive model{ridits}, with a permutation null, and by out-of-bag tests of nested"
-            f" models [{NESTED_MODELS.short}]."
+            f" additive model{ridits}, with a {by} null, and by out-of-bag tests of nested models"
+            f" [{NESTED_MODELS.short}]."
         )
     assert fit.scores is not None
     family, folds = fit.design.response.family, fit.scores.words(fit.choice.folds)
