@@ -296,16 +296,17 @@ def test_lots_keep_the_counts_and_are_nearly_equal(counts, most):
 def test_copies_that_share_a_rare_number_are_noted(people, table):
     cell = np.arange(len(table))
     arguments = {"weights": "n", "weights_kind": "frequency", "method": "mrmr", "k": 1, "seed": 1}
-    rare = table.assign(weight=np.sqrt(cell))
+    rare, timed = table.assign(weight=np.sqrt(cell)), table.assign(years=np.sqrt(1 + cell))
     said = [
         "give its number as `fold_groups`" in " ".join(fit.data.design.notes)
         for fit in (
             treeselect.select("survived ~ .", table, **arguments),
             treeselect.select("survived ~ .", rare, **arguments),
             treeselect.select("survived ~ .", rare, fold_groups=cell, **arguments),
+            treeselect.select("Surv(years, survived) ~ sex + pclass", timed, **arguments),
         )
     ]
-    assert said == [False, True, False]
+    assert said == [False, True, False, True]
 
 
 def test_large_counts_are_drawn_in_lots(people, table, monkeypatch):

@@ -222,8 +222,9 @@ def prepare(
         notes.append("`-1` and `0 +` in the formula have no effect: the intercept is not a term.")
     n_rows = len(response.rows) if drawn.every.are_constant else len(np.unique(response.rows))
     has_copies = own.groups is None and own.n_observations > n_rows
-    if has_copies and used.nunique().max() > max(IDENTIFIER_LEVELS, n_rows / 2):
-        notes.append(_COPIES_NOTE)
+    if has_copies:
+        n_distinct = max(len(np.unique(response.y, axis=0)), used.nunique().max())
+        notes += [_COPIES_NOTE] if n_distinct > max(IDENTIFIER_LEVELS, n_rows / 2) else []
     if isinstance(weights, str):
         notes.append(f"Case weights: {quoted(weights)}, which `.` in the formula excludes.")
     if offset is not None:
