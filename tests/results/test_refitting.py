@@ -218,6 +218,10 @@ def test_separated_classes_are_a_warning_in_any_library(trial):
     with pytest.warns(TreeselectWarning, match="separate the classes"):
         fit = result.refit("glm")
     assert "separate the classes" in fit.summary().as_text()
+    third = (data["site"] != "Bath") & (data["x"] > 1)
+    three = data.assign(ill=data["ill"].astype(int).mask(third, 2).astype(str))
+    with pytest.warns(TreeselectWarning, match="separate the classes"):  # and not: no convergence
+        select("ill", three, terms="site", k=1).refit("glm")
     polars = pytest.importorskip("polars")
     fit = select("size", polars.from_pandas(trial)).refit("glm")
     assert isinstance(fit.tidy(), polars.DataFrame)

@@ -97,10 +97,10 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
         except (np.linalg.LinAlgError, ValueError, FloatingPointError) as error:
             raise DataError(f"The linear model can't be fitted.\n  {error}") from error
     if not converged:
-        problems.append("The fit did not converge.")
+        problems.append(_NOT_CONVERGED)
     with np.errstate(invalid="ignore"):
         if not (np.isfinite(estimate).all() and np.isfinite(np.sqrt(np.diag(covariance))).all()):
-            problems.append("The standard errors can't be computed.")
+            problems.append(_NO_ERRORS)
     columns = [str(c) for c in data.matrix.columns]
     names = tuple(prefix + column for prefix in others for column in columns)
     problems += result.problems(names) if data.has_times or family == ORDINAL else []
@@ -141,7 +141,8 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
 
 
 def with_infinite(fit: LinearFit) -> LinearFit:
-    """The same, and as a problem if estimates may be infinite, where the fit has no other."""
+    """The same, and as a problem if estimates may be infinite, where the fit has no other, or only
+    those of which this is the reason."""
     from treeselect.models.linear.solving import is_endless, near_certain
 
     problem = ""
@@ -155,7 +156,11 @@ def with_infinite(fit: LinearFit) -> LinearFit:
             "The likelihood has no maximum: some estimates diverge, as of a level whose rows are"
             " all 0."
         )
-    return dataclasses.replace(fit, problems=fit.problems or (problem,)) if problem else fit
+    is_why = problem and not set(fit.problems) - {_NOT_CONVERGED, _NO_ERRORS}
+    return dataclasses.replace(fit, problems=(problem,)) if is_why else fit
+
+
+_NOT_CONVERGED, _NO_ERRORS = "The fit did not converge.", "The standard errors can't be computed."
 
 
 def fit_quietly(data: LinearData, family: str, name: str) -> Any:
@@ -245,7 +250,7 @@ def _without_groups(result: Any, covariance: FloatArray, names: Sequence[str]) -
     try:
         root = np.linalg.cholesky(np.asarray(result.normalized_cov_params, dtype=np.float64))
     except np.linalg.LinAlgError:
-        return ["The standard errors can't be computed."]
+        return [_NO_ERRORS]
     half = np.linalg.solve(root, covariance)
     values, vectors = np.linalg.eigh(np.linalg.solve(root, half.T))
     lost = values <= _SINGULAR * values[-1]
@@ -275,8 +280,8 @@ def _noting(problems: list[str], what: str = "") -> Iterator[None]:
         if issubclass(kind, sm_exceptions.PerfectSeparationWarning):
             problems.append(f"The terms {what} completely: estimates diverge.")
         elif issubclass(kind, sm_exceptions.ConvergenceWarning):
-            problems.append("The fit did not converge.")
+            problems.append(_NOT_CONVERGED)
         elif issubclass(kind, sm_exceptions.HessianInversionWarning):
-            problems.append("The standard errors can't be computed.")
+            problems.append(_NO_ERRORS)
         elif not issubclass(kind, RuntimeWarning | sm_exceptions.ModelWarning):
             warnings.warn_explicit(warning.message, kind, warning.filename, warning.lineno)
