@@ -313,6 +313,13 @@ def test_folds_without_events(n_events, folds, said):
         split_times(timed(n_events), folds)
 
 
+def test_a_class_of_one_row_is_refused_with_a_way_out():
+    data = pd.DataFrame({"x": np.arange(40.0), "y": ["a", "b"] * 19 + ["a", "c"]})
+    fit = treeselect.select("y ~ x", data, method="mrmr", k=1, seed=1)
+    with pytest.raises(OptionError, match="Give a response in which it is merged"):
+        fit.performance()
+
+
 # --- folds and scores that replace those of scikit-learn are the same to the last bit ------------
 
 

@@ -251,16 +251,19 @@ def assign_folds(
     """Fold of each row, -1 for rows without weight; classes or events are balanced."""
     rows = weights.rows
     y = labels_of(problem, rows)
-    fewest, kind = len(rows), "rows"
+    fewest, kind, few = len(rows), "rows", "more of them"
     if y is not None:
         # Every fold must contain an event; it is no problem if all rows end in one.
         times = problem.family.has_times
         kind = "rows with an event" if times else "rows of the rarer class"
+        if problem.family.n_classes > 2:
+            kind, few = "rows of the rarest class", "a response in which it is merged with another"
         fewest = int(y.sum()) if times else int(np.unique(y, return_counts=True)[1].min())
     if folds > fewest:
+        first = "a smaller `folds`" if fewest > 1 else few
         raise OptionError(
             f"`folds` must be at most the number of {kind}, {fewest}.\n"
-            f"  Found: {folds}. {_way_out('a smaller `folds`', choose=choose)}"
+            f"  Found: {folds}. {_way_out(first, choose=choose)}"
         )
     if groups is not None and folds > (n_groups := len(np.unique(groups))):
         raise OptionError(

@@ -84,6 +84,7 @@ def _check_rows(asked: Procedure, split: float, parts: Split) -> None:
         least, of = _FEWEST_EVENTS, " with an event"
     whole = "" if weights.groups is None else ", in whole clusters"
     in_folds = f" in {n_folds} folds" if n_folds else ""
+    merge = ", or merge the rarest class with another" if problem.family.n_classes > 2 else ""
     sides = (
         (parts.train, max(least, n_folds), f"for selection{in_folds}"),
         (parts.test, least, "for testing"),
@@ -94,7 +95,8 @@ def _check_rows(asked: Procedure, split: float, parts: Split) -> None:
             raise OptionError(
                 f"`split` must leave at least {needed} rows{of} {why}{whole}.\n"
                 f"  Found: {fewest}, with `split={split:g}` of"
-                f" {sum(len(own) for own in strata):,} {'events' if times else 'rows'}."
+                f" {sum(len(own) for own in strata):,} {'events' if times else 'rows'}. Give a"
+                f" {'larger' if side is parts.train else 'smaller'} `split`{merge}."
             )
 
 
