@@ -179,10 +179,9 @@ def strata_of(follow_up: FollowUp, formula: ParsedFormula, frame: pd.DataFrame) 
         labels = strata_labels(formula.strata, frame, dict(follow_up.orders))
     except DataError as error:
         raise NewDataError(str(error)) from None
-    number = {own: code for code, own in enumerate(follow_up.levels)}
-    found = np.zeros(len(frame), dtype=np.int64)
     if not labels:
-        return found
+        return np.zeros(len(frame), dtype=np.int64)
+    number = {own: code for code, own in enumerate(follow_up.levels)}
     codes, inverse = np.unique(
         np.column_stack([own.codes for own in labels]), axis=0, return_inverse=True
     )
@@ -430,7 +429,6 @@ def _levels_there(node: Survival, columns: Mapping[str, Numbers | Labels]) -> st
             if isinstance(column, Labels):
                 present = [column.levels[c] for c in np.unique(column.codes) if c >= 0]
             else:
-                known = np.unique(column.values[~np.isnan(column.values)])
-                present = [f"{v:g}" for v in known]
+                present = [f"{v:g}" for v in np.unique(column.values) if v == v]
             return f"\n  Values of {quoted(name)}: {listing(present, 6)}."
     return ""

@@ -264,11 +264,9 @@ def doubt_of_counts(
     if not len(there) or (there != np.floor(there)).any() or there.mean() <= LARGEST_COUNT:
         return ""
     name = quoted(weights) if isinstance(weights, str) else "`weights`"
-    read = (
-        "They are all equal and have no effect"
-        if there.min() == there.max()
-        else "They are used as sampling weights, with robust standard errors"
-    )
+    read = "They are used as sampling weights, with robust standard errors"
+    if there.min() == there.max():
+        read = "They are all equal and have no effect"
     return (
         f"Case weights ({name}) are whole numbers with a mean of {there.mean():,.4g}, too large for"
         f' counts of identical rows. {read}. Give `weights_kind`: "sampling" for survey weights,'
@@ -349,12 +347,11 @@ def read_groups(given: str | Sequence[Any], frame: pd.DataFrame, rows: IntArray)
 
 def _numbers(given: str | Sequence[Any], frame: pd.DataFrame) -> IntArray:
     """Number of each row's group, -1 where it is missing."""
+    labels: str | Sequence[Any] | pd.Series[Any] = given
     if isinstance(given, str):
         if given not in frame:
             raise checks.not_found(given, "fold_groups", frame.columns, "columns")
-        labels: str | Sequence[Any] | pd.Series[Any] = frame[given]
-    else:
-        labels = given
+        labels = frame[given]
     n = checks.length(labels)
     if n != len(frame):
         found = checks.described(labels) if n is None else f"{n} values"

@@ -81,12 +81,9 @@ class HeldOut:
         """Effective number of rows behind some predictions: their total weight if weights are
         copies, otherwise Kish's effective sample size."""
         mass = self.mass[chosen]
-        n = (
-            mass.sum()
-            if self.are_copies
-            else mass.sum() ** 2 / (mass**2 * self.times[chosen]).sum()
-        )
-        return float(n)
+        if self.are_copies:
+            return float(mass.sum())
+        return float(mass.sum() ** 2 / (mass**2 * self.times[chosen]).sum())
 
     @property
     def risk(self) -> FloatArray:

@@ -81,8 +81,7 @@ class RiskGroups(Summarised, OfFolds):
             for group, curve in zip(self.names, self.curves, strict=True)
         ]
         table = pd.concat(parts, ignore_index=True)
-        table = table.rename(columns={"lower": "ci_low", "upper": "ci_high"})
-        return self._frame(table)
+        return self._frame(table.rename(columns={"lower": "ci_low", "upper": "ci_high"}))
 
     def at(self, times: Sequence[float]) -> Any:
         """The survival curves at given times, with the numbers at risk.

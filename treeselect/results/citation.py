@@ -423,11 +423,9 @@ def _how_many(fit: Fit) -> str:
         )
     assert fit.scores is not None
     family, folds = fit.design.response.family, fit.scores.words(fit.choice.folds)
-    rule = (
-        f"was chosen by the one-standard-error rule [{ONE_STANDARD_ERROR.short}] for"
-        if k == "1se"
-        else "was chosen to maximise"
-    )
+    rule = "was chosen to maximise"
+    if k == "1se":
+        rule = f"was chosen by the one-standard-error rule [{ONE_STANDARD_ERROR.short}] for"
     if fit.scores.spared is not None:
         return (
             f"{what} {rule} {family.score_name} on {folds}; the search used"

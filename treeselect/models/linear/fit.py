@@ -88,9 +88,8 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
             result, model = _fitted(data, family, name)
             estimate = np.asarray(result.params, dtype=np.float64).ravel(order="F")
             covariance = np.asarray(result.cov_params(), dtype=np.float64)
-            converged = getattr(result, "converged", None)
-            if converged is None:
-                converged = (getattr(result, "mle_retvals", None) or {}).get("converged", True)
+            told = (getattr(result, "mle_retvals", None) or {}).get("converged", True)
+            converged = getattr(result, "converged", told)
             n_events = int(result.size) if data.has_times else None
         except OptionError:
             raise
