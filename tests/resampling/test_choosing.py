@@ -667,6 +667,20 @@ def test_p_values_of_nothing_are_uniform_on_noise_and_small_where_there_is_an_ef
     assert np.median(list(p_values(0.8))) < LEVEL
 
 
+def test_counts_that_vary_more_than_chance_allows_do_not_make_noise_significant():
+    def p_value(seed):
+        rng = np.random.default_rng(seed)
+        log_area, size = rng.normal(scale=1.2, size=200), rng.gamma(2, 0.5, 200)
+        frame = numbers(rng.normal(size=(200, 3))).assign(log_area=log_area)
+        frame["y"] = rng.poisson(2 * size * np.exp(log_area))
+        task = task_of(
+            frame, ExchangeSearch(), max_size=1, seed=1, family="poisson", offset="log_area"
+        )
+        return Sufficiency(task).of_units(np.zeros(3, dtype=bool))
+
+    assert np.mean([p_value(seed) <= LEVEL for seed in range(40)]) < 0.15
+
+
 @pytest.mark.parametrize(
     ("p_value", "words"), [(0.01, ""), (0.032, ""), (0.04, "; level 0.032"), (0.05, ""), (0.3, "")]
 )

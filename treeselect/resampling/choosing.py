@@ -318,6 +318,10 @@ class Sufficiency:
         stratum = problem.y[rows.places, STRATUM] if self._family.has_times else np.zeros(1)
         self._strata = stratum.astype(np.int64) if np.ptp(stratum) > 0 else None
         self._clusters = own.blocks if own.blocks is not None else own.error_groups
+        if self._clusters is None and self._family.name == "poisson":
+            # Counts may vary more than Poisson ones, and the more, the larger their means: their
+            # residuals can't be exchanged between rows, but may have either sign (Wu 1986).
+            self._clusters = np.arange(len(y))
 
     def p_value(self, selected: BoolArray, larger: Sequence[BoolArray]) -> float:
         """P-value of the hypothesis that no larger set predicts better: that of the score test,

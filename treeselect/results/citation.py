@@ -415,7 +415,8 @@ def _how_many(fit: Fit) -> str:
         if path_is_short(fit.steps, fit.p_values) and fit.leaves_out:
             said = "largest that was considered, though larger sets were found to predict better"
         ridits = " of ridits" if fit.design.response.family.is_ordered else ""
-        by = "permutation" if fit.design.row_weights.error_groups is None else "random-sign"
+        signs = fit.design.row_weights.error_groups is not None or fit.family == "poisson"
+        by = "random-sign" if signs else "permutation"
         return (
             f"{what} is the {said} (level {LEVEL:g}): by a score test of all other terms in an"
             f" additive model{ridits}, with a {by} null, and by out-of-bag tests of nested models"
