@@ -78,6 +78,15 @@ def test_a_path_starts_with_what_is_kept_alone(simulated):
     assert [step.size for step in method.path(task)][:2] == [1, 2]
 
 
+def test_what_a_kept_term_makes_free_does_not_raise_the_first_price(simulated):
+    """The first price was infinite, and no other left a set between one term and all of them."""
+    method = GBFS(n_trees=30, prune=False, discounts={("x", "y"): 0.0, ("y", "a"): 0.0})
+    task = task_of(simulated, method, "inside ~ . - z", keep=["x"], max_size=6, seed=1)
+    path = method.path(task)
+    assert np.isfinite(path[0].tuning)
+    assert path[0].size == 3 < path[1].size < 6
+
+
 def test_the_two_that_matter_come_first(simulated):
     some = simulated.head(300)
     fit = treeselect.select("inside ~ . - z", some, method="gbfs", k=2, seed=1, n_trees=60)

@@ -157,8 +157,12 @@ class Ensembles:
         gains = group_gains(stump.trees, self._problem.data).sum(axis=0)
         worth = gains[priced] / self._prices[priced]
         dearest = float(worth.max()) / 2 * (1 + 1e-9) or 1.0
+        free = [pair for pair, factor in self._discounts.items() if factor == 0]
+        dear = priced.copy()  # what units without a price make free enters at any `mu`
+        while made_free := [other for one, other in free if dear[other] and not dear[one]]:
+            dear[made_free] = False
         # Below splits on units without a price, others may gain more than at a root.
-        while not priced.all() and self.step(dearest).selected[priced].any():
+        while not priced.all() and self.step(dearest).selected[dear].any():
             dearest *= 4
         return dearest
 
