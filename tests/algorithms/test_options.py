@@ -132,7 +132,7 @@ def test_numbers_that_stand_for_work_have_an_end():
         ("gbfs", {"min_leaf": 0}, "`min_leaf`"),
         ("gbfs", {"newton": "yes"}, "True or False"),
         ("gbfs", {"charge_each_split": 1}, "True or False"),
-        ("gbfs", {"discounts": [1]}, "must be a dictionary"),
+        ("gbfs", {"discounts": [1]}, r"must be a dict.*\n.*in a shell `\[\[.a., .b., 0.5"),
         ("gbfs", {"discounts": {("a", "b"): 2.0}}, "factor from 0 to 1"),
         ("gbfs", {"discounts": {"a": 0.5}}, "each pair of terms"),
         ("hsic_lasso", {"lam": 0.0}, "`lam` of HSICLasso must be .* above 0, or None"),

@@ -194,7 +194,8 @@ def _read_discounts(given: Any) -> Discounts:
     if listed is None:
         raise MethodError(
             "`discounts` of GBFS must be a dictionary.\n"
-            f"  Found: {described(given)}. Write, for example, `{{('a', 'b'): 0.5}}`."
+            f"  Found: {described(given)}. Write, for example, `{{('a', 'b'): 0.5}}`, or in a shell"
+            ' `[["a", "b", 0.5]]`.'
         )
     for pair, factor in listed:
         names = isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(n, str) for n in pair)
