@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from quick import burnt
+from sklearn.metrics import roc_auc_score
 from tasks import names_of, sizes_of, task_of, with_problem
 
 import treeselect
@@ -136,6 +137,11 @@ def test_sketches_are_near_the_whole(task, mixed):
     half = path_of(task, ControlBurn(forests=2, sketch=200))
     assert [s.tuning for s in whole] != [s.tuning for s in half]
     assert {"signal", "site", "copy"} & names_of(task, half[1].selected)
+    fit = treeselect.select(
+        "died ~ . - dose", mixed, method="controlburn", k=2, sketch=60, refit=None, seed=1
+    )
+    score = roc_auc_score(mixed["died"], fit.predict(mixed))  # of all rows
+    assert fit.search.step.train_score == pytest.approx(score)
     numbers = task_of(mixed.drop(columns="died"), ControlBurn(), "dose ~ .", seed=3)
     whole, near = (
         path_of(numbers, ControlBurn(forests=1, adaptive=False, **sketch))

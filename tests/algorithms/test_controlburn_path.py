@@ -83,6 +83,11 @@ def test_the_hinge_loss_selects_the_truth(data):
     assert set(fit.selected) == {"a", "b", "colour"}
     assert fit.search.step.train_score > 0.85
     assert fit.predict(data).between(0, 1).all()
+    assert "out of bag" in fit.summary().as_text()
+    again = fit_of(data, "two", loss="hinge", scoring="neg_log_loss")
+    share = data["two"].mean()  # margins had a log loss, even that of the null model
+    null = share * np.log(share) + (1 - share) * np.log(1 - share)
+    assert again.path["train_score"][0] == pytest.approx(null)
 
 
 # --- constraints ---

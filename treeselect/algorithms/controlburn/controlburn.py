@@ -140,7 +140,7 @@ class ControlBurn(Ending, Method):
         Loss of the sparse-forest problem. ``"family"``: squared error, log loss of two or more
         classes, Poisson loss or Cox's partial likelihood. ``"hinge"``, for two classes: the hinge
         loss, a linear program, fast for up to some thousands of rows (with more, use `sketch`);
-        its margins are not probabilities, so that a refitted forest predicts.
+        its margins are not probabilities, so that forests score the sets and predict.
     ridge : float
         Ridge penalty on the weights of the trees, at least 0 (section 6.2). With it, trees on
         correlated terms share the weight instead of one tree taking all of it.
@@ -332,6 +332,11 @@ class ControlBurn(Ending, Method):
         )
 
     @property
+    def tells_out_of_bag(self) -> bool:
+        """Whether training scores are out of bag: of refined sets, or because margins have none."""
+        return self.refine or self.loss == "hinge"
+
+    @property
     def predicts_any_set(self) -> bool:
         """Whether a forest is refitted; a sparse forest belongs to its step."""
         return self.refit is not None
@@ -381,16 +386,11 @@ class ControlBurn(Ending, Method):
             )
         n_units = n_able(problem.data, task.weight)
         rules = BagBoosting(
-            tail=self.tail,
-            tolerance=self.tolerance,
-            min_trees=self.min_trees,
-            max_trees=_MAX_TREES_PER_DEPTH,
-            max_depth=self.max_depth or MAX_DEPTH,
-            min_weight=1,
+            self.tail, self.tolerance, self.min_trees, _MAX_TREES_PER_DEPTH,
+            max_depth=self.max_depth or MAX_DEPTH, min_weight=1, scheme=self.forest,
             n_candidates=int(np.ceil(self.max_features * n_units)),
             most_groups=max(task.max_size, FIRST_PATH),
-            scheme=self.forest,
-        )
+        )  # fmt: skip
         pool, converged = grown_pool(task, rules, forests=self.forests, tree_cost=self.tree_cost)
         return pool, None if converged else (
             f"ControlBurn stopped at {_MAX_TREES_PER_DEPTH} trees of one depth, its maximum, before"
@@ -408,15 +408,10 @@ class ControlBurn(Ending, Method):
                 rng = np.random.default_rng(seed)
                 rows = np.sort(rng.choice(rows, self.sketch, replace=False))
         return Sparsifier(
-            task,
-            pool,
-            rows,
-            held=held_shares(task) if self.adaptive else None,
-            ridge=self._ridge_on(task),
-            mixed=mixed,
+            task, pool, rows, held=held_shares(task) if self.adaptive else None,
+            ridge=self._ridge_on(task), mixed=mixed, constrain=self.constraints,
             loss=HingeLoss() if self.loss == "hinge" else None,
-            constrain=self.constraints,
-        )
+        )  # fmt: skip
 
     def _ridge_on(self, task: Task) -> float:
         """The ridge penalty, of best subsets above 0."""

@@ -92,7 +92,7 @@ class Sparsifier:
         """With `held`, it is solved twice; `mixed` is a Gaussian sketch: its rows, and a seed."""
         problem, weight = task.problem, task.weight
         self._problem, self._pool, self._held, self._constrain = problem, pool, held, constrain
-        self._weight = weight[rows]
+        self._weight, self._is_margin = weight[rows], loss is not None
         if not varies(problem, rows):
             lacking = (
                 "none an event with others at risk at its time"
@@ -105,13 +105,18 @@ class Sparsifier:
         if loss is not None:
             family = dataclasses.replace(problem.family, loss=loss)
             problem = dataclasses.replace(problem, family=family)
-        loss, groups = problem.family.loss, problem.groups
+        loss, groups, base = problem.family.loss, problem.groups, problem.constant(weight)
+        every = np.flatnonzero(weight)
+        self._beside = None  # what the score needs of the rows that are not in a sketch, too
+        if len(every) > len(rows):
+            columns = pool.columns(every, loss.n_outputs)
+            self._beside = columns, base[every], problem.y[every], weight[every]
         given = (
             pool.columns(rows, loss.n_outputs),
             loss,
             problem.y[rows],
             self._weight,
-            problem.constant(weight)[rows],
+            base[rows],
             groups.prices(pool.uses, np.ones(len(groups.names))),
         )
         if constrain is None:
@@ -175,9 +180,18 @@ class Sparsifier:
         worth = importance * self._held
         return self._forest.with_prices(groups.prices(pool.uses, _discount(worth)))
 
+    def _score(self, forest: SparseForest, solution: WeightedTrees) -> float:
+        """Score on all rows with a weight; NaN for margins, which aren't probabilities."""
+        y, eta, weight, family = forest.y, solution.eta, self._weight, self._problem.family
+        if self._is_margin:
+            return float("nan")
+        if self._beside is not None:
+            columns, base, y, weight = self._beside
+            eta = base + solution.intercept + columns.combine(solution.weights)
+        return family.score(y, family.mean(eta), weight)
+
     def _step(self, forest: SparseForest, solution: WeightedTrees) -> Step:
-        family, pool = self._problem.family, self._pool
-        spread = forest.spread()
+        pool, spread = self._pool, forest.spread()
         importance = weighted_importance(solution, spread, pool.gains)
         selected = support(solution, pool.uses, self._problem.groups.keep)
         used = np.flatnonzero(solution.weights)
@@ -186,20 +200,15 @@ class Sparsifier:
             tuning=solution.lam,
             selected=selected,
             importance=importance,
-            train_score=family.score(forest.y, family.mean(solution.eta), self._weight),
+            train_score=self._score(forest, solution),
             ensemble=WeightedForest(
-                groups=selected,
-                trees=tuple(pool.trees[t] for t in used),
-                weights=solution.weights[used],
-                gains=pool.gains[used],
-                shares=moved / max(moved.sum(), 1e-300),
-                constant=self._constant + solution.intercept,
-                importance=importance,
-                group_of=pool.group_of,
-                family=family,
-                bins=pool.bins,
+                groups=selected, trees=tuple(pool.trees[t] for t in used),
+                weights=solution.weights[used], gains=pool.gains[used],
+                shares=moved / max(moved.sum(), 1e-300), group_of=pool.group_of,
+                constant=self._constant + solution.intercept, importance=importance,
+                family=self._problem.family, bins=pool.bins,
             ),
-        )
+        )  # fmt: skip
 
 
 def _discount(importance: FloatArray) -> FloatArray:
@@ -210,13 +219,12 @@ def _discount(importance: FloatArray) -> FloatArray:
 
 
 def _gap_words(size: int, gap: float) -> str:
+    known = "proved optimal (with its ridge penalty)."
     if gap > 0:
         known = (
             f"not proved optimal; another set may have a loss up to {gap:.1%} lower. Allow the"
             " search more time (`time_limit`)."
         )
-    else:
-        known = "proved optimal (with its ridge penalty)."
     return f"Best subset of size {size} by the training loss of its trees: {known}"
 
 
