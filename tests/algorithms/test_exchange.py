@@ -203,6 +203,11 @@ def test_the_share_of_the_error_or_a_size_decides():
     half, twentieth = (select(data, None, unexplained=share) for share in (0.5, 0.05))
     assert half.k < twentieth.k
     assert half.search.step.tuning == 0.5
+    assert half.search.step.notes == ()
+    never = select(data, None, unexplained=1e-6)
+    assert "No set on the path leaves at most 1e-06 of" in " ".join(
+        never.summary().as_text().split()
+    )
     with pytest.raises(OptionError, match=r"Give `unexplained`, or `k`."):
         select(near_copies(40), None)
 

@@ -297,8 +297,7 @@ class Search:
         units = np.flatnonzero(larger)
         rises = np.full(len(selected), np.inf)
         rises[units] = per_price(self._quick.rises_without(larger), self._costs[units])
-        rises[self._keep] = np.inf
-        rises[into] = np.inf
+        rises[self._keep] = rises[into] = np.inf
         if np.isinf(rises).all():
             return out
         return list(dict.fromkeys([int(rises.argmin()), *out]))[: max(len(out), 1)]
@@ -442,7 +441,7 @@ class ExchangeSearch(Method):
     or terms left out (the first terms of the ranking enter, at most 2,000, and a million values in
     all, but at least 60 terms). It isn't used with unequal `costs`, or where it explains nothing.
 
-    Three times as many trees as judge a set, at least 100, rank all terms, since terms that matter
+    Three times the default of `n_trees`, at least 100, rank all terms, since terms that matter
     only together stand out late. Elimination begins with the first 60 terms of this ranking and
     removes a third at a time, those with the lowest held-out gain in a forest of the remaining
     terms. On fewer than 100 rows, it begins with the first 1,000, and what it leaves comes before
@@ -519,7 +518,15 @@ class ExchangeSearch(Method):
         start = Found(search.first(int(task.problem.groups.keep.sum())))
         if self.unexplained is not None:
             enough = self._enough(search, start, self.unexplained)
-            yield self._step(task, search, enough, self.unexplained)
+            step = self._step(task, search, enough, self.unexplained)
+            left = search.unexplained(enough.selected)
+            if left > self.unexplained:
+                said = (
+                    f"No set on the path leaves at most {self.unexplained:g} of the null model's"
+                    f" out-of-bag error: the last one, which leaves {left:.3g}, is selected."
+                )
+                step = dataclasses.replace(step, notes=(said,))
+            yield step
             return
         most = min(task.max_size, search.n_able)
         yield self._step(task, search, start, np.inf)
