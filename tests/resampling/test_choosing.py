@@ -102,6 +102,12 @@ def leaping():
     return normal(1, 150, "abcde", a=2, b=2, c=2)
 
 
+def test_a_path_without_a_smaller_set_does_not_jump(leaping):
+    free = dict.fromkeys("abcde", 0)
+    fit = treeselect.select("y ~ .", leaping, method="rrf", n_trees=5, k=2, costs=free, seed=1)
+    assert "The path begins with 5 terms: the larger" in fit.summary().as_text()
+
+
 @pytest.mark.parametrize("rule", ["1se", "best"])
 def test_sizes_that_the_path_skips_are_chosen_as_in_a_comparison(leaping, rule):
     options = {"k": rule, "folds": 3, "seed": 1}

@@ -385,9 +385,10 @@ def _notes(
     many, one = noun_of(groups.terms), noun_of(groups.terms, 1)
     yield from filter(None, (step.warning, step.warned))
     if step.cut_from is not None:
-        below = max((s.size for s in steps if s.size < step.size), default=0)
+        below = max((s.size for s in steps if s.size < step.size), default=None)
+        leaps = "begins with" if below is None else f"jumps from {below} to"
         yield (
-            f"The path jumps from {below} to {step.cut_from} {many}: the larger set was cut to the"
+            f"The path {leaps} {step.cut_from} {many}: the larger set was cut to the"
             f" {step.size} most important."
         )
     yield from step.notes
