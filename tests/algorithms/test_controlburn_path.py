@@ -134,6 +134,13 @@ def test_constraints_hold_along_a_path_and_are_not_kept_in_files(data, tmp_path)
 # --- single-feature trees ---
 
 
+def test_a_sparse_forest_without_trees_is_the_null_model(data):
+    fit = fit_of(data, refit=None, lam=1e6, keep="e")
+    text = fit.summary().as_text()
+    assert "Final model:  the null model" in text
+    assert "shrunk" not in text
+
+
 def test_trees_of_one_feature_make_an_additive_model(data):
     fit = fit_of(data, forest=SINGLE, refit=None, lam=0.01)
     assert {"a", "b", "colour"} <= set(fit.selected)

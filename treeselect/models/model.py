@@ -241,8 +241,8 @@ class WeightedForest(TreeModel):
         return len(self.trees)
 
     @property
-    def description(self) -> str:
-        return f"the sparse forest of {self.n_trees} weighted trees"
+    def _name(self) -> str:
+        return f"the sparse forest of {self.n_trees} weighted tree{'s' * (self.n_trees > 1)}"
 
     @property
     def sparse(self) -> WeightedForest:

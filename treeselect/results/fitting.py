@@ -124,7 +124,7 @@ def fit_selection(data: Any, formula: str, options: Mapping[str, Any]) -> Fit:
     n_units = int(all_units(problem, design.row_weights).sum())
     own_notes = _notes(found, choice, method, problem.groups, n_units, resamples or 0)
     held_out, unscored = confirm(design, model, table, request, workers.n_threads)
-    notes = (*own_notes, method.note, model.note, unscored)
+    notes = (*own_notes, method.note, model.note if model.n_trees else None, unscored)
     arguments = {name: value for name, value in asked.items() if name not in NO_PART} | own
     typed = call_text("select", data, arguments, ARGUMENTS)
     fit = Fit(
