@@ -121,10 +121,10 @@ class ControlBurn(Ending, Method):
     min_trees : int
         Minimum number of trees of each depth, 1 to 200.
     max_depth : int, optional
-        Maximum depth, 1 to 16 (of trees of one term 1 to 4). If None, depth increases as long as
-        the out-of-bag loss falls. In either case, depth stops increasing once most trees use more
-        than ten terms and more than the requested number, since such trees could not be part of the
-        selection.
+        Maximum depth, 1 to 16 (of trees of one term 1 to 4). If None, 16. Depth stops increasing
+        once the out-of-bag loss no longer falls (not with ``"bagging"``), or once most trees use
+        more than ten terms and more than the requested number, since such trees could not be part
+        of the selection.
     forest : str or fitted model
         Where the trees come from. ``"bag-boosting"``: incremental depth bag-boosting (Algorithm 2
         of the paper). ``"bagging"``: incremental depth bagging (Algorithm 1). ``"double
