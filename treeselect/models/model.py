@@ -335,16 +335,10 @@ def no_trees(problem: Problem, weight: WeightArray) -> WeightedForest:
     n_groups = len(problem.groups.names)
     nothing = np.zeros(n_groups)
     return WeightedForest(
-        groups=nothing > 0,
-        trees=(),
-        weights=np.zeros(0),
-        gains=np.zeros((0, n_groups)),
-        shares=np.zeros(0),
-        constant=null_predictor(problem, weight),
-        importance=nothing,
-        group_of=problem.data.group_of.astype(np.int64),
-        family=problem.family,
-    )
+        groups=nothing > 0, trees=(), weights=np.zeros(0), gains=np.zeros((0, n_groups)),
+        shares=np.zeros(0), constant=null_predictor(problem, weight), importance=nothing,
+        group_of=problem.data.group_of.astype(np.int64), family=problem.family,
+    )  # fmt: skip
 
 
 def null_predictor(problem: Problem, weight: WeightArray) -> FloatArray:

@@ -109,16 +109,11 @@ class Sparsifier:
         every = np.flatnonzero(weight)
         self._beside = None  # what the score needs of the rows that are not in a sketch, too
         if len(every) > len(rows):
-            columns = pool.columns(every, loss.n_outputs)
-            self._beside = columns, base[every], problem.y[every], weight[every]
-        given = (
-            pool.columns(rows, loss.n_outputs),
-            loss,
-            problem.y[rows],
-            self._weight,
-            base[rows],
-            groups.prices(pool.uses, np.ones(len(groups.names))),
-        )
+            whole = pool.columns(every, loss.n_outputs)
+            self._beside = whole, base[every], problem.y[every], weight[every]
+        prices = groups.prices(pool.uses, np.ones(len(groups.names)))
+        columns, y = pool.columns(rows, loss.n_outputs), problem.y[rows]
+        given = columns, loss, y, self._weight, base[rows], prices
         if constrain is None:
             self._forest = sparse_forest(*given, ridge=ridge, sketch=mixed)
         else:
@@ -197,10 +192,7 @@ class Sparsifier:
         used = np.flatnonzero(solution.weights)
         moved = (solution.weights * spread)[used]
         return Step(
-            tuning=solution.lam,
-            selected=selected,
-            importance=importance,
-            train_score=self._score(forest, solution),
+            solution.lam, selected, importance, self._score(forest, solution),
             ensemble=WeightedForest(
                 groups=selected, trees=tuple(pool.trees[t] for t in used),
                 weights=solution.weights[used], gains=pool.gains[used],
@@ -257,13 +249,9 @@ class TreePool:
         """The trees that use some groups only."""
         inside = np.flatnonzero(~self.uses[:, ~groups].any(axis=1))
         return TreePool(
-            [self.leaves[t] for t in inside],
-            [self.values[t] for t in inside],
-            self.gains[inside],
-            [self.trees[t] for t in inside],
-            self.group_of,
-            self.bins,
-        )
+            [self.leaves[t] for t in inside], [self.values[t] for t in inside],
+            self.gains[inside], [self.trees[t] for t in inside], self.group_of, self.bins,
+        )  # fmt: skip
 
 
 def grown_pool(
@@ -287,11 +275,9 @@ def grown_pool(
         bags = list(threads.map(grow, range(forests)))
     pool = TreePool(
         [leaf for bag in bags for leaf in bag.leaves],
-        [value for bag in bags for value in bag.values],
-        np.concatenate([bag.gains for bag in bags]),
-        [tree for bag in bags for tree in bag.trees],
-        problem.data.group_of.astype(np.int64),
-    )
+        [value for bag in bags for value in bag.values], np.concatenate([b.gains for b in bags]),
+        [tree for bag in bags for tree in bag.trees], problem.data.group_of.astype(np.int64),
+    )  # fmt: skip
     return pool, all(bag.converged for bag in bags)
 
 
