@@ -247,6 +247,13 @@ def test_codes_become_missing(na, column, expected, library):
     assert FRAME["n"].tolist() == [1, -9, 3, 99]
 
 
+def test_labels_of_values_are_codes_and_the_others_keep_their_order(folder):
+    found = treeselect.read(folder / "study.dta", na={"sex": "refused"})["sex"]
+    assert found.cat.categories.tolist() == ["male", "female"]
+    with pytest.raises(OptionError, match=r"`sex`, which holds text.*\n  Found: `9`; .*`refused`"):
+        treeselect.read(folder / "study.dta", na={"sex": 9})
+
+
 def test_columns_without_codes_and_unknown_ones():
     frame = read_codes("none").applied(FRAME)
     assert frame is FRAME

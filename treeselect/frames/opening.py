@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from treeselect.arguments.checks import described, file_path, not_found
-from treeselect.errors import DataError, OptionError, needed, quoted, said_by
+from treeselect.errors import DataError, OptionError, listing, needed, quoted, said_by
 from treeselect.frames.files import EncodedFile, is_workbook, labels_in
 from treeselect.frames.reading import read_data, read_sheet
 from treeselect.frames.values import with_columns
@@ -171,6 +171,8 @@ class MissingCodes:
             codes = (*self.everywhere, *self.by_column.get(name, ()))
             if codes and (new := _without(frame[name], codes, (kinds or {}).get(name))) is not None:
                 done[name] = new
+            elif kinds is None and name in self.by_column:
+                _check_kind(frame[name], name, codes)
         return with_columns(frame, done) if done else frame
 
     def check(self, columns: Iterable[str]) -> None:
@@ -221,8 +223,8 @@ def _without(column: pd.Series[Any], codes: tuple[Code, ...], kind: str | None) 
     values = [code for code in codes if not isinstance(code, str)]
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        gone = [v for v in dtype.categories if _is_code(v, texts, values)]
-        return column.cat.remove_categories(gone) if gone else None
+        left = [v for v in dtype.categories if not _is_code(v, texts, values)]
+        return column.cat.set_categories(left) if len(left) < len(dtype.categories) else None
     if pd.api.types.is_bool_dtype(dtype):
         return None
     if pd.api.types.is_numeric_dtype(dtype):
@@ -242,6 +244,22 @@ def _without(column: pd.Series[Any], codes: tuple[Code, ...], kind: str | None) 
     except (ValueError, TypeError):
         return done
     return number.mask(number.isin(values)) if values else number
+
+
+def _check_kind(column: pd.Series[Any], name: str, codes: tuple[Code, ...]) -> None:
+    """Raise an OptionError if all codes are numbers and all values text: none would be found."""
+    is_category = isinstance(column.dtype, pd.CategoricalDtype)
+    held = column.dtype.categories if is_category else column.dropna().unique()
+    if (
+        len(held)
+        and all(isinstance(v, str) for v in held)
+        and not any(isinstance(c, str) for c in codes)
+    ):
+        raise OptionError(
+            f"Codes in `na` must be text for {quoted(name)}, which holds text.\n"
+            f"  Found: {listing(codes, 6)}; the column holds {listing(held, 6)}.\n"
+            "  Values with labels in a file of Stata, SPSS or SAS are named by their labels."
+        )
 
 
 def _is_code(value: object, texts: list[str], values: list[int | float]) -> bool:
