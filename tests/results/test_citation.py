@@ -89,6 +89,14 @@ def test_paragraphs_and_limitations(several, snapshot):
     assert said == snapshot
 
 
+def test_what_could_not_differ_and_what_was_chosen_on_the_folds(mixed):
+    forced = quick(mixed, "died ~ signal + noise", k=1, keep=["noise"]).search.citation()
+    assert not any("another sample" in text for text in forced.limitations)
+    best = quick(mixed, "dose ~ signal + site", k="best", folds=3)
+    assert best.k == 2
+    assert any("R2 is optimistic" in text for text in best.search.citation().limitations)
+
+
 def test_no_text_of_any_fit_slips(several):
     for kind, (fit, _) in several.items():
         text = "\n".join((repr(fit), str(fit.summary()), fit.search.citation().as_text()))

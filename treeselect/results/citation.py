@@ -57,6 +57,7 @@ def limitations(fit: Fit, performance: Performance | None) -> tuple[str, ...]:
     elif n_terms > 1:
         which = "that vary " if n_selected < n_terms else ""
         said.append(f"All candidate terms {which}were selected, so the data left none of them out.")
+        said += [_score(fit, performance)] if isinstance(fit.choice.k, str) else []
     said.append(_stability(fit))
     causal = "Selected terms predict the response; selection is not evidence of a causal effect."
     return tuple(text for text in (*said, causal if n_selected else "") if text)
@@ -127,7 +128,8 @@ def _stability(fit: Fit) -> str:
             "Stability measures how consistently the procedure selects on resamples of these rows,"
             " not how close the selected terms are to the true ones."
         )
-    if not fit.selected or not fit.leaves_out:
+    is_given = not fit.is_chosen and fit.choice.k == fit.k
+    if not fit.selected or not fit.leaves_out or is_given:
         return ""
     return "Stability was not assessed; another sample may lead to other terms."
 
