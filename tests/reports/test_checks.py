@@ -95,7 +95,8 @@ def test_of_many_classes_the_most_frequent_have_figures():
 
 def test_what_must_be_known_and_what_is_predicted_to_be_none_is_said():
     assert not checks._cautions(TWO)
-    several = held(Y, P, BINOMIAL, (False, True), weight=2.0, times=3, grouped=True)
+    several = held(Y, P, BINOMIAL, (False, True), np.arange(len(Y)), times=3, grouped=True)
+    several = dataclasses.replace(several, are_copies=False)
     text = " ".join(checks._cautions(several))
     assert "are down-weighted" in text
     assert "Intervals of groups of predictions assume" in text  # others are of clusters

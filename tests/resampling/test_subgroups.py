@@ -180,7 +180,12 @@ def test_a_group_without_variation_has_no_score(data, measured):
 def test_a_group_of_few_heavy_rows_is_small(data):
     heavy = {"weights": np.where(data["sex"] == "f", 1.5, 20.5), "weights_kind": "sampling"}
     fit = by_mrmr("sick ~ a", data, k=1, **heavy)
-    table = fit.performance(2, repeats=2).by("sex").tidy()
+    measured = fit.performance(2, repeats=2)
+    table = measured.by("sex").tidy()
+    assert "Rows and cases are counted" in str(measured.by(data["a"] > 0).summary())
+    share = np.average(data["sick"], weights=heavy["weights"])
+    said = " ".join(str(measured.decision_curve().summary()).split())
+    assert f"{share:.3f} of {len(data)} rows, weighted by their case weights" in said
     rows = pd.crosstab(data["sex"].fillna("missing"), data["sick"])
     assert table["n"].to_list() == pytest.approx(rows.sum(axis=1).to_list())
     assert table["cases"].to_list() == pytest.approx(rows.min(axis=1).to_list())

@@ -239,7 +239,7 @@ def _cautions(held: held_out.HeldOut) -> list[str]:
             "Rows held out several times are down-weighted, so that intervals correspond to the"
             " actual number of rows."
         )
-    if (held.weight != 1).any():
+    if held.is_weighted:
         said.append("Rows are weighted by their case weights.")
     if held.grouped:
         said.append(

@@ -67,6 +67,7 @@ class DecisionCurve(Summarised, OfFolds):
     has_times: bool  # whether it is the event of a survival response by the horizon
     prevalence: float  # share of the rows with the event (by the horizon: Kaplan and Meier's)
     n_rows: int
+    is_weighted: bool  # whether shares of rows are of their case weights
     n_left_out: int  # rows whose risk is not known
     n_draws: int  # bootstrap samples behind the intervals
     drawn: str  # what they consist of
@@ -143,6 +144,7 @@ class DecisionCurve(Summarised, OfFolds):
             ],
         )
         event = f"{self.event}, {decimal_text(self.prevalence, 3)} of {self.n_rows:,} rows"
+        event += ", weighted by their case weights" * self.is_weighted
         n = self.n_left_out
         left_out = f"{n:,} row{' was' if n == 1 else 's were'} left out: the training rows"
         left_out += " have none of the same stratum, or its follow-up ends before."
@@ -358,6 +360,7 @@ def decide(
         has_times=not has_two,
         prevalence=float(rates[0, 0]),
         n_rows=rows.held.n_rows,
+        is_weighted=held.is_weighted,
         n_left_out=held.n_rows - rows.held.n_rows,
         n_draws=n_draws,
         drawn=held.drawn_words,

@@ -73,6 +73,11 @@ class HeldOut:
         return round(float((1 / self.times).sum()))
 
     @property
+    def is_weighted(self) -> bool:
+        """Whether case weights differ and are not copies of rows."""
+        return not self.are_copies and bool(np.ptp(self.weight))
+
+    @property
     def counts(self) -> FloatArray:
         """Number of observations that each prediction stands for."""
         return self.mass if self.are_copies else 1 / self.times

@@ -172,6 +172,7 @@ class Subgroups(printing.Summarised, Scored):
                 f" {_N_DRAWS} bootstrap samples of the {held.drawn_words}. A slope"
                 " below 1 means predictions that are too extreme.",
                 *((_ONE_CLUSTER,) if is_one else ()),
+                *((_WEIGHTED,) if any(own.is_weighted for own in self.held_out) else ()),
                 *((caution,) if small else ()),
             ),
         )
@@ -200,6 +201,7 @@ def subgroup_figure(found: Subgroups) -> Rows:
 
 
 _OWN_ROWS = " The training rows are here the held-out rows of the group."
+_WEIGHTED = "Rows and cases are counted; all else is weighted by the case weights."
 _ONE_CLUSTER = "Where a group is one cluster, its intervals are of its rows."
 
 
