@@ -683,6 +683,11 @@ def test_figures_of_other_responses(mixed, died, dose):
         died.plot(of_class=True)
     times = small_fit().performance(2, horizon=200)
     assert times.plot().get_ylabel() == "observed share of event by time = 200"
+    labelled = small_fit().update(labels={"time": "Days"})
+    assert labelled.performance(2, horizon=200).held_out.event_words == "event by Days = 200"
+    assert ("Predicted", "event by Days = 200") in labelled.validate(
+        2, horizon=200
+    ).summary().content.facts
     with pytest.raises(OptionError, match=r"`roc\(\)` needs a response with classes"):
         times.plot("roc")
     with pytest.raises(OptionError, match="`kind` must be one of `calibration`, `roc`"):

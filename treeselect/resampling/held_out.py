@@ -13,6 +13,7 @@ import pandas as pd
 from treeselect.arguments.checks import check_share, described, finite, numbers_in
 from treeselect.designs.families import Family, area_under_curve
 from treeselect.designs.modeldata import ModelData
+from treeselect.designs.preparing import in_labels
 from treeselect.designs.problem import Problem
 from treeselect.engine import rounding
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
@@ -168,7 +169,7 @@ def gather_held_out(
 ) -> HeldOut:
     """The predictions of all folds (numbered from 0), of the rows that each holds out (`tests`),
     which may be in clusters (`blocks`). The family has the score of the folds."""
-    rows, follow_up = np.concatenate(list(tests)), here.response.follow_up
+    rows, named = np.concatenate(list(tests)), in_labels(here).response
     weight = here.weight[rows].astype(np.float64)
     _, place, times = np.unique(rows, return_inverse=True, return_counts=True)
     mass = weight / times[place]
@@ -186,7 +187,7 @@ def gather_held_out(
         grouped=blocks is not None,
         family=family,
         classes=here.response.classes,
-        name=here.response.name if follow_up is None else follow_up.time,
+        name=named.name if named.follow_up is None else named.follow_up.time,
         unit=np.unique(rows if blocks is None else blocks[rows], return_inverse=True)[1],
         horizon=horizon,
         event=None if event is None else np.concatenate(list(event)),

@@ -59,7 +59,7 @@ class RiskGroups(Summarised, OfFolds):
     risk: FloatArray
     horizon: float
     predicted: FloatArray
-    time: str  # name of the times, as in the formula
+    time: str  # name or label of the times
     # of each group (3, n_rows): start and end of observation, and weight
     spans: tuple[FloatArray, ...]
     n_left_out: int = 0  # rows whose survival is not known: see `held_out.survival_at`
@@ -270,7 +270,7 @@ def group_by_risk(
         risk=np.array([weighted_median(own.predicted, own.mass) / middle for own in members]),
         horizon=at,
         predicted=np.array([1 - np.average(own.risk, weights=own.mass) for own in members]),
-        time=known.time,
+        time=every.name,
         n_left_out=round(float(every.counts.sum() - rated.counts.sum())),
         spans=tuple(np.stack([*own.y[:, [START, STOP]].T, own.mass]) for own in members),
         **outer.told(result, seed),

@@ -11,6 +11,7 @@ import pandas as pd
 
 from treeselect.arguments import checks
 from treeselect.designs.families import Family
+from treeselect.designs.preparing import in_labels
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import FloatArray, IntArray
@@ -413,9 +414,10 @@ def validate(
     predicted = _shown(problem, weights, risk, horizon)
     shown = np.flatnonzero(~np.isnan(predicted))
     response, values = here.response, weights.values[shown].astype(np.float64)
-    what = f"{response.name} = {response.classes[-1]}" if response.classes else response.name
-    if response.follow_up is not None:
-        what = f"event by {response.follow_up.time} = {horizon:g}"
+    named = in_labels(here).response
+    what = f"{named.name} = {named.classes[-1]}" if named.classes else named.name
+    if named.follow_up is not None:
+        what = f"event by {named.follow_up.time} = {horizon:g}"
     return Validation(
         predicted=predicted[shown],
         resampled=np.array([own.predicted[shown] for own in found]),
