@@ -417,6 +417,9 @@ def _notes(frame, formula="y ~ .", **arguments):
         (["", "a", "b"] * 10, "empty text is a level of `v`"),
         ([*range(20, 48), 999, 999], "999 of `v` in 2 rows"),
         ([*range(20, 49), -9], "-9 of `v` in 1 row"),
+        ([*range(20, 47), 998, 998, 999], "999, 998 of `v` in 3 rows"),
+        ([*range(0, 56, 2), 88, 999], "999 of `v` in 1 row"),
+        ([*range(11)] * 2 + [*[77] * 8], "77 of `v` in 8 rows"),
         (["1 %", "2 %", "3 %"] * 10, "Numbers as text"),
     ],
 )

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any, Literal
 
 import numpy as np
@@ -377,8 +378,14 @@ def without_columns(formula: ParsedFormula, names: Sequence[str]) -> tuple[str, 
 _MOST = 6
 """Most columns that one kind of note names."""
 
-_SENTINELS = (99.0, 999.0, 9999.0, 99999.0, -9.0, -99.0, -999.0, -9999.0)
-"""Numbers that often stand for missing values."""
+_SENTINELS = frozenset(
+    sign * int(text)
+    for digit in "789"
+    for n in range(1, 6)
+    for text in (digit * n, "9" * (n - 1) + digit)
+    for sign in ((-1, 1) if n > 1 else (-1,))
+)
+"""Numbers that often stand for missing values: -9, 77, 98, 999 and the like."""
 
 _MANY = 20
 """Whole numbers with a smaller median may be counts."""
@@ -470,22 +477,23 @@ def _alike(name: str, levels: Iterable[str]) -> list[str]:
 
 
 def _far_code(name: str, values: FloatArray) -> list[str]:
-    """A usual code at one end of a column, further away than the others are from each other."""
+    """Usual codes at one end of a column, further away than the others are from each other."""
     with np.errstate(invalid="ignore"):
-        low, high = np.fmin.reduce(values), np.fmax.reduce(values)
-    for code, is_high in ((high, True), (low, False)):
-        if code not in _SENTINELS:
-            continue
-        others = values[(values != code) & ~np.isnan(values)]
-        if len(np.unique(others)) < _FEW:
-            continue
-        near, far = (others.max(), others.min()) if is_high else (others.min(), others.max())
-        if near != far and abs(code - near) > abs(near - far):
-            n = int((values == code).sum())
-            return [
-                f"{code:g} of {quoted(name)} in {n:,} row{'s' if n > 1 else ''}"
-                f" (`na={{{name!r}: {code:g}}}`)"
-            ]
+        ends = np.fmax.reduce(values), np.fmin.reduce(values)
+    if not _SENTINELS.intersection(ends):
+        return []
+    distinct = np.unique(values[~np.isnan(values)])
+    for inwards in (distinct[::-1], distinct):
+        usual = len([*takewhile(_SENTINELS.__contains__, inwards.tolist())])
+        for n in range(min(usual, len(inwards) - _FEW), 0, -1):
+            codes, others = inwards[:n], inwards[n:]
+            if abs(codes[-1] - others[0]) > abs(others[0] - others[-1]):
+                text = ", ".join(f"{code:g}" for code in codes)
+                rows = int(np.isin(values, codes).sum())
+                return [
+                    f"{text} of {quoted(name)} in {rows:,} row{'s' if rows > 1 else ''}"
+                    f" (`na={{{name!r}: {text if n == 1 else f'[{text}]'}}}`)"
+                ]
     return []
 
 
