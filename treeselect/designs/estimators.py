@@ -155,6 +155,18 @@ class Estimator:
     def name(self) -> str:
         return type(self.unfitted).__name__
 
+    @property
+    def takes_missing(self) -> bool:
+        """Whether missing numbers are passed to it as they are."""
+        from sklearn.utils import get_tags
+
+        return bool(get_tags(self.unfitted).input_tags.allow_nan)
+
+    @property
+    def weights_classes(self) -> bool:
+        known = self.unfitted.get_params()
+        return any(known[n] is not None for n in known if n.split("__")[-1] == "class_weight")
+
     def __str__(self) -> str:
         """The call that creates it, of a pipeline those of its steps; names if that is long."""
         own = self.unfitted

@@ -98,18 +98,15 @@ def refit_estimator(
     """Fit a copy of an estimator to the selected units: numbers as they are, indicators of levels
     but the first, units in an order drawn from the seed. A missing number is the median, with an
     indicator, unless the estimator takes it."""
-    from sklearn.utils import get_tags
-
     coded, rows, family = problem.columns, weights.rows, problem.family
     assert coded is not None
     share = weights.values[rows].astype(np.float64)
     own = np.flatnonzero(selected[coded.groups.ids])
     order = np.argsort(problem.groups.ranks(seed)[coded.groups.ids[own]], kind="stable")
     twin = estimators.seeded(estimator.unfitted, seed)
-    passes = bool(get_tags(twin).input_tags.allow_nan)  # missing numbers as they are
     codings = [
         _coding(
-            coded.columns[j][rows], problem.data.column(j)[rows], share, passes,
+            coded.columns[j][rows], problem.data.column(j)[rows], share, estimator.takes_missing,
             is_number=coded.n_levels[j] is None,
         )
         for j in own.tolist()
