@@ -338,7 +338,9 @@ def test_what_was_left_out_and_what_is_rare_is_said_once(mixed):
 )
 def test_how_rows_are_counted_is_said(mixed, weights, said):
     given = {} if weights is None else {"weights": weights + np.arange(400) % 2}
-    section = report_of(selected("died ~ signal + site", mixed, **given)).data
+    page = report_of(selected("died ~ signal + site", mixed, **given))
+    assert ("weighted by their case weights" in page.shapes.lead) == (weights == 0.5)
+    section = page.data
     assert section.lead.endswith(f"Columns are the classes of died.{said}")
 
 

@@ -94,6 +94,8 @@ def _shapes_lead(fit: Fit, rows: tuple[CurveRow, ...]) -> str:
             "Grey bars below a curve show the distribution of the rows; where a number has many"
             " values, a point is a mean over neighbours."
         )
+    if not fit.design.row_weights.are_copies:
+        sentences.append("Means and shares are those of rows weighted by their case weights.")
     if fit.design.response.family.has_times:
         sentences.append(DOUBLED)
     n_classes = len(fit.design.response.classes)

@@ -28,10 +28,11 @@ def roc_figure(held: HeldOut, label: Any = None) -> Plane:
         curve, number = curve[curve["class"] == label], held.classes.index(label)
     said = f"Area under the curve {decimal_text(areas(held, number)[0], 3)}"
     if len(held.classes) == 2:
-        said += "; " + "; ".join(
-            f"sensitivity {row['sensitivity']:.2f} at specificity {row['specificity']:.2f}"
+        places = [
+            f"; sensitivity {row['sensitivity']:.2f} at specificity {row['specificity']:.2f}"
             for row in rates_table(held, _CUTOFFS).to_dict("records")
-        )
+        ]
+        said += "".join(dict.fromkeys(places))
     x, y = (curve[name].to_list() for name in ("false_positive_rate", "true_positive_rate"))
     return curve_figure(x, y, ("1 − specificity", "sensitivity"), said)
 
