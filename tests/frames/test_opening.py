@@ -83,6 +83,15 @@ def test_a_fit_takes_such_paths_with_their_labels(folder):
     )
 
 
+def test_numbers_stay_numbers_in_a_new_file_with_labelled_values_only(folder):
+    fit = treeselect.select("age ~ score + sex", folder / "study.dta", k=2, seed=1, method="mrmr")
+    new, path = STUDY.assign(score=97), str(folder / "new.dta")
+    pyreadstat.write_dta(new, path, variable_value_labels=VALUES)
+    assert treeselect.read(path)["score"].cat.categories.tolist() == ["very many"]
+    assert fit.predict(path).notna().all()
+    assert len(fit.refit("glm", missing="indicator").predict(path)) == len(new)
+
+
 def test_labels_that_stand_twice_get_their_codes(tmp_path):
     path = tmp_path / "x.dta"
     pyreadstat.write_dta(

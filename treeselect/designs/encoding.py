@@ -92,6 +92,10 @@ class DesignSpec:
     def variables(self) -> tuple[str, ...]:
         return tuple(self.schema)
 
+    @property
+    def numbers(self) -> frozenset[str]:
+        return frozenset(name for name, kind in self.schema.items() if kind == "number")
+
     def read(self, frame: pd.DataFrame, name: str) -> Numbers | Labels:
         """A column of new data, of the kind that it was in the data of the fit."""
         own = self.na.applied(frame[[name]], self.schema) if self.na else frame

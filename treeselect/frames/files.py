@@ -8,7 +8,7 @@ import json
 import os
 import warnings
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -141,8 +141,11 @@ def is_statistical(path: Path) -> bool:
     return path.suffix.lower() in _READERS
 
 
-def read_statistical(path: Path, encoding: str | None = None) -> pd.DataFrame:
-    """The columns of a file; its text is in the encoding that it says unless one is given."""
+def read_statistical(
+    path: Path, encoding: str | None = None, numbers: Collection[str] = ()
+) -> pd.DataFrame:
+    """The columns of a file; its text is in the encoding that it says unless one is given. Known
+    `numbers` stay such, even if all values in this file have labels."""
     frame, about = _read(path, encoding, dates_as_pandas_datetime=True)
     declared: dict[str, list[Any]] = {}
     if path.suffix.lower() in (".sav", ".zsav"):  # values and ranges that SPSS declares as missing
@@ -157,7 +160,9 @@ def read_statistical(path: Path, encoding: str | None = None) -> pd.DataFrame:
                 for part in declared.get(name, ())
             )
         }
-        if name in frame and (column := _labelled(frame[name], known)) is not None:
+        if name not in frame or name in numbers:
+            continue
+        if (column := _labelled(frame[name], known)) is not None:
             new[name] = column
     texts = frame.select_dtypes(include=["object", "string"]).items()
     return with_columns(frame, {str(name): text.mask(text == "") for name, text in texts} | new)

@@ -248,8 +248,10 @@ def _without(column: pd.Series[Any], codes: tuple[Code, ...], kind: str | None) 
 
 def _check_kind(column: pd.Series[Any], name: str, codes: tuple[Code, ...]) -> None:
     """Raise an OptionError if all codes are numbers and all values text: none would be found."""
-    is_category = isinstance(column.dtype, pd.CategoricalDtype)
-    held = column.dtype.categories if is_category else column.dropna().unique()
+    dtype = column.dtype
+    held = list(
+        dtype.categories if isinstance(dtype, pd.CategoricalDtype) else column.dropna().unique()
+    )
     if (
         len(held)
         and all(isinstance(v, str) for v in held)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,15 +33,17 @@ _ENDINGS = (".csv", ".csv.gz", ".parquet", ".feather", *files.STATISTICAL, *file
 
 
 @memory_errors()
-def read_data(data: Any) -> pd.DataFrame:
+def read_data(data: Any, numbers: Collection[str] = ()) -> pd.DataFrame:
     """A checked frame from a frame of any library or a file, as :func:`treeselect.read` reads it;
     all rows of what is read in batches. Columns are views where that is possible. Rows are numbered
-    from 0, so that repeated index values do no harm."""
+    from 0, so that repeated index values do no harm. Columns known to be `numbers` keep no labels
+    of a statistical file in their place."""
     if (scanned := scan_of(data)) is not None:
         return frame_of_arrow(pa_table(scanned))
     if isinstance(data, str | os.PathLike):
         encoding = data.encoding if isinstance(data, files.EncodedFile) else None
-        data = _read_file(file_path(data, name="data", error=DataError), encoding)
+        path = file_path(data, name="data", error=DataError)
+        data = _read_file(path, encoding, numbers=numbers)
     elif not isinstance(data, pd.DataFrame):
         data = _from_arrow(_arrow_table(data))
     return _checked(data)
@@ -144,7 +146,9 @@ def _from_arrow(table: Any) -> pd.DataFrame:
     )
 
 
-def _read_file(path: Path, encoding: str | None, sheet: str | None = None) -> pd.DataFrame:
+def _read_file(
+    path: Path, encoding: str | None, sheet: str | None = None, numbers: Collection[str] = ()
+) -> pd.DataFrame:
     if not os.path.isfile(path):  # unlike the question of a Path, it takes names of any length
         is_folder = os.path.isdir(path)
         found = "It is a folder." if is_folder else f"Current folder: {current_folder()}"
@@ -158,7 +162,7 @@ def _read_file(path: Path, encoding: str | None, sheet: str | None = None) -> pd
         if name.endswith(".feather"):
             return pd.read_feather(path)
         if files.is_statistical(path):
-            return files.read_statistical(path, encoding)
+            return files.read_statistical(path, encoding, numbers)
         if files.is_workbook(path):
             return files.read_workbook(path, sheet)
     except (DataError, MissingPackageError, MemoryError):

@@ -69,7 +69,7 @@ class LinearPredictor:
         se = check_flag("se", se)
         level = check_level(level, se or interval)
         self._check_interval(type, interval, se=se)
-        frame = read_data(new)
+        frame = read_data(new, self.design.spec.numbers)
         known = self.design.offset_of(frame, offset)
         check_offset(known, np.arange(len(frame)))
         found = self.rule.predict(

@@ -91,7 +91,7 @@ def values_of(fit: Fit, new: Any, asked: Wanted) -> list[Any] | AnyArray | dict[
     at = read_type(fit, type, asked.times, (QUANTILE,))
     shares, level = read_asked(asked)
     response = fit.design.response
-    frame = read_data(new)
+    frame = read_data(new, fit.design.spec.numbers)
     if shares is not None:
         check_forest(fit, f'type="{QUANTILE}"')
         columns, known = _columns(fit, frame, offset)
