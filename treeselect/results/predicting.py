@@ -369,7 +369,7 @@ def over_time(
     assert baseline is not None
     assert known is not None
     spec = fit.design.spec
-    place = strata_of(known, spec.formula, spec.na.applied(frame))[:, np.newaxis]
+    place = strata_of(known, spec.formula, spec.na.applied(frame, spec.schema))[:, np.newaxis]
     stratum, eta = np.maximum(place, 0), fit.design.response.family.link(risk)[:, np.newaxis]
     return baseline, stratum, eta, (place >= 0) & (times <= baseline.until[stratum])
 
