@@ -271,8 +271,9 @@ def test_scores_beside_an_offset_are_those_of_rates_out_of_bag_as_on_new_rows(me
     years = rng.uniform(0.2, 8, 400)
     data["y"] = rng.poisson(years * np.exp(-1 + data["a"]))
     fit = treeselect.select(
-        "y ~ .", data, method=method, k=1, family="poisson", offset=np.log(years), seed=1
-    )
+        "y ~ .", data, method=method, k=1, family="poisson", offset=np.log(years), seed=1,
+        model="forest",
+    )  # fmt: skip
     null, own = fit.path["train_score"]
     assert own > null + 0.1
     assert own == pytest.approx(fit.performance(3).mean, abs=0.05)

@@ -321,7 +321,7 @@ def test_the_sparse_forest_may_predict_by_itself(mixed):
     assert "does not predict" not in page
     assert "random forest of" not in re.sub('<caption>.*?</caption>|aria-label=".*?"', "", page)
     assert "Importance: share of the trees&#39; summed weighted standard deviations" in page
-    assert "Centred partial dependence of the linear predictor on the most important terms" in page
+    assert "Centred partial dependence of the mean response on the most important terms" in page
 
 
 def test_intervals_of_interactions_stand_beside_the_strengths(fixed, monkeypatch):

@@ -18,6 +18,7 @@ from treeselect.results.effects import (
     effect_points,
     effect_table,
     effect_tables,
+    main_effects,
     quantile_rows,
 )
 
@@ -342,3 +343,9 @@ def test_a_term_that_a_resample_leaves_out_is_missing(data):
     other = select(data, "y ~ x + f", k=1)
     found = read_model(other.model.fitted, effect_points(fit._fit).probes, fit.data.design.problem)
     assert np.isnan(found.ends).any(axis=1).sum() in (2, 6)
+
+
+def test_the_main_effect_is_one_between_known_values():
+    steps = [("a", "x", "y", 0.1), ("a", "x", "missing", 0.4), ("b", "x", "missing", 0.2)]
+    table = pd.DataFrame(steps, columns=["term", "from", "to", "effect"])
+    assert main_effects(table)["to"].to_dict() == {"a": "y", "b": "missing"}

@@ -245,6 +245,10 @@ class Method:
             n_trees=task.n_final_trees or REFITTED_TREES, wants_importance=task.wants_importance,
         )  # fmt: skip
 
+    def usual_model(self, family: Family) -> FinalModel | None:
+        """The final model by name if none is asked for; None is that of :meth:`final_model`."""
+        return None
+
     def step_of_set(self, task: Task, step: Step) -> Step:
         """A step whose set is not on the path, with what a step of the path tells of its set."""
         return step

@@ -99,8 +99,14 @@ def scale_of(result: Fit, label: str | None = None) -> str:
     classes = result.design.response.classes
     if result.design.response.family.has_times:
         return LOG_HAZARD
-    if result.model.is_link:
-        return "linear predictor" if label is None else f"linear predictor of {label}"
+    if result.model.is_link and label is not None:
+        return f"linear predictor of {label}"
+    if result.model.is_link and result.design.offset_name is not False:
+        return "linear predictor"
+    if result.family == "poisson" and result.model.is_link:
+        return "log mean"
+    if result.model.is_link and classes:
+        return f"log odds of {result.design.response.name} = {classes[-1]}"
     if classes:
         return probability_of(result, str(classes[-1]) if label is None else label)
     return "mean response"

@@ -170,7 +170,10 @@ def _classes(result: Fit) -> list[str]:
 
 
 def main_effects(table: pd.DataFrame) -> pd.DataFrame:
-    """For each term the step (and class) with the largest effect; the index is the terms."""
+    """For each term the step (and class) with the largest effect, to a known value if there is such
+    a step; the index is the terms."""
+    known = table["to"].ne(MISSING).fillna(True).astype(bool)
+    table = table[known | ~known.groupby(table["term"]).transform("any")]
     places = [own.index[_by_size(own)[0]] for _, own in table.groupby("term", sort=False)]
     return table.loc[places].set_index("term")
 

@@ -107,6 +107,8 @@ def fit_selection(data: Any, formula: str, options: Mapping[str, Any]) -> Fit:
     )  # fmt: skip
     design = prepare(request, table, table.labels, rows=rows, seed=seed)
     design = dataclasses.replace(design, library=library_of(data))
+    if design.model is None:
+        design = design.with_model(method.usual_model(design.response.family))
     problem, workers = design.problem_for(method), workers_for(n_jobs)
     choice = Choice(_check_k(k, method, problem), asked_folds.for_rows(design.response.rows))
     for name, value in (("folds", folds), ("repeats", repeats)):

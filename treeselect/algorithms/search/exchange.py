@@ -33,6 +33,8 @@ from treeselect.algorithms.task import (
     ranking,
     trace_of,
 )
+from treeselect.designs.families import Family
+from treeselect.designs.problem import FinalModel
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.columns import FREE
 from treeselect.engine.linear.additive_search import exchanged
@@ -509,6 +511,10 @@ class ExchangeSearch(Method):
     tuning_name: ClassVar[str] = "unexplained"
     searches_on: ClassVar[int | None] = SURE_ROWS
     left_out: ClassVar[str] = "the others are constant, or do not lower the out-of-bag error"
+
+    def usual_model(self, family: Family) -> FinalModel | None:
+        """The model by which sets are judged; of more than two classes a forest predicts better."""
+        return None if family.n_classes > 2 else "stack"
 
     def path(self, task: Task) -> tuple[Step, ...]:
         return tuple(self.steps(task))
