@@ -373,14 +373,14 @@ def test_growing_training_sets_have_one_ratio_of_held_out_rows_everywhere(fits, 
 
 
 def test_methods_are_scored_as_they_are_published():
-    """The lasso and stepwise selection by a linear model, others by forests."""
+    """The lasso by a linear model, exchange search by the stack, others by forests."""
     data = treeselect.datasets.load("titanic_correlated").head(300)
-    given = {"methods": ["lasso", "mrmr"], "k": [1, 2], "folds": 2, "seed": 1}
+    given = {"methods": ["lasso", "mrmr", "exchange"], "k": [1, 2], "folds": 2, "seed": 1}
     tables = {
         model: treeselect.compare("survived ~ .", data, model=model, **given).tidy()
-        for model in ("own", "glm", None)
+        for model in ("own", "glm", "stack", None)
     }
-    for method, other in (("lasso", "glm"), ("mrmr", None)):
+    for method, other in (("lasso", "glm"), ("mrmr", None), ("exchange", "stack")):
         own, like = (tables[m][tables[m]["method"] == method] for m in ("own", other))
         assert own["score"].tolist() == like["score"].tolist()
     said = treeselect.compare("survived ~ .", data, model="own", **given).summary().as_text()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 import numpy as np
 
-from treeselect.algorithms.method import check_final, deciding, model_words
+from treeselect.algorithms.method import Method, check_final, deciding, model_words
 from treeselect.arguments.checks import (
     USUAL_SCORE_RULE,
     check_choice,
@@ -38,6 +38,7 @@ from treeselect.comparison.methods import (
     summarise_comparison,
 )
 from treeselect.comparison.record import Contest
+from treeselect.designs.families import Family
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import Request, prepare, response_label, shown_names
 from treeselect.designs.problem import FinalModel
@@ -136,8 +137,8 @@ def compare(
     family, weights, offset, groups, costs, keep, monotone, model
         As in :func:`treeselect.select`; all methods are scored with the same `model`, but with
         ``model="own"`` the lasso and stepwise selection by a generalised linear model of their
-        terms, as they are published, and the others by their forests. Methods that cannot use
-        costs refuse them.
+        terms, as they are published, exchange search by the model of ``select()``, and the others
+        by their forests. By default all have forests. Methods that cannot use costs refuse them.
     seed : int, optional
         Seed of all randomness, 0 to 2**64 - 1. A method's scores by size are those of
         ``select(..., method, seed=seed).path`` with the same folds.
@@ -251,7 +252,7 @@ def compare(
     problems = model_data.problems_for([method for _, method in fitted])
     if own_models:
         problems = [
-            dataclasses.replace(problem, model=method.own_model)
+            dataclasses.replace(problem, model=_own_model(method, problem.family))
             for problem, (_, method) in zip(problems, fitted, strict=True)
         ]
     own_sizes = [sizes if method.tuning_value is None else None for _, method in contestants]
@@ -362,15 +363,23 @@ def _model_note(data: ModelData, own: Sequence[Contestant]) -> str:
     if data.model is not None:
         words = model_words(data.model, data.response.family)
         return f"The scores of all methods are those of {words}."
-    linear = [label for label, method in own if method.own_model is not None]
+    family, others = data.response.family, dict[FinalModel, list[str]]()
+    for label, method in own:
+        if (model := _own_model(method, family)) is not None:
+            others.setdefault(model, []).append(label)
+    apart = [f"for {', '.join(n)} those of {model_words(m, family)}" for m, n in others.items()]
+    said = "The scores are those of a random forest of the selected terms"
     if own:
-        words = model_words("glm", data.response.family)
-        said = f", but for {', '.join(linear)} those of {words}" if linear else ""
-        return f"The scores are those of a random forest of the selected terms{said}."
+        return f"{said}{', but ' if apart else ''}{'; '.join(apart)}."
     return (
-        "The scores are those of each method's own final model: a random forest of the selected"
-        ' terms, unless its options say otherwise. `model="glm"` scores a linear model of them.'
+        f'{said}, unless the options of a method say otherwise. `model="own"` scores what each'
+        " method fits by itself."
     )
+
+
+def _own_model(method: Method, family: Family) -> FinalModel | None:
+    """What a linear method fits, or what ``select()`` does by default; None for a forest."""
+    return method.own_model or method.usual_model(family)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
