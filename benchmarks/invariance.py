@@ -112,12 +112,13 @@ def draw(seed: int, number: int, methods: Iterable[str] = FEW) -> tuple[Case, An
     ]
     right = str(rng.choice(terms, p=[0.6, 0.2, 0.2]))
     arguments: dict[str, Any] = {
-        "method": method, "seed": int(rng.integers(99)), "k": int(rng.integers(1, 4)), "folds": 2,
+        "method": method, "seed": int(rng.integers(99)), "k": int(rng.integers(1, 4)),
         "n_jobs": 1, "progress": False, "family": family, **FEW[method],
     }  # fmt: skip
     if rng.random() < 0.3:
         rules = ["auto", "1se", "best"] if method == "exchange" else ["1se", "best"]
         arguments["k"] = str(rng.choice(rules))
+        arguments |= {} if arguments["k"] == "auto" else {"folds": 2}
     kind = rng.choice(["", "frequency", "real"], p=[0.6, 0.2, 0.2])
     if kind == "frequency":
         arguments |= {"weights": rng.integers(0, 4, n), "weights_kind": "frequency"}

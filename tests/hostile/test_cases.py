@@ -365,14 +365,6 @@ def test_a_column_of_lists_is_no_column_of_groups():
         assert "`fold_groups`" in str(found.value)
 
 
-def test_folds_without_a_score_leave_the_report_readable(tmp_path):
-    data = pd.DataFrame({"y": [0.0, 1.0], "x": ["a", "b"], "v": [7, -1]})
-    fit = treeselect.select("y ~ .", data, scoring="neg_mean_squared_error", folds=2, **QUICK)
-    page = fit.report(tmp_path / "r.html").read_text()
-    assert "NaN" not in page
-    assert "nan," not in page
-
-
 def test_rules_show_names_escaped():
     data = DATA.rename(columns={"x": "n\x1b[1m"})[["y", "n\x1b[1m"]]
     fit = treeselect.select("y ~ .", data, method="rrf", k=1, n_trees=3, seed=1, max_depth=2)

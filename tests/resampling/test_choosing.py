@@ -505,6 +505,8 @@ def test_scores_are_of_half_samples_or_of_folds(linear):
     assert fitted(few, k=USUAL_SIZE, method="mrmr", folds=2, resamples=None)._fit.choice.k == "1se"
     with pytest.raises(OptionError, match='`folds` needs `k="1se"`'):
         fitted(few, method="mrmr", folds=2)
+    idle = fitted(few, method="mrmr", k=1, folds=2, repeats=3)
+    assert "Not used, as no scores chose `k`: `folds`, `repeats`." in idle.summary().as_text()
     with pytest.raises(OptionError, match='"1se" or "best"'):
         treeselect.compare("y ~ .", linear, ["mrmr", "lasso"], k="auto", progress=False)
 

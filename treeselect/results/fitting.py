@@ -13,6 +13,7 @@ from treeselect.algorithms.registry import find_method
 from treeselect.algorithms.task import skipped_sizes
 from treeselect.arguments.checks import (
     AUTO,
+    SCORE_RULES,
     USUAL_METHOD,
     USUAL_SCORE_RULE,
     USUAL_SIZE,
@@ -111,13 +112,14 @@ def fit_selection(data: Any, formula: str, options: Mapping[str, Any]) -> Fit:
         design = design.with_model(method.usual_model(design.response.family))
     problem, workers = design.problem_for(method), workers_for(n_jobs)
     choice = Choice(_check_k(k, method, problem), asked_folds.for_rows(design.response.rows))
-    for name, value in (("folds", folds), ("repeats", repeats)):
-        if value is not None and choice.k == AUTO:
-            raise OptionError(
-                f'`{name}` needs `k="1se"` or `k="best"`, which choose the number of terms by'
-                f' cross-validated scores.\n  Found: k="auto". Omit `{name}` (in'
-                f" `update()`: `{name}=None`), or `k`."
-            )
+    idle = [name for name in ("folds", "repeats") if given[name] is not None]
+    idle = [] if choice.k in SCORE_RULES else idle
+    if idle and choice.k == AUTO:
+        raise OptionError(
+            f'`{idle[0]}` needs `k="1se"` or `k="best"`, which choose the number of terms by'
+            f' cross-validated scores.\n  Found: k="auto". Omit `{idle[0]}` (in'
+            f" `update()`: `{idle[0]}=None`), or `k`."
+        )
     announce_compilation(progress)
     procedure = Procedure(problem, method, design.row_weights, choice)
     found, model = run_selection(procedure, seed, workers, progress)
@@ -126,7 +128,8 @@ def fit_selection(data: Any, formula: str, options: Mapping[str, Any]) -> Fit:
     n_units = int(all_units(problem, design.row_weights).sum())
     own_notes = _notes(found, choice, method, problem.groups, n_units, resamples or 0)
     held_out, unscored = confirm(design, model, table, request, workers.n_threads)
-    notes = (*own_notes, method.note, model.note if model.n_trees else None, unscored)
+    unused = f"Not used, as no scores chose `k`: {listing(idle)}." if idle else None
+    notes = (*own_notes, unused, method.note, model.note if model.n_trees else None, unscored)
     arguments = {name: value for name, value in asked.items() if name not in NO_PART} | own
     typed = call_text("select", data, arguments, ARGUMENTS)
     fit = Fit(
