@@ -253,13 +253,13 @@ def test_of_many_rivals_the_best_are_kept_and_all_counted():
     assert (trace.n_rivals, trace.n_judged) == (2 * MOST_RIVALS, 200)
 
 
-def test_scores_of_counts_out_of_bag_are_those_of_a_forest_as_of_other_methods():
+def test_scores_of_counts_out_of_bag_are_those_of_the_final_model_as_of_other_methods():
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(300, 2)), columns=["a", "b"])
     data["y"] = rng.poisson(np.exp(-2 + data["a"] + 0.7 * data["b"]))
     own, other = (
-        select(data, 2, family="poisson", method=method).glance()["train_score"].item()
-        for method in ("exchange", "mrmr")
+        select(data, 2, family="poisson", method=method, model=model).glance()["train_score"].item()
+        for method, model in (("exchange", None), ("mrmr", "stack"))
     )
     assert own == other > 0.1
 
@@ -271,9 +271,8 @@ def test_scores_beside_an_offset_are_those_of_rates_out_of_bag_as_on_new_rows(me
     years = rng.uniform(0.2, 8, 400)
     data["y"] = rng.poisson(years * np.exp(-1 + data["a"]))
     fit = treeselect.select(
-        "y ~ .", data, method=method, k=1, family="poisson", offset=np.log(years), seed=1,
-        model="forest",
-    )  # fmt: skip
+        "y ~ .", data, method=method, k=1, family="poisson", offset=np.log(years), seed=1
+    )
     null, own = fit.path["train_score"]
     assert own > null + 0.1
     assert own == pytest.approx(fit.performance(3).mean, abs=0.05)

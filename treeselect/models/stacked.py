@@ -20,6 +20,7 @@ from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.columns import OTHER, BinnedData, select_groups, take_rows
 from treeselect.engine.forest.importance import out_of_bag_gains
 from treeselect.engine.forest.leaf_values import mean_curvature, with_leaf_fits
+from treeselect.engine.forest.out_of_bag import out_of_bag
 from treeselect.engine.forest.walk import leaves_of, predict_mean, predict_sum
 from treeselect.engine.linear.additive import AdditiveColumns, AdditiveFit, fit_additive
 from treeselect.engine.linear.additive_search import folds_of_clusters
@@ -94,8 +95,9 @@ def stack_outside(
     n_threads: int,
     wants_importance: bool,
 ) -> tuple[StackedModel, FloatArray, FloatArray]:
-    """The model, for a numeric response its out-of-bag predictions, and what such predictions leave
-    of any response, on the scale of minus the gradient of the loss; (n_rows, n_outputs) each."""
+    """The model, its linear predictor of each row out of bag, NaN for rows in all bags, and what
+    such predictions leave of the response, on the scale of minus the gradient of the loss; (n_rows,
+    n_outputs) each."""
     family, weight = problem.family, weights.values
     base = problem.constant(weight).reshape(len(problem.y), -1)
     constant = null_predictor(problem, weight)
@@ -124,7 +126,7 @@ def stack_outside(
         if family.loss.has_constant and base.shape[1] == 1:  # keeps totals right
             eta = eta[:, 0] + share * predict_mean(steps, part, n_threads)[:, 0]
             constant = constant + float(family.loss.constant(problem.y, weight, eta))
-        outside = outside + share * grown.prediction
+        outside = outside + share * out_of_bag(grown.forest._replace(trees=steps)).mean[:, 0]
     if wants_importance:
         importance[selected] = additive.importance(_minus_gradient(loss, base), loss, base)
         if share > 0:  # as far as the forest has a part

@@ -62,7 +62,7 @@ def _what_score(fit: Fit) -> str:
             f" every added {noun(fit, 1)} and does not measure how well new rows are predicted."
         )
     so = f" The {noun(fit)} were selected on the same rows, so it is optimistic for new rows."
-    said = f"Out-of-bag {score}{before}: each row is predicted by the trees not grown on it."
+    said = f"Out-of-bag {score}{before}: each row is predicted without it."
     return said + so if fit.leaves_out and fit.is_chosen else said
 
 

@@ -24,6 +24,7 @@ from treeselect.engine.tree.used_groups import SplitPenalty, n_able
 from treeselect.engine.tree.workspace import BREADTH_FIRST, UNBOUNDED, Growth
 from treeselect.errors import MethodError
 from treeselect.models.forest import Grower, best_forest, truth_of
+from treeselect.models.stacked import stack_outside
 
 SCORED_TREES = 100
 """Trees of the forests that score a set."""
@@ -75,30 +76,36 @@ def out_of_bag_fit(grown: Forest | None, problem: Problem, weight: WeightArray) 
 
 
 def score_of(task: Task, groups: BoolArray, n_trees: int = SCORED_TREES) -> float:
-    """Out-of-bag score of a forest on some units, grown on at most 50,000 rows; NaN if the problem
-    wants no scores.
+    """Out-of-bag score of a forest on some units, or of a stack if that is the final model, fitted
+    to at most 50,000 rows; NaN if the problem wants no scores.
 
-    Its capacity is chosen like that of the final model.
+    The forest's capacity is chosen like that of the final model.
     """
-    problem = task.problem
+    problem, family = task.problem, task.problem.family
     if not problem.wants_scores:
         return float("nan")
     if not groups.any():
         return null_score(problem, task.weight)
     seed = task.seeded("score").seed
     rows = rows_to_judge(task, _SCORED_ROWS)
-    grower = Grower(
-        select_groups(rows.data, groups), truth_of(problem, task.weight)[rows.places],
-        rows.weights, problem.family, seed, problem.groups.ranks(seed)[groups], task.n_threads,
-    )  # fmt: skip
-    found = rows.among_all(best_forest(grower, n_trees=n_trees).prediction)
-    known = ~np.isnan(found[:, 0])
+    if problem.model == "stack":
+        weights = task.weights.only(rows.places)
+        found = stack_outside(problem, weights, groups, seed, n_trees, task.n_threads, False)[1]
+        known = ~np.isnan(found[:, 0]) & weights.used
+        mean = family.mean(found if family.n_classes > 2 else found[:, 0])
+    else:
+        grower = Grower(
+            select_groups(rows.data, groups), truth_of(problem, task.weight)[rows.places],
+            rows.weights, family, seed, problem.groups.ranks(seed)[groups], task.n_threads,
+        )  # fmt: skip
+        found = rows.among_all(best_forest(grower, n_trees=n_trees).prediction)
+        known = ~np.isnan(found[:, 0])
+        mean = family.shares(found) if family.n_classes > 2 else found[:, 0]
+        if problem.on_link:
+            mean = problem.mean_beside(task.weight, mean)
     if not known.any():
         return float("nan")
-    mean = problem.family.shares(found) if problem.family.n_classes > 2 else found[:, 0]
-    if problem.on_link:
-        mean = problem.mean_beside(task.weight, mean)
-    return problem.family.score(problem.y[known], mean[known], task.weight[known])
+    return family.score(problem.y[known], mean[known], task.weight[known])
 
 
 # --- How far gains can be trusted: the share that holds out of bag -------------------------------
