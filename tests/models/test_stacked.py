@@ -101,6 +101,9 @@ def test_the_unit_of_relative_weights_has_no_effect(frame):
             for unit in (1, 5000)
         )
         assert np.ravel(other.predict(data)) == pytest.approx(np.ravel(one.predict(data)))
+        if response == "three":  # of classes the totals are right
+            totals = weight @ pd.get_dummies(data["three"]).to_numpy()
+            assert weight @ one.predict(data).to_numpy() == pytest.approx(totals, rel=1e-6)
 
 
 def test_offsets_missing_values_and_monotone_constraints(frame):

@@ -16,7 +16,7 @@ import numpy as np
 from treeselect.designs.families import GAUSSIAN
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
-from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.columns import OTHER, BinnedData, select_groups, take_rows
 from treeselect.engine.forest.importance import out_of_bag_gains
 from treeselect.engine.forest.leaf_values import mean_curvature, with_leaf_fits
@@ -32,6 +32,9 @@ from treeselect.models.model import TreeModel, null_predictor
 
 _MOST_ROWS = 50_000
 """Rows that an additive model is fitted to: with as many, its effects are known well enough."""
+
+_ROUNDS = 20
+"""Rounds in which the totals of several classes are made right."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -123,9 +126,8 @@ def stack_outside(
         steps = _with_steps(grown.forest.trees, problem, part, outside, weights)
         value = steps.nodes.value * (share / steps.n_trees)
         trees = join_trees([effects, steps._replace(nodes=steps.nodes._replace(value=value))])
-        if family.loss.has_constant and base.shape[1] == 1:  # keeps totals right
-            eta = eta[:, 0] + share * predict_mean(steps, part, n_threads)[:, 0]
-            constant = constant + float(family.loss.constant(problem.y, weight, eta))
+        eta = eta + share * predict_mean(steps, part, n_threads)
+        constant = constant + _to_totals(problem, weight, eta)
         outside = outside + share * out_of_bag(grown.forest._replace(trees=steps)).mean[:, 0]
     if wants_importance:
         importance[selected] = additive.importance(_minus_gradient(loss, base), loss, base)
@@ -233,6 +235,19 @@ def effect_tree(column: int, values: FloatArray, counts: FloatArray, *, is_facto
 def _minus_gradient(loss: RowLoss, eta: FloatArray) -> FloatArray:
     flat = eta if eta.shape[1] > 1 else eta[:, 0]
     return np.ascontiguousarray(loss.negative_gradient(flat).reshape(eta.shape))
+
+
+def _to_totals(problem: Problem, weight: WeightArray, eta: FloatArray) -> FloatArray:
+    """Constants to add to a linear predictor, shape (n_outputs,), so that the sums of its means are
+    those of the response; 0 if the loss has none."""
+    family, found = problem.family, np.zeros(eta.shape[1])
+    if len(found) == 1 and family.loss.has_constant:
+        found[0] = family.loss.constant(problem.y, weight, eta[:, 0])
+    elif len(found) > 1:
+        total = np.exp(family.loss.constant(problem.y, weight)) * weight.sum()
+        for _ in range(_ROUNDS):
+            found += np.log(total / (weight @ family.mean(eta + found)))
+    return found
 
 
 def _with_steps(
