@@ -940,10 +940,10 @@ class SelectionResult(Summarised):
 
         Notes
         -----
-        The file is MessagePack in gzip and contains no code; ``treeselect.modelfile.coding``
+        The file is MessagePack in gzip and contains no code; ``treeselect.coding``
         describes the format. ``trusted`` is never stored.
         """
-        from treeselect.modelfile.coding import write_record
+        from treeselect.coding import write_record
         from treeselect.modelfile.saved import saved_fit
 
         include_data = check_flag("include_data", include_data)

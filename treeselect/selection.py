@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from treeselect.arguments.checks import USUAL_METHOD, USUAL_SIZE, check_flag, file_path
+from treeselect.coding import FORMAT, LINEAR_FORMAT, read_record
 from treeselect.designs.problem import FinalModel
 from treeselect.designs.scoring import Scoring
 from treeselect.errors import FormulaError, ModelFileError, quoted, reason, said_by
-from treeselect.modelfile.coding import FORMAT, LINEAR_FORMAT, read_record
 from treeselect.modelfile.restored import restored
 from treeselect.modelfile.saved import SavedFit
 from treeselect.resampling.fit import Fit

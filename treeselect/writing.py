@@ -61,10 +61,6 @@ def replace_file(path: Path, content: bytes) -> None:
         file.write(content)
 
 
-PART = re.compile(r"\.treeselect-[0-9a-f]{32}\.part")
-"""Name of a temporary file; it remains if the process is killed."""
-
-
 def _opened(path: Path) -> contextlib.AbstractContextManager[IO[bytes]]:
     number = _open_file(path)
     if number is not None:

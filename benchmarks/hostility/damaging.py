@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from treeselect.modelfile import coding
+from treeselect import coding
 
 
 def damage(original: bytes, changes: list[dict[str, Any]]) -> bytes:

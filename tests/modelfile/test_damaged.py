@@ -16,11 +16,11 @@ from hypothesis.extra import numpy as arrays
 from quick import changed as with_parts
 
 import treeselect
+from treeselect import coding
 from treeselect.algorithms.task import Exchange, Rival, Trace
 from treeselect.engine.survival.curves import Baseline
 from treeselect.engine.tree.nodes import Nodes, Trees
 from treeselect.errors import DataError, FormulaError, ModelFileError, OptionError
-from treeselect.modelfile import coding
 from treeselect.modelfile.restored import _check_bins, check_baseline
 from treeselect.models.importing import ImportedBins
 

@@ -1,6 +1,5 @@
 """Long calls: saved, stopped, spread over threads, processes, machines, with the same answers."""
 
-import json
 import os
 import signal
 import sys
@@ -16,7 +15,6 @@ from quick import normal
 import treeselect
 from treeselect.cli.main import main
 from treeselect.errors import OptionError, TreeselectWarning, WorkerError
-from treeselect.running.pieces import _check, _text
 
 
 @pytest.fixture(scope="module")
@@ -137,30 +135,6 @@ def test_options_data_seed_and_scheme_are_told_apart(fit, data, tmp_path):
     with pytest.warns(TreeselectWarning, match="From other calls"):
         fit.resample(2, scheme="subsample", checkpoint=tmp_path)
     fit.resample(3, checkpoint=tmp_path)
-
-
-def forged(path, result):
-    document = json.loads(path.read_text())
-    path.write_text(json.dumps(document | {"result": result, "check": _check(_text(result))}))
-
-
-@pytest.mark.parametrize(
-    ("name", "result"),
-    [
-        ("resample", [[0, 1, 2], [], None, None]),
-        ("resample", [[0], [[0]], None, None]),
-        ("performance", {}),
-        ("inference", "none"),
-        ("compare", [[1.0], [[0]], [1.0], []]),
-        ("compare", [[1, 1], [[0], [1]], [1, 1], ["\ud800"]]),
-    ],
-)
-def test_forged_results_that_cant_be_are_done_again(name, result, fit, data, whole, tmp_path):
-    CALLS[name](fit, data, checkpoint=tmp_path)
-    forged(sorted(tmp_path.iterdir())[0], result)
-    with pytest.warns(TreeselectWarning, match="Damaged"):
-        found = CALLS[name](fit, data, checkpoint=tmp_path)
-    pd.testing.assert_frame_equal(told(name, found)[1], whole[name])
 
 
 def test_a_checkpoint_of_a_drawn_seed_is_refused(data, tmp_path, monkeypatch, capsys):

@@ -6,8 +6,8 @@ import pytest
 from sklearn.dummy import DummyClassifier
 
 import treeselect
+from treeselect import coding
 from treeselect.errors import DataError, ModelFileError, NewDataError
-from treeselect.modelfile import coding
 from treeselect.selection import _KINDS
 
 pytestmark = pytest.mark.filterwarnings("ignore::treeselect.errors.TreeselectWarning")

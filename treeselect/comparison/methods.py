@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,7 +28,6 @@ from treeselect.resampling.folds import Split
 from treeselect.resampling.records import stopped
 from treeselect.results.calls import unshown_note
 from treeselect.results.summary import options_text
-from treeselect.running import coded
 from treeselect.running.pieces import FEWEST, Course, Found, Kind, run_pieces
 from treeselect.shown import is_broken
 
@@ -135,7 +133,8 @@ def run_methods(
         for problem, contestant, of_method in zip(problems, contestants, asked, strict=True)
     ]
     n = len(contestants)
-    kind = _kind_of([label for label, _ in contestants], asked, len(problems[0].groups.names))
+    many = "pairs of method and fold"
+    kind = Kind("pair", FoldPath, _whole_folds(n), many, "Comparison")
     found = run_pieces(_one_pair, calls, kind, course)
     runs = tuple(
         Run(
@@ -151,49 +150,17 @@ def run_methods(
     return runs, sorted({number // n for number in found})
 
 
-def _kind_of(labels: Sequence[str], sizes: Sequence[tuple[int, ...] | None], n_units: int) -> Kind:
-    """How pairs of method and fold are written to and read from files: a path and its scores."""
-    n = len(labels)
+def _whole_folds(n: int) -> Callable[[Found], Found]:
+    """What is left of finished pairs: the folds of which all `n` are finished, if two or more."""
 
-    def whole_folds(found: Found) -> Found:
+    def whole(found: Found) -> Found:
         have = Counter(number // n for number in found)
-        whole = {fold for fold, count in have.items() if count == n}
-        if len(whole) < FEWEST:
+        folds = {fold for fold, count in have.items() if count == n}
+        if len(folds) < FEWEST:
             return {}
-        return {number: own for number, own in found.items() if number // n in whole}
+        return {number: own for number, own in found.items() if number // n in folds}
 
-    def found_of(number: int, path: FoldPath) -> dict[str, Any]:
-        method = number % n
-        return {
-            "method": labels[method],
-            "fold": number // n + 1,
-            "k": sizes[method],
-            "score": tuple(path.scores.tolist()),
-            "n_selected": tuple(map(len, path.units)),
-        }
-
-    def form(number: int) -> coded.Coded:
-        own = sizes[number % n]
-        n_sizes = 1 if own is None else len(own)
-        sets = coded.record(lambda *sets: sets, *[coded.units(n_units)] * n_sizes)
-        known = coded.array(n_sizes, known=True)
-        return coded.record(FoldPath, known, sets, known, coded.Coded(list, _texts_read), of=_PARTS)
-
-    many = "pairs of method and fold"
-    return Kind("pair", form, found_of, whole_folds, many, "Comparison")
-
-
-_PARTS = attrgetter("scores", "units", "seconds", "warnings")
-
-_LONGEST = 100_000
-"""Limit on the characters of all warnings of a path, in a file that need not be trusted."""
-
-
-def _texts_read(saved: Any) -> tuple[str, ...]:
-    texts = [isinstance(text, str) and not is_broken(text) for text in saved]
-    if not all(texts) or sum(map(len, saved)) > _LONGEST:
-        raise ValueError("no texts")
-    return tuple(saved)
+    return whole
 
 
 def _one_pair(

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from treeselect.algorithms.registry import method_of_record
 from treeselect.algorithms.task import MOST_RIVALS, WORDS, Decisions, Step, Trace
 from treeselect.arguments.checks import AUTO, MOST_RESAMPLES, RULES, SCORE_RULES
+from treeselect.coding import plain
 from treeselect.designs.columns import FactorSpec, TermSpec
 from treeselect.designs.encoding import DesignSpec
 from treeselect.designs.evaluation import learning
@@ -36,7 +37,6 @@ from treeselect.formula import parse_formula
 from treeselect.formulas.terms import Code, Factor, ParsedFormula, nodes
 from treeselect.frames.files import one_line
 from treeselect.frames.values import Labels, Numbers, to_series
-from treeselect.modelfile.coding import plain
 from treeselect.modelfile.saved import (
     SavedArguments,
     SavedChoice,

@@ -15,6 +15,7 @@ from treeselect.algorithms.method import is_method, is_plain
 from treeselect.algorithms.registry import method_record
 from treeselect.algorithms.task import Decisions, Step, Trace
 from treeselect.arguments.checks import NotGiven
+from treeselect.coding import raw
 from treeselect.designs.columns import TermSpec
 from treeselect.designs.encoding import NewLevels
 from treeselect.designs.estimators import Estimator
@@ -31,7 +32,6 @@ from treeselect.engine.tree.nodes import Trees, join_trees
 from treeselect.errors import ModelFileError
 from treeselect.frames.opening import MissingCodes
 from treeselect.frames.values import Labels, read_column
-from treeselect.modelfile.coding import raw
 from treeselect.models.importing import ImportedBins
 from treeselect.models.linear.model import LinearPart
 from treeselect.resampling.choosing import Choice

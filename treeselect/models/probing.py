@@ -38,11 +38,6 @@ class Probes:
     terms: tuple[TermProbe, ...]
     pairs: PairProbes  # points and rows for interactions of two terms
 
-    def shapes(self, family: Family) -> tuple[tuple[int, int], ...]:
-        n = n_outputs_of(family)
-        grid, ends = (sum(len(getattr(t, name)) for t in self.terms) for name in ("grid", "ends"))
-        return (grid, n), (ends, n), (len(self.pairs.pairs), 1)
-
 
 def n_outputs_of(family: Family) -> int:
     """One for each of more than two classes, else one."""

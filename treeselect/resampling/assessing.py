@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from itertools import compress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,7 +25,6 @@ from treeselect.resampling.error_bounds import CUTOFF, PAIRS, POWER, sizes_withi
 from treeselect.resampling.folds import part_rows
 from treeselect.resampling.resampled import SCHEMES, Scheme, StabilityPath
 from treeselect.resampling.stability import Stability
-from treeselect.running import coded
 from treeselect.running.machine import give_memory_back
 from treeselect.running.parallel import Workers
 from treeselect.running.pieces import HERE, Course, Found, Kind, run_pieces, some
@@ -106,7 +104,7 @@ def assess(
     given = _Given(asked, scheme, seed, followed, n_scored, probes)
     calls = [(given, number) for number in range(n_resamples)]
     fixed_size = method.tuning_value is None and not chooses
-    kind = _kind_of(given, k if fixed_size else None, range(n_kept + 1, n_kept + 1 + n_sizes))
+    kind = Kind("resample", Resample, _whole_pairs if scheme == "complementary" else some)
     found = run_pieces(_one_resample, calls, kind, course)
     counts = np.zeros((n_sizes, len(fitted)), dtype=np.int64)
     for resample in found.values():
@@ -161,36 +159,8 @@ def sizes_to_follow(
     return check_count("path", path, least=n_kept + 1, most=n_kept + p) - n_kept
 
 
-def _kind_of(given: _Given, most: int | None, sizes: range) -> Kind:
-    """How resamples are written to and read from files: the selected units (at most `most`), the
-    sets of the given sizes along the path, scores of sets, and readings."""
-    problem, probes = given.asked.problem, given.probes
-    names, n = problem.groups.names, len(problem.groups.names)
-
-    def readings(*tables: FloatArray) -> ResampledReadings:
-        found = ResampledReadings(*tables)
-        if ((found.strengths < 0) | (found.strengths > 1)).any():
-            raise ValueError("strengths that none has")
-        return found
-
-    def told(_: int, found: Resample) -> dict[str, Any]:
-        return {"selected": tuple(compress(names, found.selected))}
-
-    form = coded.record(
-        Resample,
-        coded.members(n, most),
-        coded.record(lambda *sets: sets, *(coded.units(n, size) for size in sizes)),
-        coded.array(given.n_scored + 2) if given.n_scored else coded.NOTHING,
-        coded.NOTHING
-        if probes is None
-        else coded.record(readings, *(coded.array(*own) for own in probes.shapes(problem.family))),
-    )
-
-    def whole_pairs(found: Found) -> Found:
-        return {number: own for number, own in found.items() if number ^ 1 in found}
-
-    kept = whole_pairs if given.scheme == "complementary" else some
-    return Kind("resample", lambda _: form, told, kept)
+def _whole_pairs(found: Found) -> Found:
+    return {number: own for number, own in found.items() if number ^ 1 in found}
 
 
 class _Given(NamedTuple):

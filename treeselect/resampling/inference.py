@@ -36,7 +36,6 @@ from treeselect.resampling.sample_splitting import (
     draw_parts,
     fit_part,
 )
-from treeselect.running import coded
 from treeselect.running.parallel import Workers
 from treeselect.running.pieces import Course, Kind, run_pieces
 
@@ -281,13 +280,7 @@ def infer(
     calls = [(asked, part.train, own) for part, own in zip(parts, seeds, strict=True)]
     if coding.missing == "drop":
         warn_of_gaps(data, result.selected, "inference()", splits=True)
-    names = problem.groups.names
-    form = coded.optional(coded.members(len(names)))
-
-    def told(_: int, selected: BoolArray | None) -> dict[str, Any]:
-        return {"selected": None if selected is None else tuple(compress(names, selected))}
-
-    chosen = run_pieces(_select, calls, Kind("split", lambda _: form, told), course)
+    chosen = run_pieces(_select, calls, Kind("split", BoolArray | None), course)
     parts = [parts[number] for number in chosen]
     terms = tuple(spec.term.name for spec in data.spec.terms)
     splits = tuple(

@@ -16,7 +16,6 @@ import pandas as pd
 
 from treeselect import printing
 from treeselect.arguments.checks import AUTO, check_choice, check_count
-from treeselect.designs.families import Family
 from treeselect.designs.modeldata import data_fingerprint
 from treeselect.designs.preparing import shown_names
 from treeselect.designs.scoring import Scoring
@@ -43,7 +42,6 @@ from treeselect.resampling.held_out_figures import drawn
 from treeselect.resampling.outer_folds import Fold, nested_selection, one_fold, outer_folds
 from treeselect.resampling.records import Scored, Stoppable, stopped
 from treeselect.resampling.subgroups import Subgroups, by_subgroup
-from treeselect.running import coded
 from treeselect.running.pieces import Course, Kind, run_pieces
 
 if TYPE_CHECKING:
@@ -574,7 +572,7 @@ def measure(
     ]
     names = here.arrays.groups.names
     tests = [split.weights(nested.asked.weights)[1].rows for split in outer.splits]
-    by_fold = run_pieces(one_fold, calls, _kind_of(names, tests, family), course)
+    by_fold = run_pieces(one_fold, calls, Kind("fold", Fold), course)
     found, splits = list(by_fold.values()), [outer.splits[number] for number in by_fold]
     n_train, n_test = outer.n_used(splits)
     own = None if result.scores_are_past or scoring is not None else result.scores
@@ -612,24 +610,6 @@ def measure(
         labels=shown_names(result.design),
         **outer.scored(result, seed),
     )
-
-
-def _kind_of(names: Sequence[str], tests: Sequence[IntArray], family: Family) -> Kind:
-    """How folds are written to and read from files. The probabilities of an event may be missing,
-    and so may standard errors."""
-
-    def form(number: int) -> coded.Coded:
-        n, n_classes = len(tests[number]), family.n_classes
-        predicted = coded.array(*((n, n_classes) if n_classes > 2 else (n,)), known=True)
-        event = coded.array(n) if family.has_times else coded.NOTHING
-        return coded.record(
-            Fold, coded.NUMBER, coded.units(len(names)), predicted, coded.array(), event
-        )
-
-    def told(_: int, found: Fold) -> dict[str, Any]:
-        return {"score": float(found.score), "selected": tuple(names[g] for g in found.units)}
-
-    return Kind("fold", form, told)
 
 
 def rule_words(asked: Procedure, result: Fit) -> str:

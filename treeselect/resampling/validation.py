@@ -34,7 +34,6 @@ from treeselect.resampling.fit import NO_SOURCE, Fit, Source
 from treeselect.resampling.performance import rule_words
 from treeselect.resampling.records import OfFolds, Stoppable, stopped
 from treeselect.resampling.subgroups import read_subgroups
-from treeselect.running import coded
 from treeselect.running.parallel import Workers
 from treeselect.running.pieces import Course, Kind, run_pieces
 
@@ -400,16 +399,8 @@ def validate(
     problem = dataclasses.replace(here.problem_for(method), wants_scores=False)
     asked = Procedure(problem, method, weights, dataclasses.replace(result.choice, folds=folds))
     own_seed = stream_seed(seed, "validation")
-    names = here.arrays.groups.names
-    units, rows = coded.units(len(names)), coded.array(len(weights))
-    form = coded.record(_Sample, units, rows, coded.array(3, 3))
-
-    def told(_: int, found: _Sample) -> dict[str, Any]:
-        return {"selected": tuple(names[g] for g in found.units)}
-
-    kind = Kind("sample", lambda _: form, told)
     calls = [(asked, horizon, own_seed, number) for number in range(n)]
-    found = list(run_pieces(_one, calls, kind, course).values())
+    found = list(run_pieces(_one, calls, Kind("sample", _Sample), course).values())
     risk = result.model.predict(problem)
     predicted = _shown(problem, weights, risk, horizon)
     shown = np.flatnonzero(~np.isnan(predicted))

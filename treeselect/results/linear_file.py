@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from msgspec import Raw, Struct
 
+from treeselect.coding import plain, raw
 from treeselect.designs.evaluation import Recoded, term_matrix
 from treeselect.designs.linear import Filling, LinearColumns
 from treeselect.designs.modeldata import ModelData
@@ -22,7 +23,6 @@ from treeselect.engine.survival.curves import Baseline
 from treeselect.errors import ModelFileError, said_by
 from treeselect.formulas.terms import Column, Transform
 from treeselect.frames.values import Labels, read_column
-from treeselect.modelfile.coding import plain, raw
 from treeselect.modelfile.restored import (
     MOST_LEARNED,
     check,

@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 
 from treeselect.arguments.checks import check_choice, check_flag, check_share, file_path, read_seed
+from treeselect.coding import LINEAR_FORMAT, write_record
 from treeselect.errors import DataError, ModelFileError, OptionError
 from treeselect.figures.marks import Figure, Rows
 from treeselect.figures.plotting import need_matplotlib, plotted
 from treeselect.frames.tables import in_library
-from treeselect.modelfile.coding import LINEAR_FORMAT, write_record
 from treeselect.models.linear import coefficients, tests
 from treeselect.models.linear.regression_table import InPapers, OfTable
 from treeselect.printing import Summarised, Summary, SummaryContent, p_text, written

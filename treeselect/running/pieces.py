@@ -9,16 +9,12 @@ import contextlib
 import dataclasses
 import enum
 import hashlib
-import json
 import os
-import re
-import stat
 import struct
 import sys
-import time
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -28,11 +24,11 @@ import numpy as np
 
 from treeselect._version import __version__
 from treeselect.arguments.checks import described, file_path
+from treeselect.coding import PIECE_FORMAT, bytes_of, read_record
 from treeselect.errors import OptionError, listing, quoted, reason, said_by
-from treeselect.running.coded import Coded
 from treeselect.running.machine import track, warn
 from treeselect.running.parallel import ALONE, Workers, run_each
-from treeselect.writing import PART, replace_file
+from treeselect.writing import replace_file
 
 Found = Mapping[int, Any]
 """Results by the number of the piece."""
@@ -54,12 +50,6 @@ class Piece:
         Number of finished pieces, including this one, and of all pieces.
     was_saved : bool
         Whether it was read from the `checkpoint` folder.
-    found : dict
-        Its result. For a resample or sample ``"selected"``, a tuple of units; for a fold
-        ``"score"`` and ``"selected"``, most important first; for a split ``"selected"``, None if
-        the response does not vary in its rows; for a pair ``"method"``, ``"fold"`` (from 1), and
-        the tuples ``"k"`` (None with a given tuning parameter), ``"score"`` and ``"n_selected"``,
-        by size.
     """
 
     kind: str
@@ -67,7 +57,6 @@ class Piece:
     done: int
     total: int
     was_saved: bool
-    found: dict[str, Any]
 
 
 FEWEST = 2
@@ -84,8 +73,7 @@ class Kind:
     """Description of the pieces of a call."""
 
     name: str  # Singular, in lower-case letters
-    coded: Callable[[int], Coded]  # how the result of a number is written and read
-    found: Callable[[int, Any], dict[str, Any]]  # ``found(number, result)``: :attr:`Piece.found`
+    result: Any  # type of its result, whose annotations are all that its files' reader knows
     # From the finished pieces of a stopped call to those that form a result; empty if none do
     part: Callable[[Found], Found] = some
     many: str = ""  # Plural, for messages, and label of the progress bar; by default of `name`
@@ -130,18 +118,17 @@ def run_pieces(
         known_values = Fingerprints()
         same = (versions(), kind.name, function.__module__, function.__qualname__)
         keys = {number: known_values.of(*same, *call) for number, call in enumerate(calls)}
-        saved = Checkpoint(course.checkpoint, kind.name, keys)
+        saved = Checkpoint(course.checkpoint, kind, keys)
     many = kind.many or f"{kind.name}s"
     label = kind.label or many.capitalize()
     found: dict[int, Any] = {}
 
     def report(number: int, was_saved: bool) -> None:
         if course.on_piece is not None:
-            result = kind.found(number, found[number])
-            course.on_piece(Piece(kind.name, number, len(found), len(calls), was_saved, result))
+            course.on_piece(Piece(kind.name, number, len(found), len(calls), was_saved))
 
     try:
-        known = {} if saved is None else saved.read(lambda i, own: kind.coded(i).read(own))
+        known = {} if saved is None else saved.read()
         for number in known:
             found[number] = known[number]
             report(number, was_saved=True)
@@ -150,7 +137,7 @@ def run_pieces(
             for number, result in track(running, label, len(calls), course.progress, len(known)):
                 found[number] = result
                 if saved is not None:
-                    saved.save(number, kind.coded(number).write(result))
+                    saved.save(number, result)
                 report(number, was_saved=False)
     except KeyboardInterrupt:
         part = kind.part(dict(sorted(found.items())))
@@ -168,36 +155,14 @@ def stopped_note(n: int, asked: int, name: str) -> str:
 
 
 # --- finished pieces of long calls in a folder, from which a stopped call resumes ----------------
-# A file for each piece, ``resample-<32 hexadecimal digits>.json``::
-#
-#     {"format": 1, "key": "<64 digits>", "check": "<64 digits>", "result": ...}
-#
-# ``key`` is a fingerprint of everything on which the piece depends: its kind, the data, the
-# method and its options, its number and seed, and the versions of the package and the numerical
-# libraries. Its first digits are part of the file name, so that a call reads only its own files
-# and those of other calls with the same pieces. ``check`` is the SHA-256 of the result's text.
-#
-# The folder may be untrusted: nothing in it is executed. A file is read only if it is a regular
-# file (no link, no pipe) of bounded size; its content must be JSON of the form that the piece
-# has, or the file is ignored. Files are written atomically and replace an existing name: links
-# are replaced, not followed.
-
-FORMAT = 1
-"""Version of the file format; other versions are not read."""
-
-_LARGEST = 16 * 2**20
-"""Maximum bytes of a file."""
-
-_MOST_LISTS = 10_000
-"""Maximum number of lists and maps in a file."""
+# A file for each piece, ``resample-<32 hexadecimal digits>.treeselect``, of the form of model files
+# (``treeselect.coding``). Its content is a key and a result. The key is a fingerprint of everything
+# on which the piece depends: its kind, the data, the method and its options, its number and seed,
+# and the versions of the package and the numerical libraries. Its first digits are in the name, so
+# that a call reads only its own files and those of other calls with the same pieces.
 
 _DIGITS = 32
 """Digits of the key that are part of a file name."""
-
-_NAME = re.compile(rf"([a-z]+)-[0-9a-f]{{{_DIGITS}}}\.json")
-
-_STALE = 3600.0
-"""Seconds after which a partly written file counts as abandoned by a dead process."""
 
 
 def read_checkpoint(folder: object) -> Path | None:
@@ -222,134 +187,57 @@ class Checkpoint:
     """The files of one call."""
 
     folder: Path
-    kind: str  # kind of the pieces, in lower-case letters
+    kind: Kind
     keys: Mapping[int, str]  # fingerprint of each piece by its number
-    _unsaved: dict[str, str] = field(default_factory=dict)
     _has_warned: bool = False
 
-    def read(self, read: Callable[[int, Any], Any]) -> dict[int, Any]:
-        """Results of the saved pieces by number; other files are listed in a warning."""
+    def read(self) -> dict[int, Any]:
+        """Results of the saved pieces by number; files that can't be used are told in a warning."""
         found, damaged = {}, []
+        form: Any = {PIECE_FORMAT: types.GenericAlias(tuple, (str, self.kind.result))}
         for number, key in self.keys.items():
-            try:
-                found[number] = read(number, _result(self.folder / self._name(key), key))
-            except FileNotFoundError:
+            path = self._path(number)
+            if not os.path.lexists(path):
                 continue
+            try:
+                own, result = read_record(path, form)
+                if own != key:
+                    raise ValueError("another piece")
+                found[number] = result
             except MemoryError:
                 raise
-            except Exception:  # an untrusted file can contain anything
-                damaged.append(self._name(key))
-        self._warn_of_ignored(damaged, none_found=not found)
-        return found
-
-    def save(self, number: int, result: Any) -> None:
-        """Write a piece; if that fails, continue and try again with the next piece."""
-        key, own = self.keys[number], _text(result)
-        text = json.dumps({"format": FORMAT, "key": key, "check": _check(own), "result": result})
-        if len(text) > _LARGEST:
-            why = f"It has {len(text):,} bytes; the maximum is {_LARGEST:,}."
-            self._warn_of_unsaved(why, "This piece is lost if the call is stopped.")
-            return
-        self._unsaved[self._name(key)] = text
-        try:
-            for name, text in list(self._unsaved.items()):
-                replace_file(self.folder / name, text.encode("ascii"))
-                del self._unsaved[name]
-        except OSError as error:
-            self._warn_of_unsaved(
-                reason(error),
-                "Saving is tried again after each piece; unsaved pieces are lost if the call is"
-                " stopped.",
-            )
-
-    def _warn_of_unsaved(self, why: str, then: str) -> None:
-        if self._has_warned:
-            return
-        self._has_warned = True
-        warn(
-            f"Can't save a finished {self.kind} in {quoted(str(self.folder))}.\n"
-            f"  Found: {why}\n"
-            f"  The call continues, and its result will be complete. {then}"
-        )
-
-    def _name(self, key: str) -> str:
-        return f"{self.kind}-{key[:_DIGITS]}.json"
-
-    def _warn_of_ignored(self, damaged: list[str], *, none_found: bool) -> None:
-        foreign, others = self._others()
-        lines = []
+            except Exception:  # a damaged file can contain anything
+                damaged.append(path.name)
         if damaged:
-            lines.append(f"  Damaged or unreadable, and computed again: {listing(damaged, 3)}.")
-        if foreign:
-            lines.append(f"  Not written by treeselect: {listing(foreign, 3)}.")
-        if others and none_found and not damaged:
-            lines.append(
-                f"  From other calls: {others:,} finished {self.kind}{'s' if others > 1 else ''}"
+            self._warn(f"Damaged or unreadable, and computed again: {listing(damaged, 3)}.")
+        elif not found and (others := len(list(self.folder.glob(f"{self.kind.name}-*")))):
+            self._warn(
+                f"From other calls: {others:,} finished {self.kind.name}{'s' if others > 1 else ''}"
                 " with different data, options, seed or versions."
             )
-        if lines:
-            said = f"Some files in the `checkpoint` folder {quoted(str(self.folder))} are not used."
-            warn("\n".join([said, *lines]))
+        return found
 
-    def _others(self) -> tuple[list[str], int]:
-        """Names of foreign files, and the number of files of this kind from other calls. Removes
-        partly written files of killed processes."""
-        own = {self._name(key) for key in self.keys.values()}
-        names: list[str] = []
-        with contextlib.suppress(OSError):
-            names = os.listdir(self.folder)
-        foreign, others = [], 0
-        for name in names:
-            known = _NAME.fullmatch(name)
-            if PART.fullmatch(name):
-                with contextlib.suppress(OSError):
-                    if time.time() - os.lstat(self.folder / name).st_mtime > _STALE:
-                        os.unlink(self.folder / name)
-            elif known is None:
-                foreign.append(name)
-            elif known[1] == self.kind and name not in own:
-                others += 1
-        return sorted(foreign), others
+    def _warn(self, why: str) -> None:
+        folder = quoted(str(self.folder))
+        warn(f"Some files in the `checkpoint` folder {folder} are not used.\n  {why}")
 
+    def save(self, number: int, result: Any) -> None:
+        """Write a piece; if that fails, warn once, and continue."""
+        content = bytes_of((self.keys[number], result), PIECE_FORMAT)
+        try:
+            replace_file(self._path(number), content)
+        except OSError as error:
+            if not self._has_warned:
+                warn(
+                    f"Can't save a finished {self.kind.name} in {quoted(str(self.folder))}.\n"
+                    f"  Found: {reason(error)}\n"
+                    "  The call continues, and its result will be complete. Unsaved pieces are lost"
+                    " if it is stopped."
+                )
+            self._has_warned = True
 
-def _text(result: Any) -> str:
-    return json.dumps(result, allow_nan=False, sort_keys=True)
-
-
-def _check(text: str) -> str:
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
-
-
-def _result(path: Path, key: str) -> Any:
-    """The decoded result in the file with that key."""
-    data = _bytes(path)
-    if data.count(b"[") + data.count(b"{") > _MOST_LISTS:  # an empty one takes 64 bytes of memory
-        raise ValueError("more lists than a piece has")
-    document = json.loads(data.decode("ascii"))
-    if document["format"] != FORMAT or document["key"] != key:
-        raise ValueError("another piece")
-    result = document["result"]
-    if document["check"] != _check(_text(result)):
-        raise ValueError("changed")
-    return result
-
-
-def _bytes(path: Path) -> bytes:
-    """The content of a regular file of bounded size."""
-    # A pipe could block the call; a link could point to an endless device.
-    number = os.open(path, os.O_RDONLY | _BINARY | _NO_LINK | _NO_WAIT)
-    with open(number, "rb") as file:
-        if not stat.S_ISREG(os.fstat(number).st_mode):
-            raise ValueError("no file of a piece")
-        found = file.read(_LARGEST + 1)
-    if len(found) > _LARGEST:
-        raise ValueError("a file that is too large")
-    return found
-
-
-_BINARY = getattr(os, "O_BINARY", 0)
-_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
-_NO_WAIT = getattr(os, "O_NONBLOCK", 0)
+    def _path(self, number: int) -> Path:
+        return self.folder / f"{self.kind.name}-{self.keys[number][:_DIGITS]}.treeselect"
 
 
 # --- A number that identifies a piece of work: the same for the same data, options and code ------
@@ -480,26 +368,17 @@ def _unwrapped(part: Any) -> Any:
     return "slot" if is_slot else part
 
 
+_SIMPLE = (
+    type(None), bool, int, float, complex, str, bytes, bytearray, np.generic, np.dtype, enum.Enum,
+    types.EllipsisType, types.NotImplementedType,
+)  # fmt: skip
+
+
 def _simple(value: Any) -> bytes | None:
-    """Bytes of a value without parts; None if it has any."""
-    if value is None or isinstance(value, bool) or value is Ellipsis or value is NotImplemented:
-        return repr(value).encode()
-    kind = type(value)
-    if kind is int or kind is complex:
-        return f"{kind.__name__} {value!r}".encode()
-    if kind is float:
-        return b"float " + struct.pack("<d", value)
-    if kind is str:
-        return b"text " + value.encode("utf-8", "surrogatepass")
-    if kind in (bytes, bytearray):
-        return b"bytes " + bytes(value)
-    if isinstance(value, np.generic) and not value.dtype.hasobject:
-        return f"{value.dtype.str} ".encode() + value.tobytes()
-    if isinstance(value, np.dtype):
-        return f"dtype {value.str} {value!r}".encode()
-    if isinstance(value, enum.Enum):
-        return f"enum {type(value).__qualname__} {value.name}".encode()
-    return None
+    """Bytes of a value without parts, which its representation tells; None if it has any."""
+    if not isinstance(value, _SIMPLE):
+        return None
+    return f"{type(value).__qualname__} {value!r}".encode("utf-8", "surrogatepass")
 
 
 def _digest(*parts: Any) -> bytes:

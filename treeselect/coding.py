@@ -1,9 +1,10 @@
-"""The bytes of a model file: records of plain values and arrays in MessagePack, in gzip.
+"""Records of plain values and arrays as bytes: MessagePack, in gzip.
 
-A file is one map of ``format``, ``version``, ``treeselect`` (the version that wrote it) and
-``content``. An array is an extension of type 1: a list of its type, its shape and its bytes.
-Nothing but numbers, text, lists, maps and arrays is stored, so that nothing in a file is code; what
-is read is checked against the annotations of the records.
+Models and finished pieces of long calls are such files, each one map of ``format``, ``version``,
+``treeselect`` (the version that wrote it) and ``content``. An array is an extension of type 1: a
+list of its type, its shape and its bytes. Nothing but numbers, text, lists, maps and arrays is
+stored, so that nothing in a file is code; what is read is checked against the annotations of the
+records.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from treeselect.writing import write_file
 Record = TypeVar("Record")
 
 FORMAT, LINEAR_FORMAT = "treeselect model", "treeselect linear model"
+PIECE_FORMAT = "treeselect piece"
 VERSION = 4
 
 _LEVEL = 3
@@ -123,9 +125,9 @@ def _checked(annotation: Any, value: Any) -> NDArray[Any]:
 
 
 def write_record(path: Path, make: Callable[[], object], form: str = FORMAT) -> None:
-    """Write the record that is made, atomically: an interrupted run leaves no partial file."""
+    """Write the record of a model that is made, as a whole."""
     try:
-        content = msgspec.Raw(_encode(make()))
+        content = bytes_of(make(), form)
     except ModelFileError:
         raise
     except (TypeError, ValueError, OverflowError) as error:
@@ -133,11 +135,14 @@ def write_record(path: Path, make: Callable[[], object], form: str = FORMAT) -> 
             "Can't save this model: labels must be text, numbers or truth values.\n"
             f"  {error}. Convert the column to text before the fit."
         ) from None
-    data = _encode(_Header(form, VERSION, __version__, content))
-    packed = gzip.compress(data, _LEVEL, mtime=0)
-    if len(data) > _most(len(packed)):
-        packed = gzip.compress(data, 0, mtime=0)
-    write_file(path, packed, what="model", error=ModelFileError)
+    write_file(path, content, what="model", error=ModelFileError)
+
+
+def bytes_of(content: object, form: str) -> bytes:
+    """The bytes of a file with such a content."""
+    data = _encode(_Header(form, VERSION, __version__, msgspec.Raw(_encode(content))))
+    small = gzip.compress(data, _LEVEL, mtime=0)
+    return small if len(data) <= _most(len(small)) else gzip.compress(data, 0, mtime=0)
 
 
 _GZIP = b"\x1f\x8b"
