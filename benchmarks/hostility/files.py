@@ -1,4 +1,4 @@
-"""Model files with damaged values or arrays, which are loaded and used: a use may fail, not crash."""
+"""Model files with damaged values or arrays that are loaded and used: uses may fail, not crash."""
 
 from __future__ import annotations
 

@@ -1,14 +1,11 @@
 """What the machine does to the work is told, with the way out."""
 
-import dataclasses
 import gc
 import io
 import itertools
 import multiprocessing
 import os
 import threading
-from concurrent.futures.process import BrokenProcessPool
-from pickle import PicklingError
 
 import numpy as np
 import pandas as pd
@@ -16,10 +13,9 @@ import pytest
 
 import treeselect
 from treeselect.designs import row_sample
-from treeselect.designs.scoring import with_scoring
 from treeselect.errors import OutOfMemoryError, TreeselectError, TreeselectWarning, WorkerError
 from treeselect.running import machine
-from treeselect.running.machine import memory_errors, no_collection, sending_errors, track, warn
+from treeselect.running.machine import memory_errors, no_collection, track, warn
 from treeselect.running.parallel import ALONE, run_all
 
 
@@ -31,16 +27,6 @@ class HoldsALock:
 
     def __call__(self, y, prediction):
         return 0.0
-
-
-class Unreadable:
-    """A score that is packed here, and can't be unpacked there."""
-
-    def __call__(self, y, prediction):
-        return 0.0
-
-    def __reduce__(self):
-        return int, ("not a number",)
 
 
 def ends_the_process(y, prediction):
@@ -71,29 +57,11 @@ def test_work_of_processes_that_die_is_done_here_at_last(data):
     assert fit.path.equals(treeselect.select("y ~ .", data, n_jobs=1, **asked).path)
 
 
-@pytest.mark.parametrize(
-    ("scoring", "error", "says"),
-    [
-        (
-            HoldsALock(),
-            PicklingError("Could not pickle the task to send it to the workers."),
-            r"<.*HoldsALock.*>, as `scorer`: TypeError: cannot pickle '_thread.lock' object\n",
-        ),
-        (
-            Unreadable(),
-            BrokenProcessPool("A task has failed to un-serialize."),
-            r"BrokenProcessPool: A task has failed to un-serialize.\n",
-        ),
-    ],
-)
-def test_what_no_process_can_be_given_is_told(fitted, scoring, error, says):
-    family = with_scoring(fitted.data.design.response.family, scoring)
-    problem = dataclasses.replace(fitted.data.design.problem, family=family)
-    with (
-        pytest.raises(WorkerError, match=rf"imported there.\n  Found: {says}.* `n_jobs=1` uses"),
-        sending_errors({0: (problem, 1, "text")}),
-    ):
-        raise error
+def test_what_no_process_can_be_given_is_told(data):
+    asked = {"method": "mrmr", "folds": 2, "seed": 1, "scoring": HoldsALock()}
+    said = r"imported there.\n  Found: PicklingError: .*\n.* `n_jobs=1` uses"
+    with pytest.raises(WorkerError, match=said):
+        treeselect.select("y ~ .", data, n_jobs=2, **asked)
 
 
 def test_memory_that_runs_out_is_told_once(data):

@@ -10,7 +10,6 @@ import dataclasses
 import gc
 import pickle
 import sys
-import threading
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,8 +17,8 @@ from concurrent.futures import BrokenExecutor
 from functools import cache
 from typing import Any, TypeVar
 
-from treeselect.arguments.checks import check_flag, described
-from treeselect.errors import OutOfMemoryError, TreeselectWarning, WorkerError, quoted, said_by
+from treeselect.arguments.checks import check_flag
+from treeselect.errors import OutOfMemoryError, TreeselectWarning, WorkerError, said_by
 from treeselect.shown import shown
 
 _ALONE = "`n_jobs=1` uses only this process"
@@ -63,20 +62,15 @@ def give_memory_back(n_rows: int) -> None:
 
 
 @contextlib.contextmanager
-def sending_errors(calls: Mapping[int, tuple[Any, ...]]) -> Iterator[None]:
-    """Turn joblib's errors into WorkerErrors if `calls` can't be sent to other processes."""
+def sending_errors() -> Iterator[None]:
+    """Turn joblib's errors into WorkerErrors if calls can't be sent to other processes."""
     try:
         yield
     except (BrokenExecutor, pickle.PicklingError) as error:
-        culprit = _unpicklable(next(iter(calls.values())), "") if calls else None
-        found = said_by(error)
-        if culprit is not None:
-            name, value, why = culprit
-            found = f"{described(value)}{f', as {quoted(name)}' if name else ''}: {said_by(why)}"
         raise WorkerError(
             "Can't send the work to other processes: a part of it can't be pickled, or imported"
             " there.\n"
-            f"  Found: {found}\n"
+            f"  Found: {said_by(error)}\n"
             "  Your own `scoring`, splitter (`folds`) or selector (`method`) must not hold open"
             " files, locks or the like, and is best defined at the top of a module."
             f" {_ALONE}."
@@ -106,27 +100,6 @@ def worker_died(error: Exception) -> bool:
     return type(error).__module__.partition(".")[0] in ("distributed", "ray")
 
 
-def _unpicklable(
-    value: Any, name: str, outer: frozenset[int] = frozenset()
-) -> tuple[str, object, Exception] | None:
-    """The innermost part that can't be pickled, with its name and why; None if all can. `outer` are
-    the identities of the containers around it: a list may contain itself."""
-    from joblib.externals.loky.backend.reduction import dumps
-
-    try:
-        dumps(value)
-        return None
-    except Exception as error:
-        why = error
-    outer |= {id(value)}
-    inside = (
-        _unpicklable(part, own or name, outer)
-        for own, part in parts_of(value)
-        if id(part) not in outer
-    )
-    return next((found for found in inside if found is not None), (name, value, why))
-
-
 def parts_of(value: Any) -> Iterable[tuple[str, Any]]:
     """Names and values of the parts of a record, a mapping, a list or a tuple."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -154,29 +127,18 @@ def warn(text: str) -> None:
 
 # --- no garbage collection while many small records are made -------------------------------------
 
-_lock = threading.Lock()
-_inside = 0
-_was_on = False
-
 
 @contextlib.contextmanager
 def no_collection() -> Iterator[None]:
     """Switch Python's cyclic garbage collection off; also usable as a decorator. With thousands of
-    columns the collector would look again and again through records that all stay. It belongs to
-    the process: of calls in several threads, the last that ends switches it on again."""
-    global _inside, _was_on
-    with _lock:
-        if _inside == 0:
-            _was_on = gc.isenabled()
-            gc.disable()
-        _inside += 1
+    columns the collector would look again and again through records that all stay."""
+    was_on = gc.isenabled()
+    gc.disable()
     try:
         yield
     finally:
-        with _lock:
-            _inside -= 1
-            if _inside == 0 and _was_on:
-                gc.enable()
+        if was_on:
+            gc.enable()
 
 
 # --- progress of long calls on standard error ----------------------------------------------------

@@ -106,7 +106,7 @@ def run_each(
 ) -> Generator[tuple[int, Result], None, None]:
     """Numbers and results of ``function(*call, n_threads=...)`` as they are completed."""
     left, tries = dict(calls), Counter[int]()
-    with machine.memory_errors(), machine.sending_errors(calls):
+    with machine.memory_errors(), machine.sending_errors():
         while left:
             try:
                 with contextlib.closing(_spread(function, left, workers)) as found:
