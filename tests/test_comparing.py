@@ -95,16 +95,6 @@ def test_a_tuning_value_leads_to_one_set_of_any_size(mixed):
     assert "the set at each method's given tuning parameter" in str(found.summary())
 
 
-def test_kept_units_are_in_every_set_but_that_of_the_constant_model(mixed):
-    found = treeselect.compare(
-        FORMULA, mixed, ["mrmr"], k=3, keep=["noise", "flag"], folds=3, seed=1
-    )
-    assert found.curves()["k"].tolist() == [0, 2, 3]
-    at_three = found.tidy().query("k == 3")["terms"]
-    assert all({"noise", "flag"} < set(terms) for terms in at_three)
-    assert found.glance()["stability"].notna().all()
-
-
 @pytest.mark.parametrize("rule", ["1se", "best"])
 def test_no_rule_leaves_out_what_is_kept(mixed, rule):
     """Nothing predicts better than what is kept; select() has it all the same, and so has this."""
@@ -157,17 +147,6 @@ def test_groups_weights_scoring_and_rows_in_order_of_time(mixed):
     assert {("signal", "noise"), ("noise", "signal")} & {
         row[:2] for row in found.tidy()["terms"] if len(row) > 1
     }
-
-
-def test_noise_is_told_from_signal(mixed):
-    """Two honest methods, and one that may only take noise."""
-    data = mixed.assign(junk=np.random.default_rng(0).normal(size=400))
-    good = treeselect.compare("died ~ signal + noise + site + junk", data, ["mrmr", QUICK],
-                              k=2, seed=1)  # fmt: skip
-    bad = treeselect.compare("died ~ noise + junk + colour", data, ["mrmr", QUICK], k=2, seed=1)
-    assert (good.glance()["score"] > 0.9).all()
-    assert (bad.glance()["score"] < 0.65).all()
-    assert (good.glance()["stability"] == 1).all()
 
 
 def test_tables_are_in_the_library_of_the_data_or_of_a_file(mixed, tmp_path):

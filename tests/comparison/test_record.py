@@ -210,12 +210,6 @@ def test_front_is_what_nothing_dominates(points):
     assert pareto_front(points).tolist() == expected
 
 
-def test_equal_points_are_all_on_the_front():
-    assert pareto_front(np.array([[1.0, 1.0], [1.0, 1.0], [0.0, 1.0]])).tolist() == [
-        True, True, False,
-    ]  # fmt: skip
-
-
 # --- who can't be told from the best --------------------------------------------------------------
 
 

@@ -142,16 +142,6 @@ def test_a_path_without_a_step_of_none_may_select_nothing():
     assert found.cut_from is None
 
 
-def test_held_out_rows_have_no_part_in_their_folds_fit(mixed):
-    """Selection and refit happen inside the fold: noise gets no credit from held-out rows."""
-    rng = np.random.default_rng(3)
-    data = mixed.assign(died=rng.random(len(mixed)) < 0.5)[["died", "noise", "signal", "flag"]]
-    fit = treeselect.select(
-        "died ~ .", data, method="controlburn", k="best", seed=1, forests=1, n_trees=20
-    )
-    assert np.nanmax(fit.search.scores.mean) < 0.6
-
-
 def test_a_path_may_jump_over_the_largest_size_that_is_scored():
     """Columns of a Hadamard matrix in pairs of the same coefficient enter together."""
     from scipy.linalg import hadamard
@@ -395,21 +385,6 @@ def test_an_interaction_without_main_effects_is_found_and_nothing_in_noise():
     assert "cross-validated score enough" not in text
 
 
-@pytest.mark.parametrize("left", ["count", "Surv(time, event)", "three"])
-def test_other_families(left):
-    rng = np.random.default_rng(3)
-    x = rng.standard_normal((300, 4))
-    eta = 0.8 * x[:, 0]
-    frame = numbers(x).assign(
-        count=rng.poisson(np.exp(eta)),
-        three=np.array(list("abc"))[np.digitize(2 * eta + rng.logistic(size=300), [-1, 1])],
-        time=rng.exponential(np.exp(-eta)) + 0.01,
-        event=rng.random(300) < 0.8,
-    )
-    family = "poisson" if left == "count" else "auto"
-    assert set(fitted(frame, f"{left} ~ x0 + x1 + x2 + x3", family=family).selected) == {"x0"}
-
-
 def test_clusters_are_no_independent_rows():
     rng = np.random.default_rng(4)
     x = rng.standard_normal((40, 4))
@@ -466,16 +441,6 @@ def test_half_samples_repeat_the_choice_and_score_sets_on_the_other_half(fit, li
     assert (gain[2:] < 0.02).all()
 
 
-def test_half_samples_are_the_same_for_any_order_of_columns_and_processes(fit, linear):
-    again = fitted(linear[["x3", "y", "x1", "x5", "x0", "x2", "x4"]], resamples=6, n_jobs=2)
-    assert set(again.selected) == set(fit.selected)
-    assert again.stability.tidy().equals(fit.stability.tidy())
-    np.testing.assert_allclose(again.search.scores.scores, fit.search.scores.scores)
-    more = fit.resample(8)
-    assert np.array_equal(more.search.scores.scores[:6], fit.search.scores.scores)
-    assert np.array_equal(more.stability.selected[:6], fit.stability.selected)
-
-
 def test_rows_that_no_half_is_scored_on_make_no_difference(linear, monkeypatch):
     monkeypatch.setattr("treeselect.resampling.assessing._SCORED_ROWS", 40)
     scores = []
@@ -483,17 +448,6 @@ def test_rows_that_no_half_is_scored_on_make_no_difference(linear, monkeypatch):
         monkeypatch.setattr(Problem, "can_be_cut", can_be_cut)
         scores.append(fitted(linear, resamples=2).search.scores.scores)
     np.testing.assert_allclose(*scores, rtol=1e-8)
-
-
-def test_halves_have_the_same_share_of_events():
-    data = treeselect.datasets.load("gbsg2").head(101)
-    fit = treeselect.select("Surv(time, cens) ~ age + pnodes", data, method="mrmr", k=1, seed=1)
-    events = fit.data.design.problem.y[:, 1] == 1
-    for number in range(6):
-        used = resample_weights(
-            fit.data.design.problem, fit.data.design.row_weights, "complementary", number, 1
-        ).used  # fmt: skip
-        assert abs(int(events[used].sum()) - events.sum() / 2) <= 0.5
 
 
 def test_scores_are_of_half_samples_or_of_folds(linear):

@@ -202,17 +202,6 @@ def test_times_are_predicted_by_the_horizon():
         small_fit().performance(3, horizon=-1)
 
 
-def test_rows_whose_stratum_is_held_out_whole_are_left_out():
-    fit = small_fit("Surv(time, dead) ~ risky + x + strata(site)", 1)
-    found = fit.performance(np.arange(90) % 3, horizon=300)  # Bath has every third row
-    assert found.predictions()["probability"].isna().sum() == 30
-    said = " ".join(found.decision_curve().summary().as_text().split())
-    assert "30 rows were left out: the training rows have none of the same stratum" in said
-    none = fit.performance(np.minimum(np.arange(90) % 3, 1), horizon=300)
-    with pytest.raises(OptionError, match="must leave training rows of the strata"):
-        none.decision_curve()
-
-
 # --- areas under ROC curves at given times -------------------------------------------------------
 
 

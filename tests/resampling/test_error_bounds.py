@@ -72,41 +72,6 @@ def test_where_a_bound_begins():
     assert largest_tail(0.25, 6, 10, -0.5) < 1.0
 
 
-@pytest.mark.parametrize(("q", "p", "n_pairs"), [(1, 9, 10), (4, 40, 25), (10, 1000, 50)])
-def test_bounds_fall_with_the_threshold_and_with_the_assumption(q, p, n_pairs):
-    thresholds = np.arange(n_pairs + 3, 2 * n_pairs + 1) / (2 * n_pairs)
-    worst = [worst_case_bound(q, p, t) for t in thresholds]
-    concave = [concave_bound(q, p, t, n_pairs) for t in thresholds]
-    for bounds in (worst, concave):
-        assert (np.diff(bounds) < 0).all()
-    assert (np.array(concave) < worst).all()
-
-
-def is_concave(f, r):
-    """Probabilities to the power r are convex on their support, which is an interval."""
-    support = np.flatnonzero(f > 0)
-    g = f[support] ** r
-    return len(support) == support[-1] - support[0] + 1 and (np.diff(g, 2) > -1e-9 * g[2:]).all()
-
-
-@pytest.mark.parametrize(("mean", "least", "r"), [(0.1, 3, -0.5), (0.2, 6, -0.5), (0.15, 4, -0.25)])
-def test_no_concave_distribution_has_a_larger_tail(mean, least, r):
-    """4000 draws of convex f^r: the largest comes near to the bound, and none above it."""
-    n, rng = 8, np.random.default_rng(0)
-    place, largest = np.arange(n + 1), 0.0
-    for _ in range(4000):
-        slopes = np.cumsum(rng.exponential(size=n) * (rng.random(n) < 0.3) * 10)
-        g = np.concatenate([[0.0], np.cumsum(rng.exponential() + slopes)]) + rng.exponential()
-        last = rng.integers(least, n + 1)
-        f = np.where(place <= last, g ** (1 / r), 0.0)
-        f /= f.sum()
-        assert is_concave(f, r)
-        if place @ f <= mean * n:
-            largest = max(largest, f[least:].sum())
-    bound = largest_tail(mean, least, n, r)
-    assert 0.6 * bound < largest <= bound + 1e-9
-
-
 # --- what is false among what passed -------------------------------------------------------------
 
 
@@ -365,12 +330,6 @@ def test_the_path_holds_the_frequency_at_k(fit):
     pd.testing.assert_series_equal(
         wide.loc[3], at_k[wide.columns], check_names=False, check_index_type=False
     )
-
-
-def test_paths_do_not_depend_on_the_order_of_columns_nor_on_processes(data, fit):
-    turned = treeselect.select("y ~ .", data[data.columns[::-1]], method="lasso", k=3, seed=1)
-    again = turned.resample(20, scheme="complementary", path=4, n_jobs=2)
-    pd.testing.assert_frame_equal(again.stability.q_values(), fit.stability.q_values())
 
 
 def test_true_is_as_many_sizes_as_q_values_look_at(data):

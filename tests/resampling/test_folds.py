@@ -140,21 +140,6 @@ def test_groups_are_never_split(name, folds, request):
     assert np.array_equal(np.sort(np.concatenate([s.test for s in found])), np.arange(N))
 
 
-def test_classes_are_spread_over_folds_of_groups(problem):
-    shares = [problem.y[s.test].mean() for s in splits(problem, 4, groups=CLUSTERS)]
-    assert max(shares) - min(shares) < 0.08
-
-
-def test_a_time_series_trains_on_the_past_only(problem):
-    found = splits(problem, TimeSeriesSplit(4))
-    assert [(s.train.max() + 1, s.test.min(), s.test.max() + 1) for s in found] == [
-        (80, 80, 160),
-        (160, 160, 240),
-        (240, 240, 320),
-        (320, 320, 400),
-    ]
-
-
 def test_every_fit_of_a_time_series_sees_the_past_only(mixed, monkeypatch):
     """Rows that have weight when a path is made: up to the start of each fold, then all."""
     from treeselect.algorithms.controlburn.controlburn import ControlBurn
@@ -195,19 +180,6 @@ def test_the_column_of_the_groups_is_hidden_from_the_dot(mixed):
     assert "Rows with the same `ward` stay together" in fit.summary().as_text().replace("\n  ", " ")
     array = treeselect.select("died ~ . - ward", data, fold_groups=CLUSTERS, repeats=2, **QUICK)
     assert np.array_equal(array.search.scores.scores, fit.search.scores.scores)
-
-
-def test_fold_numbers_give_the_same_scores_as_the_splitter_that_made_them(mixed):
-    fold = np.zeros(N, dtype=int)
-    for number, (_, test) in enumerate(KFold(3).split(fold)):
-        fold[test] = number
-    by_number, by_splitter = (
-        treeselect.select("dose ~ signal + noise", mixed, folds=folds, **QUICK)
-        for folds in (fold, KFold(3))
-    )
-    assert np.array_equal(by_number.search.scores.scores, by_splitter.search.scores.scores)
-    assert "3 given folds" in by_number._fit.call.rule
-    assert "folds=folds" in by_number._fit.call.text
 
 
 # --- errors ------------------------------------------------------------------------------------

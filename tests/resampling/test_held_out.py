@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from quick import by_mrmr, changed
+from quick import by_mrmr
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import confusion_matrix, roc_auc_score, roc_curve
 from sklearn.model_selection import KFold, ShuffleSplit
@@ -370,11 +370,6 @@ def test_a_term_that_is_not_selected_is_added(fit):
     text = " ".join(found.summary().as_text().split())
     assert "A term that is not selected is added to the selected ones." in text
     assert "Selected p e Level Loss" in text
-
-
-def test_threads_change_nothing(fit):
-    one, two = (changed(fit, n_jobs=n).model.conditional_importance(3, repeats=1) for n in (1, 2))
-    pd.testing.assert_frame_equal(one.tidy(), two.tidy())
 
 
 def test_whole_groups_are_held_out(fit, data):

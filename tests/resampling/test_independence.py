@@ -61,12 +61,6 @@ def test_tests_alone_have_no_scores(table):
     assert "were selected on" not in text
 
 
-def test_the_order_of_columns_and_threads_change_nothing(table):
-    data = frame(1)
-    other = given_others(data[data.columns[::-1]], n_jobs=2)
-    pd.testing.assert_frame_equal(table, other.loc[table.index])
-
-
 def test_a_factor_is_the_group_of_its_indicators():
     data = frame(2)[["x", "site", "y"]]
     apart = pd.get_dummies(data, columns=["site"], dtype=float)

@@ -260,25 +260,6 @@ def test_no_ward_is_in_both_parts(classes):
             assert sorted([(y[first] == code).sum(), (y[second] == code).sum()]) == [2, 3]
 
 
-@pytest.mark.parametrize("response", ["y", "kind"])
-def test_a_ward_of_each_row_gives_the_rows_that_are_drawn_without_wards(response):
-    data = wards(4).assign(kind=lambda d: np.digitize(d["y"], [-1, 1]).astype(str))
-    weights = np.arange(600) % 4
-    fit = treeselect.select(f"{response} ~ x", data, k=1, seed=1, weights=weights, **LASSO)
-    problem, weight = fit.data.design.problem, fit.data.design.weight
-    assert len(weight) == weights.sum()
-    groups = np.random.default_rng(0).permutation(len(weight))
-    for split in (0.3, 0.5):
-        found = part_rows(problem, row_weights(weight, groups), split, 7)
-        for rows, expected in zip(
-            found, part_rows(problem, row_weights(weight), split, 7), strict=True
-        ):
-            np.testing.assert_array_equal(rows, expected)
-    if response == "y":
-        order = np.random.default_rng(7).permutation(np.flatnonzero(weight))
-        np.testing.assert_array_equal(found[0], np.sort(order[:450]))
-
-
 def test_weights_are_copies_for_the_draw_of_wards():
     data = wards(12, size=3).assign(kind=lambda d: np.digitize(d["y"], [-0.3, 0.3]).astype(str))
     weights = np.random.default_rng(0).integers(0, 4, 360)
@@ -416,27 +397,6 @@ def test_a_column_of_one_ward_has_no_standard_error():
         else:
             assert split.p_values["x"] < 0.05
     assert 0 < with_rare < 6
-
-
-@pytest.mark.parametrize("response", ["ill", "kind"])
-def test_the_level_that_others_are_compared_with_may_be_that_of_one_ward(response):
-    data = wards(10, size=6)
-    here = data["ward"] == "w3"
-    data["site"] = np.where(here, "a", np.where(data["x"] > 0, "b", "c"))
-    kind = np.random.default_rng(0).integers(0, 3, len(data))
-    kind[here] = [0, 0, 1, 1, 2, 2]
-    data = data.assign(ill=kind > 0, kind=kind.astype(str))
-    fit = treeselect.select(f"{response} ~ site + n0", data, k=2, keep=["site", "n0"], seed=1,
-                            fold_groups=data["ward"], **LASSO)  # fmt: skip
-    said = {split.failure for split in fit.inference(repeats=3).splits if split.failure}
-    names = {
-        "ill": "`site[T.b]`, `site[T.c]`",
-        "kind": "`1: site[T.b]`, `1: site[T.c]`, `2: site[T.b]`, `2: site[T.c]`",
-    }[response]
-    assert said == {
-        f"Cluster-robust standard errors can't be computed for {names}, which"
-        " vary in too few clusters."
-    }
 
 
 def test_few_wards():

@@ -353,14 +353,6 @@ def same(a, b):
     return True
 
 
-def test_the_same_for_any_order_of_the_columns(mixed, measured):
-    data = mixed[mixed.columns[::-1]]
-    fit = treeselect.select(
-        "dose ~ . - died", data, method="controlburn", seed=2, folds=3, forests=1, n_trees=20
-    )
-    assert same(fit.performance(folds=3), measured)
-
-
 def test_a_fold_is_a_selection_on_its_training_rows(mixed):
     """Each half has all values of the other, so that its bins are those of all rows."""
     from treeselect.engine.random import stream_seed

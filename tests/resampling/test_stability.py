@@ -111,17 +111,6 @@ def test_rows_are_drawn_with_all_their_copies():
     assert ((first + second) > 0).sum() == 8
 
 
-def test_resamples_differ_and_repeat():
-    draws = [
-        resample_weights(NUMBERS, row_weights(WEIGHT), "bootstrap", i, seed=1).values
-        for i in range(5)
-    ]
-    assert len({tuple(d) for d in draws}) > 1
-    np.testing.assert_array_equal(
-        draws[3], resample_weights(NUMBERS, row_weights(WEIGHT), "bootstrap", 3, seed=1).values
-    )
-
-
 def test_tidy_counts_resamples(fitted):
     tidy = fitted.stability.tidy()
     assert list(tidy.columns) == ["term", "frequency", "ci_low", "ci_high", "selected"]
@@ -383,16 +372,6 @@ def test_clusters_are_so_many_trials_as_they_agree():
     assert (low[0], high[0]) == pytest.approx((0.5 - half, 0.5 + half))
 
 
-@pytest.mark.parametrize("spread", [0.0, 0.15])
-def test_it_holds_the_mean_of_all_clusters_there_could_be(spread):
-    rng = np.random.default_rng(4)
-    of_cluster = np.clip(0.6 + spread * rng.normal(size=(5, 2000)), 0, 1)
-    low, high = clustered_interval(rng.binomial(40, of_cluster) / 40, 40)
-    # 95%, within three standard errors of 2,000 draws and what the approximation costs
-    assert 0.93 < ((low <= 0.6) & (high >= 0.6)).mean() < 0.99
-    assert ((low >= 0) & (low <= high) & (high <= 1)).all()
-
-
 # --- pairs of units: counts, expectation and test against scipy's table --------------------------
 
 
@@ -475,33 +454,6 @@ def test_two_fitted_units_that_share_substitutes_are_one_place_or_none():
     (place,) = associated(apart, ["age", "weight"], [body]).places
     assert place.units == ("age", "height", "weight")
     assert place.exactly_one == 100
-
-
-@given(
-    arrays(bool, st.tuples(st.integers(1, 25), st.just(5))),
-    arrays(bool, 5),
-    st.lists(st.frozensets(st.sampled_from(UNITS), min_size=2), max_size=3),
-)
-@settings(derandomize=True, max_examples=60)
-def test_what_is_said_of_a_place_is_true(selected, fitted, alike):
-    stability = associated(
-        selected, [u for u, own in zip(UNITS, fitted, strict=True) if own], alike
-    )
-    seen: set[str] = set()
-    for place in stability.places:
-        at = [UNITS.index(unit) for unit in place.units]
-        one = selected[:, at].sum(axis=1) == 1
-        assert place.exactly_one == one.sum() >= 0.8 * len(selected) - 1e-9
-        assert place.counts == tuple(selected[:, at].sum(axis=0))
-        assert all(
-            stability.association(a, b) >= place.association >= 0.5
-            for a in place.units
-            for b in place.units
-            if a != b
-        )
-        assert fitted[at].any()
-        assert seen.isdisjoint(place.units)
-        seen |= {*place.units}
 
 
 def test_a_file_without_the_data_keeps_them(tmp_path):

@@ -2,7 +2,6 @@
 has nothing but Python. Answers are the same, and nothing waits for ever."""
 
 import ast
-import asyncio
 import os
 import subprocess
 import sys
@@ -11,7 +10,6 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import joblib
 import numpy as np
 import pytest
 
@@ -67,18 +65,6 @@ def test_warning_filters_are_changed_in_one_thread_at_a_time():
     assert entered.is_set()
     assert [str(warning.message) for warning in caught] == ["seen"]
     assert list(warnings.filters) == before
-
-
-def test_an_event_loop(truth):
-    async def both():
-        return await asyncio.gather(asyncio.to_thread(answer), asyncio.to_thread(answer))
-
-    assert all(same(found, truth) for found in asyncio.run(both()))
-
-
-def test_a_worker_of_joblib(truth):
-    with joblib.parallel_config("loky", n_jobs=2):
-        assert same(*joblib.Parallel()([joblib.delayed(answer)()]), truth)
 
 
 ALONE = """

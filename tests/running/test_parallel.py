@@ -145,15 +145,6 @@ def test_folds_in_this_process_use_all_threads(mixed, monkeypatch):
     assert fit.k >= 1
 
 
-def test_a_loaded_model_predicts_with_the_same_kernels(fitted, mixed, tmp_path):
-    fitted.predict(mixed)
-    before = signatures()
-    fitted.save(tmp_path / "model", include_data=True)
-    loaded = treeselect.load(tmp_path / "model")
-    np.testing.assert_array_equal(loaded.predict(mixed), fitted.predict(mixed))
-    assert signatures() == before
-
-
 def test_what_several_calls_hold_is_sent_once_and_says_its_size(fitted):
     problem, split = fitted.data.design.problem, np.arange(5)
     calls = [(problem, split, 1, "text", None), (problem, np.arange(6), 1, "text", None)]
