@@ -6,17 +6,13 @@ import polars as pl
 import pytest
 from quick import normal
 from sklearn.feature_selection import SelectKBest, VarianceThreshold, f_classif
-from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import TimeSeriesSplit
 
 import treeselect
 from treeselect import GRRF, MRMR, RRF, ControlBurn
-from treeselect.algorithms.task import Task
 from treeselect.comparison.methods import read_methods, read_sizes
-from treeselect.designs.weights import row_weights
 from treeselect.errors import DataError, MethodError, OptionError
-from treeselect.resampling.cross_validation import follow_fold, paired_difference
-from treeselect.resampling.folds import Split
+from treeselect.resampling.cross_validation import paired_difference
 
 QUICK = ControlBurn(forests=1, n_trees=10)
 FORMULA = "died ~ . - dose"
@@ -44,22 +40,6 @@ def test_scores_by_size_are_those_of_select(mixed, compared, method):
     assert own.index.tolist() == [*range(7)]
     np.testing.assert_array_equal(own.loc[path.index, "score"], path["cv_score"])
     np.testing.assert_array_equal(own.loc[path.index, "standard_error"], path["cv_se"])
-
-
-def test_a_fold_is_a_path_on_its_training_rows(mixed):
-    """The set, the model and its score by hand."""
-    fit = treeselect.select(FORMULA, mixed, method=QUICK, k=2, seed=1)
-    problem, weight = fit.data.design.problem_for(QUICK), fit.data.design.weight
-    split = Split(np.arange(0, 300), np.arange(300, 400))
-    found = follow_fold(problem, QUICK, row_weights(weight), split, (0, 2, 3), 7)
-    train = np.where(np.arange(400) < 300, weight, 0)
-    steps = QUICK.path(Task(problem, row_weights(train), max_size=3, seed=7))
-    step = [s for s in steps if s.size <= 2][-1]
-    model = QUICK.final_model(Task(problem, row_weights(train), max_size=9, seed=7), step)
-    assert sorted(found.units[1]) == np.flatnonzero(step.selected).tolist()
-    expected = roc_auc_score(problem.y[300:], model.predict(problem)[300:])
-    np.testing.assert_allclose(found.scores[:2], [0.5, expected])
-    assert (found.seconds > 0).all()
 
 
 def test_groups_of_rows_stay_together_and_arrays_are_the_same_for_all(fitted, mixed):
@@ -106,18 +86,6 @@ def test_no_rule_leaves_out_what_is_kept(mixed, rule):
     assert found.glance()[["k", "k_1se"]].to_numpy().tolist() == [[2, 2]]
     assert set(fit.selected) == {"noise", "flag"} == set(found.terms()["term"])
     assert "from 2 to 3" in str(found.summary())
-
-
-@pytest.mark.parametrize("k", [np.int64(2), range(2, 4), np.array([3, 2])])
-def test_sizes_of_numpy_and_ranges(mixed, k):
-    plain = int(k) if isinstance(k, np.integer) else [int(size) for size in k]
-    found, same = (
-        treeselect.compare(FORMULA, mixed, ["mrmr"], k=size, folds=3, seed=1) for size in (k, plain)
-    )
-    assert found.rule == same.rule == (2 if isinstance(plain, int) else "1se")
-    assert found.call == same.call
-    assert found.glance()["k"].tolist() == same.glance()["k"].tolist()
-    assert type(found.rule) in (int, str)
 
 
 def test_names_and_calls_of_methods(compared, mixed):

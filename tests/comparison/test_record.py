@@ -83,16 +83,6 @@ def test_each_at_its_size_or_all_at_one():
     assert same.differences()["p_value"].tolist() == [1]
 
 
-def test_repeats_widen_the_standard_error():
-    # The same four folds as two repeats of two: the error is that of two folds, .0577, and size 1
-    # of "slow" is still out of reach, .70 < .80 - .0577.
-    found = comparison(repeats=2.0, repeat_of_fold=np.array([0, 0, 1, 1]))
-    np.testing.assert_allclose(found.glance()["standard_error"][1], 0.1 / np.sqrt(6))
-    assert found.glance()["k"][0] == 2
-    assert found.tidy()["repeat"].tolist()[::4][:4] == [1, 1, 2, 2]
-    assert found.tidy()["fold"].tolist()[::4][:4] == [1, 2, 1, 2]
-
-
 # --- tables ------------------------------------------------------------------------------------
 
 

@@ -229,18 +229,6 @@ def test_areas_by_their_definition(seed):
     assert found == pytest.approx(above / total if total else np.nan, nan_ok=True)
 
 
-def test_censoring_that_tells_nothing_has_no_bearing():
-    rng = np.random.default_rng(2)
-    x = rng.normal(size=4000)
-    time, until = rng.exponential(np.exp(-x)), rng.uniform(0, 2, 4000)
-    event = time <= until
-    whole = uno_areas(as_times(time, time > 0), x, np.ones(4000), np.array([0.5, 1.0]))
-    found = uno_areas(
-        as_times(np.minimum(time, until), event), x, np.ones(4000), np.array([0.5, 1.0])
-    )
-    np.testing.assert_allclose(found, whole, atol=0.02)
-
-
 def test_areas_of_a_performance():
     data = treeselect.datasets.load("gbsg2")
     fit = treeselect.select("Surv(time, cens) ~ age + pnodes", data, method="mrmr", k=1, seed=1)

@@ -13,7 +13,6 @@ from sklearn.model_selection import KFold, ShuffleSplit
 from survival_data import small_fit, small_times
 
 import treeselect
-from treeselect.designs import row_sample
 from treeselect.engine.random import stream_seed
 from treeselect.engine.survival.curves import kaplan_meier
 from treeselect.engine.survival.times import EVENT, STOP, STRATUM, as_times
@@ -477,15 +476,6 @@ def test_relative_weights_have_the_intervals_of_the_rows_that_they_are_worth():
         sums = ((curve.standard_error / curve.survival) ** 2)[ended]
         n = weight.sum() ** 2 / (weight**2).sum()
         np.testing.assert_allclose(np.diff(sums, prepend=0), one * weight.sum() / n)
-
-
-def test_copies_that_are_drawn_in_lots_are_counted(monkeypatch):
-    monkeypatch.setattr(row_sample, "_MOST_COPIES", 90)
-    monkeypatch.setattr(row_sample, "_MOST_OF_ROW", 1)
-    data = small_times().assign(w=np.arange(90) % 9 + 1)
-    fit = treeselect.select("Surv(time, dead) ~ x", data, method="mrmr", k=1, seed=1, weights="w")
-    table = fit.model.risk_groups(2, folds=3).calibration()
-    assert (table["n"].sum(), table["events"].sum()) == (450, data["dead"] @ data["w"])
 
 
 def test_nothing_is_known_after_the_last_row_unless_nobody_is_left(groups):

@@ -147,14 +147,6 @@ def test_noise_gives_no_small_p_values_beyond_their_level():
     assert false <= 2
 
 
-def test_answer_depends_on_the_seed(strong):
-    _, fit = strong
-    one, two, other = (fit.inference(repeats=3, seed=seed) for seed in (5, 5, 6))
-    assert (one.p_values == two.p_values).all()
-    assert (one.p_values != other.p_values).any()
-    assert str(one.summary()) == str(two.summary())
-
-
 @pytest.mark.parametrize("k", [3, "1se", "best"])
 def test_the_rule_is_that_of_the_fit(strong, k):
     data, _ = strong
@@ -173,34 +165,6 @@ def test_the_rule_is_that_of_the_fit(strong, k):
 
 
 # --- classes, counts, weights ------------------------------------------------------------------
-
-
-def test_classes_are_spread_evenly_and_tested(mixed):
-    data = mixed.assign(kind=np.array(["a", "b", "c"])[np.digitize(mixed["dose"], [-3, 2])])
-    fit = treeselect.select("kind ~ signal + noise", data, k=2, seed=1, **QUICK)
-    first, second = part_rows(
-        fit.data.design.problem, fit.data.design.row_weights, 0.5, stream_seed(1, "inference", 0)
-    )
-    y = fit.data.design.response.y
-    counts = np.bincount(y[first].astype(int)) - np.bincount(y[second].astype(int))
-    assert np.abs(counts).max() <= 1
-    found = fit.inference(repeats=3)
-    assert found.tidy().set_index("term").loc["signal", "p_value"] < 0.01
-
-
-def test_counts_with_weights_and_an_offset():
-    data = numbers(4, slopes=(1.0,))
-    rng = np.random.default_rng(0)
-    data = data.assign(
-        n=rng.poisson(np.exp(0.8 * data["x0"])), w=rng.integers(0, 3, 150), log_time=0.1
-    )
-    fit = treeselect.select(
-        "n ~ . - y", data, family="poisson", weights="w", offset="log_time", k=1, seed=1, **QUICK
-    )
-    found = fit.inference(repeats=3)
-    assert found.n_failed == 0
-    assert sum(s.n_fitted for s in found.splits) <= 3 * data["w"].sum() / 2 + 3
-    assert found.tidy()["term"].iloc[0] == "x0"
 
 
 # --- groups of rows ----------------------------------------------------------------------------
@@ -258,22 +222,6 @@ def test_no_ward_is_in_both_parts(classes):
             y = fit.data.design.response.y
             code = fit.data.design.response.classes.index("rare")
             assert sorted([(y[first] == code).sum(), (y[second] == code).sum()]) == [2, 3]
-
-
-def test_weights_are_copies_for_the_draw_of_wards():
-    data = wards(12, size=3).assign(kind=lambda d: np.digitize(d["y"], [-0.3, 0.3]).astype(str))
-    weights = np.random.default_rng(0).integers(0, 4, 360)
-    weights[data["kind"] == "0"] *= 5  # which class is the rarest depends on them
-    copied = data.loc[np.repeat(np.arange(360), weights)].reset_index(drop=True)
-    found = []
-    for own, options in ((data, {"weights": weights}), (copied, {})):
-        fit = treeselect.select("kind ~ x - ward", own, k=1, seed=1, fold_groups="ward",
-                                **options, **LASSO)  # fmt: skip
-        design, groups = fit.data.design, fit.data.design.row_weights.groups
-        first, second = part_rows(design.problem, design.row_weights.in_groups(groups), 0.4, 3)
-        ward = own["ward"].iloc[design.response.rows]  # not of rows of weight 0
-        found.append([set(ward.iloc[rows]) for rows in (first, second)])
-    assert found[0] == found[1]
 
 
 def test_wards_are_drawn_again_if_a_part_has_too_few_rows():

@@ -8,7 +8,7 @@ import pytest
 
 import treeselect
 from treeselect.errors import OptionError
-from treeselect.resampling.sample_size import _first, least_rows
+from treeselect.resampling.sample_size import least_rows
 
 KNOWN = pd.read_csv(Path(__file__).parents[1] / "reference" / "sample_size.csv")
 ARGUMENTS = [
@@ -70,13 +70,6 @@ def test_what_is_precise_and_what_is_explained_if_nothing_is_known():
     assert same.criteria == found.criteria
     more = treeselect.sample_size(20, "binomial", prevalence=0.3, explained=0.15)
     assert more.n == pytest.approx(2 * found.n, abs=1)
-
-
-def test_the_first_number_is_found_as_by_counting():
-    for least in (1, 5, 37):
-        for wanted in (1, 2, 5, 36, 37, 38, 99, 1000):
-            first = next(n for n in range(least, 2000) if n >= wanted)
-            assert _first(least, lambda n, w=wanted: n >= w) == first
 
 
 @pytest.mark.parametrize(

@@ -153,17 +153,6 @@ def test_a_term_that_every_resample_missed_has_substitutes():
     assert np.isnan(row["share_otherwise"])
 
 
-def test_substitutes_of_a_fit(mixed):
-    """Of two near copies one stands in for the other; the association is Spearman's."""
-    noisy = mixed["signal"] + np.random.default_rng(2).normal(scale=0.1, size=len(mixed))
-    data = mixed.assign(copy=noisy)
-    fit = treeselect.select("dose ~ . - died", data, k=1, seed=1, method="importance", n_trees=5)
-    table = fit.resample(12).stability.substitutes
-    (row,) = table[table["substitute"].isin(["signal", "copy"])].to_dict("records")
-    assert {row["term"], row["substitute"]} == {"signal", "copy"}
-    assert row["association"] == pytest.approx(data["signal"].corr(noisy, method="spearman"))
-
-
 def test_size_is_checked(fitted):
     with pytest.raises(OptionError, match="`n` must be a whole number, at least 2"):
         fitted.resample(1)

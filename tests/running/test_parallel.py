@@ -3,9 +3,7 @@
 import dataclasses
 import functools
 import gc
-import importlib
 import os
-import pkgutil
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +12,8 @@ import pytest
 from joblib import parallel_config
 
 import treeselect
-from treeselect import engine
-from treeselect.engine.compiling import Kernel
 from treeselect.errors import TreeselectError, TreeselectWarning
-from treeselect.resampling.choosing import most_units
 from treeselect.resampling.cross_validation import follow_fold
-from treeselect.resampling.folds import Split
 from treeselect.running import parallel
 
 LARGE = 200_000
@@ -49,17 +43,6 @@ def arrays_of(value):
     return [array for item in items for array in arrays_of(item)]
 
 
-def signatures():
-    """For how many kinds of arguments there is code of each kernel."""
-    found = {}
-    for module in pkgutil.walk_packages(engine.__path__, f"{engine.__name__}."):
-        for name, value in vars(importlib.import_module(module.name)).items():
-            if isinstance(value, Kernel):
-                found[name] = sum(map(len, value.compiled.values()))
-    assert len(found) > 30
-    return found
-
-
 def test_arrays_that_cant_be_written_to_are_copied_and_nothing_else_is(fitted):
     problem = fitted.data.design.problem
     given = (problem, [np.arange(3)], "text", None, {"a": 1})
@@ -73,20 +56,6 @@ def test_arrays_that_cant_be_written_to_are_copied_and_nothing_else_is(fitted):
     for ours, theirs in zip(arrays_of(found), arrays_of(given), strict=True):
         assert ours.flags.writeable
         np.testing.assert_array_equal(ours, theirs)
-
-
-@pytest.mark.parametrize("method", ["controlburn", "rrf"])
-def test_no_kernel_is_compiled_for_arrays_of_another_process(mixed, method):
-    fit = treeselect.select("died ~ . - dose", mixed, method=method, k=1, n_trees=10, seed=1)
-    problem, rows = fit.data.design.problem_for(fit.search.method), np.arange(len(mixed))
-    split = Split(rows[rows % 3 > 0], rows[rows % 3 == 0])
-    call = (problem, fit.search.method, fit.data.design.row_weights, split, (0, 1), 1)
-    assert most_units(problem.groups) > 1
-    ours = parallel._call(parallel.os.getpid(), follow_fold, 1, 0, *call)[1]
-    before = signatures()
-    theirs = parallel._call(-1, follow_fold, 1, 0, *read_only(call))[1]
-    assert signatures() == before
-    np.testing.assert_array_equal(theirs.scores, ours.scores)
 
 
 def written_to(values, n_threads):
