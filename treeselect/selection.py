@@ -180,13 +180,13 @@ def select(
 
         For survival, ``y_true`` is a structured array with the fields ``event`` and ``time``, as in
         scikit-survival, and with ``start`` and ``stratum`` if the formula has them; the prediction
-        is the relative risk. The concordances of scikit-survival can be given directly. Scores by
-        name are ``"harrell_c"``; ``"uno_c"``, concordance weighted by the inverse squared
-        probability of being under observation, for the events before the time by which 90% of them
-        occur; ``"integrated_brier"``, 1 - IBS / (IBS without terms) from the first event to that
-        time, with Breslow's hazard and the weights estimated from the training rows; and
-        ``"cox_deviance"``, the proportion of the partial-likelihood deviance explained, with risk
-        sets of the scored rows. ``"uno_c"`` and ``"integrated_brier"`` need rows without a start.
+        is the relative risk. Scores by name are ``"harrell_c"``; ``"uno_c"``, concordance weighted
+        by the inverse squared probability of being under observation, for the events before the
+        time by which 90% of them occur; ``"integrated_brier"``, 1 - IBS / (IBS without terms) from
+        the first event to that time, with Breslow's hazard and the weights estimated from the
+        training rows; and ``"cox_deviance"``, the proportion of the partial-likelihood deviance
+        explained, with risk sets of the scored rows. ``"uno_c"`` and ``"integrated_brier"`` need
+        rows without a start.
     seed : int, optional
         Seed of all randomness, 0 to 2**64 - 1. The same seed gives the same result for every
         `n_jobs` and every order of the columns. None draws a seed, which the summary reports.

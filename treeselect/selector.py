@@ -26,9 +26,6 @@ from treeselect.arguments.checks import (
     check_flag,
     described,
     length,
-    named_groups,
-    named_keep,
-    named_keys,
     nested_parameters,
     read_seed,
     with_nested,
@@ -93,14 +90,15 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         ``"auto"`` treats text, logical values and numbers that are all 0 or 1 as classes. Classes
         with other numbers need ``"multinomial"`` (or ``"binomial"``, ``"ordinal"``). A
         structured `y` is a survival response (cox).
-    groups : dict of str to list of str or int, optional
-        Columns, by name or number, that are selected together; with a formula, terms.
-    costs : dict of str or int to float, optional
-        Cost of a column, by name or number, or of a group.
-    keep : list of str or int, str or int, optional
-        Columns, by name or number, or groups that are forced in.
-    monotone : dict of str or int to int, optional
-        Columns, by name or number, with which predictions of ``result_`` must not decrease (1) or
+    groups : dict of str to list of str, optional
+        Columns that are selected together; with a formula, terms. The columns of an array are
+        ``x0``, ``x1`` and so on.
+    costs : dict of str to float, optional
+        Cost of a column, or of a group.
+    keep : list of str or str, optional
+        Columns or groups that are forced in.
+    monotone : dict of str to int, optional
+        Columns with which predictions of ``result_`` must not decrease (1) or
         must not increase (-1).
     model : {"stack", "forest", "boosting", "glm", "gam"} or estimator, optional
         What ``result_`` predicts with; by default the method's own model.
@@ -325,17 +323,13 @@ class TreeSelector(SelectorMixin, BaseEstimator):
             if given is not None and length(given) is not None:
                 _check_lengths(y, f"`{name}`", given)
         frame = self._read(X, y)
-        names = list(frame.columns)
         known = _read_response(y, self)
         _check_lengths(known, "X", frame)
         read_weights(sample_weight, frame, "sample_weight", self.weights_kind)  # named as here
         arguments |= {
             "weights": sample_weight,
             "fold_groups": fold_groups,
-            "groups": named_groups(self.groups, names),
-            "costs": named_keys(self.costs, names, "costs"),
-            "keep": named_keep(self.keep, names),
-            "monotone": named_keys(self.monotone, names, "monotone"),
+            **{name: getattr(self, name) for name in ("groups", "costs", "keep", "monotone")},
         }
         return f"{_put(known, frame)} ~ .", frame, arguments
 

@@ -106,7 +106,12 @@ def test_scorers_that_were_made():
 @pytest.mark.parametrize(
     ("family", "y", "scoring", "said"),
     [
-        (GAUSSIAN, NUMBERS, "roc_auc", "numeric response.\n  Found: `roc_auc`, which needs class"),
+        (
+            GAUSSIAN,
+            NUMBERS,
+            "roc_auc",
+            "numeric response.\n  Found: `roc_auc`, which says",
+        ),
         (GAUSSIAN, NUMBERS, "neg_mean_squared_log_error", "which says: ValueError"),
         (CLASSES, THREE, "f1", "3 classes.\n  Found: `f1`, which says"),
         (BINOMIAL, TWO, lambda y: 1.0, "2 classes.\n  Found: `<lambda>`, which says: TypeError"),
@@ -329,11 +334,7 @@ def test_a_stratum_that_the_training_rows_lack_changes_nothing():
 @pytest.mark.parametrize(
     ("scoring", "said"),
     [
-        ("roc_auc", "'roc_auc', a scikit-learn score of classes or numbers. Use \"harrell_c\""),
         ("harell_c", "Did you mean `harrell_c`"),
-        ("integrated_brier_score", "Did you mean `integrated_brier`"),
-        ("concordance", "Did you mean `harrell_c`"),
-        ("IBS", "Did you mean `integrated_brier`"),
         (3, 'Found: 3. Use "harrell_c", "uno_c", "integrated_brier" or "cox_deviance".'),
     ],
 )
@@ -351,28 +352,6 @@ def test_late_entries_have_no_scores_weighted_by_censoring():
                 check_scoring(family, late.y, FIRST)
         else:
             check_scoring(family, late.y, FIRST)
-
-
-# --- functions ---------------------------------------------------------------------------------
-
-
-def like_censored(event_indicator, event_time, estimate, tied_tol=1e-8):
-    """As scikit-survival's concordance_index_censored()."""
-    return float(event_indicator.mean()), event_time.sum(), estimate.sum()
-
-
-def like_ipcw(survival_train, survival_test, estimate, tau=None):
-    """As its concordance_index_ipcw()."""
-    return len(survival_train) + len(survival_test) / 1000, estimate
-
-
-def test_concordances_of_scikit_survival_can_be_given_as_they_are():
-    plain, weighted = scored(like_censored), scored(like_ipcw)
-    assert plain.score_name == "like_censored"
-    assert plain.held_out_score(PLAIN.y, RISK, 1 - FIRST, FIRST) == PLAIN.y[60:, EVENT].mean()
-    assert weighted.held_out_score(PLAIN.y, RISK, 1 - FIRST, FIRST) == 60 + (len(DATA) - 60) / 1000
-    with pytest.raises(OptionError, match="does not handle start times or strata"):
-        check_scoring(scored(like_ipcw, STRATA), STRATA.y, FIRST)
 
 
 # --- in a fit ----------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from treeselect.arguments.checks import described, is_one_of
+from treeselect.arguments.checks import found_near, is_one_of
 from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.losses import (
     LogisticLoss,
@@ -26,7 +26,7 @@ from treeselect.engine.rounding import levels
 from treeselect.engine.survival import curves
 from treeselect.engine.survival.cox import CoxLoss
 from treeselect.engine.survival.times import START, STRATUM
-from treeselect.errors import OptionError, did_you_mean, near
+from treeselect.errors import OptionError
 
 _NEAR_CERTAIN = 1e-6
 """Probabilities are kept this far from 0 and 1 before their log-odds are taken."""
@@ -388,36 +388,17 @@ def _named(keys: Iterable[str]) -> str:
     return f"{', '.join(first)} or {last}" if first else last
 
 
-_OTHER_NAMES = {
-    **dict.fromkeys(("c", "c_index", "c-index", "cindex", "concordance", "harrell"), "harrell_c"),
-    **dict.fromkeys(("ibs", "brier", "brier_score", "graf"), "integrated_brier"),
-    **dict.fromkeys(("d2", "deviance"), "cox_deviance"),
-}
-"""What scores are called elsewhere."""
-
-
 def with_time_score(family: Family, name: object, span: Span) -> Family:
     """A family of times with its score replaced by the one with this name."""
-    if not isinstance(name, str) or name not in KINDS:
-        raise _no_time_score(name)
-    kind = KINDS[name]
-    score = TimeScore(name, kind, span)
+    if not is_one_of(name, KINDS):
+        raise OptionError(
+            "`scoring` must be a score of times to an event, or a function `scorer(y_true,"
+            f" prediction)`.\n{found_near(name, KINDS, f'Use {_named(KINDS)}.')}"
+        )
+    kind = KINDS[str(name)]
+    score = TimeScore(str(name), kind, span)
     return dataclasses.replace(
         family, score_name=kind.name, score_words=score.words, score_bounds=kind.bounds,
         score=score, score_after=score.after if kind.needs_training else None,
         null_score=kind.null, score_needs_variation=kind.needs_pairs,
     )  # fmt: skip
-
-
-def _no_time_score(name: object) -> OptionError:
-    from sklearn.metrics import get_scorer_names
-
-    known = _OTHER_NAMES.get(name.lower()) if isinstance(name, str) else None
-    close = [known] if known else near(name, KINDS) if isinstance(name, str) else []
-    is_other = not close and is_one_of(name, get_scorer_names())
-    return OptionError(
-        "`scoring` must be a score of times to an event, or a function `scorer(y_true,"
-        f" prediction)`.\n  Found: {described(name)}"
-        f"{', a scikit-learn score of classes or numbers' if is_other else ''}."
-        f" {did_you_mean(close) if close else f'Use {_named(KINDS)}.'}"
-    )

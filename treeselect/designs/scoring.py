@@ -20,12 +20,6 @@ from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM
 from treeselect.errors import OptionError, near_or, quoted, said_by
 from treeselect.quiet import own_filters
 
-_OF_SURVIVAL: dict[tuple[str, ...], str] = {
-    ("survival_train", "survival_test", "estimate"): "training",
-    ("event_indicator", "event_time", "estimate"): "events",
-}
-"""Styles of concordances as scikit-survival writes them, by their parameters."""
-
 Scoring = str | Callable[..., float] | None
 
 _LEAST_MEAN = 1e-6
@@ -40,8 +34,7 @@ class CustomScore:
     # None in a model that was loaded from a file, which holds no functions: the score is NaN
     scorer: Callable[..., Any] | None
     # ``"estimator"`` for ``scorer(estimator, X, y)`` of scikit-learn, ``"prediction"`` for
-    # ``scorer(y_true, prediction)``; of scikit-survival ``"training"`` for ``scorer(training,
-    # y_true, risk)`` of structured arrays and ``"events"`` for ``scorer(event, time, risk)``
+    # ``scorer(y_true, prediction)``
     style: str
     by_name: bool
     weighted: bool  # whether it takes ``sample_weight``
@@ -53,14 +46,7 @@ class CustomScore:
     time_fields: tuple[str, ...] = ()
 
     def __call__(self, y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
-        """Score of rows that are their own training rows, as :meth:`after`."""
-        return self.after(y, prediction, weight, weight)
-
-    def after(
-        self, y: FloatArray, prediction: FloatArray, weight: WeightArray, training: WeightArray
-    ) -> float:
-        """Score of the rows with a positive weight; NaN where it is not defined. The model was
-        fitted to those with a positive weight in `training`."""
+        """Score of the rows with a positive weight; NaN where it is not defined."""
         if self.scorer is None:
             return float("nan")
         rows = weight > 0
@@ -76,15 +62,7 @@ class CustomScore:
                 warnings.simplefilter("ignore")
                 if self.style == "estimator":
                     given = (frozen_model(known, self.n_classes), known, truth)
-                elif self.style in _OF_SURVIVAL.values():
-                    if len(self.time_fields) > 2:
-                        raise TypeError("it does not handle start times or strata")
-                    given, extra = (truth["event"], truth["time"], known), {}
-                    if self.style == "training":
-                        given = (structured(y[training > 0], self.time_fields), truth, known)
-                found = self.scorer(*given, **extra)
-                is_many = self.style in _OF_SURVIVAL.values() and isinstance(found, tuple)
-                return float(found[0] if is_many else found)
+                return float(self.scorer(*given, **extra))
         except MemoryError:
             raise
         except Exception as error:  # a function of the user's can fail in any way
@@ -101,13 +79,7 @@ class CustomScore:
         if self.time_fields:
             kind = "times to an event, which are relative risks"
         way = "Use another score, or leave `scoring` out for the family's default."
-        said = said_by(error)
-        found = f"which says: {said}"
-        if isinstance(error, AttributeError) and "predict_proba" in said:
-            found = "which needs class probabilities; the model predicts the mean response."
-        elif isinstance(error, AttributeError) and "decision_function" in said:
-            found = "which needs `decision_function`; the model predicts probabilities."
-            way = "Use a score of probabilities, such as `neg_log_loss`, or leave `scoring` out."
+        found = f"which says: {said_by(error)}"
         present = len(np.unique(truth))
         if self.n_classes and present < self.n_classes:
             way = (
@@ -190,8 +162,6 @@ def with_scoring(family: Family, scoring: Scoring, follow_up: FollowUp | None = 
     if family.has_times:
         has_more = follow_up and (follow_up.start is not None or follow_up.strata)
         fields = tuple(_FIELDS) if has_more else _TIMES
-        needed = tuple(p.name for p in parameters.values() if p.default is p.empty)
-        style = _OF_SURVIVAL.get(needed, style) if style == "prediction" else style
     weighted = "sample_weight" in parameters
     return _scored(family, name, scorer, style, isinstance(scoring, str), weighted, fields)
 
@@ -225,7 +195,7 @@ def _scored(
     score = CustomScore(name, scorer, style, by_name, weighted, family.n_classes, is_count, fields)
     return dataclasses.replace(
         family, score_name=name, score_words="", score_bounds=UNBOUNDED, score=score,
-        score_after=score.after if style == "training" else None, null_score=float("nan"),
+        score_after=None, null_score=float("nan"),
         score_needs_variation=False,
     )  # fmt: skip
 
