@@ -379,12 +379,11 @@ def test_searches(data):
     step = clone(QUICK).set_params(method=treeselect.GRRF(n_trees=3), method_options=None)
     model = make_pipeline(step.set_params(encode=True), SimpleImputer(), TREE)
     model.set_params(treeselector__k="auto")  # `gamma` decides
-    grid = {"treeselector__method__gamma": [0.0, 0.9]}
+    grid = {"treeselector__method": [treeselect.GRRF(n_trees=3, gamma=g) for g in (0.0, 0.9)]}
     search = GridSearchCV(model, grid, cv=2).fit(data, data["died"])
     assert set(search.best_params_) == set(grid)
     best = search.best_estimator_[0]
-    assert best.method.gamma == search.best_params_["treeselector__method__gamma"]
-    assert best.method.n_trees == 3
+    assert best.method == search.best_params_["treeselector__method"]
     model.set_params(treeselector__method=treeselect.ForestImportance(n_trees=3))
     halving = HalvingGridSearchCV(
         model, {"treeselector__k": [1, 2, 3]}, cv=2, random_state=0, min_resources=100

@@ -9,7 +9,6 @@ import sklearn
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.feature_selection import RFE
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -176,49 +175,6 @@ def test_columns_of_a_frame_by_another_transformer(data):
         out = clone(parts).set_output(transform=library).fit_transform(frame, y)
         assert isinstance(out, kind)
         assert list(out.columns) == ["few__signal", "few__site"]
-
-
-def test_options_of_a_method_are_nested_parameters():
-    method = treeselect.GRRF(n_trees=3)
-    selector = TreeSelector(method, random_state=0)
-    assert selector.get_params()["method__gamma"] == method.gamma
-    assert "method__gamma" not in selector.get_params(deep=False)
-    changed = clone(selector).set_params(method__gamma=0.3, k=1)
-    assert (changed.method.gamma, changed.method.n_trees, changed.k) == (0.3, 3, 1)
-    assert selector.method is method
-    assert method.gamma != 0.3
-    both = selector.set_params(method=treeselect.RRF(), method__lam=0.5)
-    assert both.method == treeselect.RRF(lam=0.5)
-
-
-def test_options_of_options():
-    burning = TreeSelector(treeselect.ControlBurn(forest="bagging"))
-    assert burning.get_params()["method__forest"] == "bagging"
-    burning.set_params(method__forests=3, method__prune=True)
-    assert burning.method == treeselect.ControlBurn(forest="bagging", forests=3, prune=True)
-    inner = RFE(LogisticRegression())
-    foreign = TreeSelector(treeselect.ForeignSelector(inner))
-    foreign.set_params(method__selector__estimator__C=0.5)
-    assert foreign.method.selector.estimator.C == 0.5
-    assert inner.estimator.C != 0.5
-    direct = TreeSelector(inner).set_params(method__step=2)
-    assert direct.method.step == 2
-
-
-@pytest.mark.parametrize(
-    ("method", "parameter", "says"),
-    [
-        (treeselect.GRRF(), "method__gama", "GRRF has no option `gama`.\n  Did you mean `gamma`"),
-        (treeselect.GRRF(), "method__gamma__x", "`method__gamma__x` can't be set"),
-        ("grrf", "method__gamma", "`method__gamma` needs an object in `method`, not a name"),
-        (RFE(LogisticRegression()), "method__steps", "RFE has no option `steps`"),
-        ("grrf", "methd", "Invalid parameter 'methd'"),
-        (treeselect.GRRF(), "method__gamma", "`gamma` of GRRF must be"),
-    ],
-)
-def test_nested_parameters_that_do_not_exist(method, parameter, says):
-    with pytest.raises(ValueError, match=says):
-        TreeSelector(method).set_params(**{parameter: 7})
 
 
 def test_weights_and_groups_of_folds_are_routed(data):

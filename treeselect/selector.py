@@ -20,15 +20,12 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from treeselect.algorithms.registry import find_method
 from treeselect.arguments.checks import (
-    JOINT,
     USUAL_METHOD,
     USUAL_SIZE,
     check_flag,
     described,
     length,
-    nested_parameters,
     read_seed,
-    with_nested,
 )
 from treeselect.designs.encoding import NewLevels
 from treeselect.designs.problem import FinalModel, Missing
@@ -54,8 +51,6 @@ if TYPE_CHECKING:
 Column = str | int
 """A column of X by its name or its number, from 0."""
 
-_METHOD = "method" + JOINT
-
 _AS_THEY_ARE = (
     "family", "model", "weights_kind", "resamples", "folds", "repeats", "scoring", "n_jobs",
     "new_levels", "missing",
@@ -77,8 +72,6 @@ class TreeSelector(SelectorMixin, BaseEstimator):
     Parameters
     ----------
     method : str or method
-        Options of a method object are nested parameters: ``TreeSelector(GRRF())`` has
-        ``method__gamma``.
     k : int, "auto", "1se", "best" or None
         Number of terms to select; a group counts as one. As scikit-learn can't distinguish an
         explicit argument from a default, a method that finds a set of its own (such as
@@ -215,35 +208,6 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name.
-
-        Parameters
-        ----------
-        deep : bool
-            Include the options of a method object, as ``method__gamma``.
-        """
-        found: dict[str, Any] = super().get_params(deep=deep)
-        if deep:
-            nested = nested_parameters(self.method)
-            found |= {_METHOD + name: value for name, value in nested.items()}
-        return found
-
-    def set_params(self, **params: Any) -> Any:
-        """Set parameters, and options of a method object, as ``method__gamma=0.2``.
-
-        Raises
-        ------
-        ValueError
-            If there is no such parameter or option.
-        """
-        nested = {name: value for name, value in params.items() if name.startswith(_METHOD)}
-        super().set_params(**{name: v for name, v in params.items() if name not in nested})
-        if nested:
-            options = {name.removeprefix(_METHOD): value for name, value in nested.items()}
-            self.method = with_nested(self.method, options, "method")
-        return self
 
     def fit(
         self,

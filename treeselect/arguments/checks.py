@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import math
 import os
@@ -392,76 +391,3 @@ def current_folder() -> str:
         return os.getcwd()
     except OSError:
         return "(deleted)"
-
-
-# --- Options of methods as nested parameters of scikit-learn, ``method__gamma`` ------------------
-# Methods are frozen records without ``set_params``: what is set makes a new record.
-
-JOINT = "__"
-
-
-def nested_parameters(record: Any) -> dict[str, Any]:
-    """Options of a record by name, with the options of those that are records or estimators."""
-    if _is_estimator(record):
-        return dict(record.get_params())
-    found: dict[str, Any] = {}
-    for name in _options(record):
-        value = getattr(record, name)
-        found[name] = value
-        found |= {name + JOINT + inner: v for inner, v in nested_parameters(value).items()}
-    return found
-
-
-def with_nested(record: Any, values: Mapping[str, Any], where: str) -> Any:
-    """The record with some options replaced, ``"forest__n_trees"`` inside another; its own are
-    unchanged. `where` is the parameter that holds the record, for messages."""
-    own: dict[str, Any] = {}
-    inner: dict[str, dict[str, Any]] = {}
-    for path, value in values.items():
-        name, joint, rest = path.partition(JOINT)
-        _check_option(record, name, where)
-        if joint:
-            inner.setdefault(name, {})[rest] = value
-        else:
-            own[name] = value
-    if _is_estimator(record):
-        from sklearn.base import clone
-
-        return clone(record).set_params(**values)
-    for name, within in inner.items():
-        value = own.get(name, getattr(record, name))
-        own[name] = with_nested(value, within, where + JOINT + name)
-    return dataclasses.replace(record, **own)
-
-
-def _options(record: Any) -> list[str]:
-    if not dataclasses.is_dataclass(record) or isinstance(record, type):
-        return []
-    fields = [field.name for field in dataclasses.fields(record) if field.init]
-    defaults = answer(record, "defaults")  # of a method whose keywords are more than its fields
-    return list(dict.fromkeys([*fields, *(defaults() if callable(defaults) else ())]))
-
-
-def _is_estimator(record: Any) -> bool:
-    return not isinstance(record, type) and callable(answer(record, "get_params"))
-
-
-def _check_option(record: Any, name: str, where: str) -> None:
-    known = _options(record)
-    if _is_estimator(record):
-        known = [n for n in record.get_params() if JOINT not in n]
-    if name in known:
-        return
-    asked = quoted(where + JOINT + name)
-    if isinstance(record, str):
-        raise OptionError(
-            f"{asked} needs an object in `{where}`, not a name.\n"
-            f"  Found: {where}={record!r}. Pass an object, such as `{where}=GRRF()`, or use"
-            " `method_options`."
-        )
-    if not known:
-        raise OptionError(
-            f"{asked} can't be set: `{where}` has no options.\n  Found: {described(record)}."
-        )
-    advice = near_or(name, known, f"Options: {listing(known, len(known))}.")
-    raise OptionError(f"{type(record).__name__} has no option {quoted(name)}.\n  {advice}")
