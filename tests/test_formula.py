@@ -342,26 +342,6 @@ def test_responses_are_in_the_frame_or_given_and_times_stay(data):
     assert step.fit(data, y).result_.family == "cox"
 
 
-def test_terms_as_numbers(data):
-    step = clone(QUICK).set_params(
-        formula="died ~ log(signal + 9) + site + flag", k=3, encode=True, new_levels="other"
-    )
-    out = step.fit(data).transform(data)
-    names = list(step.get_feature_names_out())
-    assert out.dtype == np.float64
-    assert set(names) > {"log(signal + 9)", "flag"}
-    levels = [name for name in names if name.startswith("site[")]
-    missing = data["site"].isna().to_numpy()
-    np.testing.assert_array_equal(out[:, [names.index(n) for n in levels]].sum(axis=1), ~missing)
-    framed = clone(step).set_output(transform="pandas").fit_transform(data)
-    assert list(framed) == names
-    other = data.head(2).assign(site="elsewhere")
-    assert step.transform(other)[:, [names.index(n) for n in levels]].sum() == 0
-    strict = clone(step).set_params(new_levels="error").fit(data)
-    with pytest.raises(NewDataError, match="elsewhere"):
-        strict.transform(other)
-
-
 def test_pipelines_select_in_the_training_rows_only(data):
     """The response stands in the frame all the time, and a permuted one is found out."""
     noise = data[["died"]].assign(

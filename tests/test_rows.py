@@ -129,16 +129,6 @@ def test_predictions_in_batches(fits, data, folder, kind):
     assert list(found) == list(fit.predict(data, type=kind))
 
 
-def test_a_class_without_a_name_in_batches(tmp_path):
-    x = np.arange(90) / 90
-    data = pd.DataFrame({"x": x, "y": np.array(["", "mid", "top"])[(3 * x).astype(int)]})
-    data.to_parquet(tmp_path / "part.parquet")
-    fit = treeselect.select("y ~ x", data, method="importance", k=1, seed=1)
-    found = fit.predict(tmp_path)
-    assert found.columns.to_list() == ["", "mid", "top"]
-    pd.testing.assert_frame_equal(found, fit.predict(data))
-
-
 def test_weights_clusters_offsets_and_times(folder, data):
     asked = ASKED | {"rows": 400, "n_trees": 5, "k": 1}
     numeric = data.assign(event=data["y"] == "yes", time=data["a"].abs() + 0.1, site=data["w"] % 3)
@@ -222,27 +212,6 @@ def test_every_family(people, table, outcome):
     assert_same(counted, rows)
     np.testing.assert_array_equal(counted.search.scores.scores, rows.search.scores.scores)
     pd.testing.assert_frame_equal(counted.stability.tidy(), rows.stability.tidy())
-
-
-def test_default_finds_what_the_people_tell(people, table):
-    counted, rows = both("survived", people, table)
-    assert_same(counted, rows)
-    assert "sex" in counted.selected
-    one, two = (fit.performance(folds=3, seed=1) for fit in (counted, rows))
-    np.testing.assert_array_equal(one.scores, two.scores)
-    assert one.mean > 0.7
-    assert set(one.predictions()["row"]) == set(range(len(table) - 1))
-
-
-def test_people_are_counted_in_print(people, table, tmp_path):
-    counted, rows = both("survived", people, table, method="importance", k=2)
-    n, died = len(people), int(people["survived"].sum())
-    for text in (counted.summary(), rows.summary()):
-        assert f"({died} of {n})" in str(text).replace("\n", " ").replace("  ", "")
-    assert f"Rows used: {n}, copies counted. Excluded because their weight is 0: 1." in str(
-        counted.summary()
-    )
-    assert f"{n} rows" in counted.report(tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 def test_linear_models_are_those_of_the_people(people, table):
@@ -398,21 +367,6 @@ def test_noise_is_not_kept_and_boosting_ends_where_it_no_longer_helps_other_site
     apart, together = (select(sites, groups, method="mrmr", k=5) for groups in (None, "site"))
     error = [float(np.mean((fit.predict(new) - new["x"]) ** 2)) for fit in (apart, together)]
     assert error[1] < error[0]
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"method": "exchange"},
-        {"method": "controlburn", "forests": 2},
-        {"method": "gbfs"},
-        {"method": "importance", "kind": "unbiased", "n_trees": 100},
-        {"method": "varselrf", "n_trees": 60},
-    ],
-    ids=lambda options: options["method"],
-)
-def test_the_true_variable_comes_first(sites, options):
-    assert select(sites, **options).selected == ("x",)
 
 
 # --- the same answer -----------------------------------------------------------------------------

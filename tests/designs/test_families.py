@@ -1,10 +1,7 @@
 """Families and their scores; times to an event as a response."""
 
-import json
-
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,22 +10,12 @@ from statsmodels.duration.survfunc import SurvfuncRight
 
 import treeselect
 from treeselect.algorithms.task import Task
-from treeselect.cli.main import main
-from treeselect.designs.families import (
-    BINOMIAL,
-    COX,
-    GAUSSIAN,
-    KINDS,
-    POISSON,
-    family_of,
-    multinomial,
-)
+from treeselect.designs.families import BINOMIAL, COX, GAUSSIAN, POISSON, family_of, multinomial
 from treeselect.designs.preparing import Request, prepare
-from treeselect.designs.scoring import with_scoring
 from treeselect.designs.survival import are_times, strata_of, tells_risks
 from treeselect.designs.weights import row_weights
 from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM
-from treeselect.errors import DataError, MethodError, NewDataError, OptionError
+from treeselect.errors import DataError, NewDataError, OptionError
 
 
 @pytest.fixture(scope="module")
@@ -74,28 +61,6 @@ def test_three_classes_have_a_probability_each(three, flowers):
     assert np.mean(likely == new["kind"]) > 0.7
     np.testing.assert_allclose(np.exp(three.predict(new, "link")), np.maximum(shares, 1e-6))
     assert three.augment(new)["fitted"].tolist() == likely.tolist()
-
-
-def test_three_classes_in_any_library_and_report(three, flowers, tmp_path):
-    frame = pl.from_pandas(flowers)
-    shares = three.predict(frame)
-    assert isinstance(shares, pl.DataFrame)
-    np.testing.assert_array_equal(shares.to_numpy(), three.predict(flowers).to_numpy())
-    assert three.augment(frame)["fitted"].to_list() == three.predict(flowers, "class").tolist()
-    text = three.summary().as_text()
-    assert "multinomial (`kind` is text with three classes)" in text
-    assert "positive class" not in text
-    assert "multinomial" in three.report(tmp_path / "r.html").read_text()
-
-
-def test_cross_validation_scores_the_explained_deviance(flowers):
-    fit = treeselect.select(
-        "kind ~ .", flowers, method="gbfs", seed=1, folds=2, n_trees=15, newton=True
-    )
-    assert fit.glance()["score"].item() == "D2"
-    assert 0.2 < fit.glance()["cv_score"].item() < 1
-    nothing = fit.path[fit.path["k"] == 0]
-    assert abs(nothing["cv_score"].item()) < 0.05
 
 
 @pytest.mark.parametrize("family", [GAUSSIAN, BINOMIAL, POISSON, multinomial(3)])
@@ -144,16 +109,6 @@ def test_strata_and_families_that_do_not_go_together(flowers):
         treeselect.select("kind ~ a", flowers, method="rrf", k=1, offset="b")
 
 
-def test_controlburn_of_three_classes_has_one_tree_for_all(flowers):
-    fit = treeselect.select("kind ~ .", flowers, method="controlburn", k=3, seed=1, forests=2)
-    assert set(fit.selected) == {"a", "b", "soil"}
-    assert fit.search.step.train_score > 0.2
-    with pytest.raises(MethodError, match="must be frequencies"):
-        treeselect.select(
-            "kind ~ .", flowers, method="controlburn", k=3, seed=1, weights=np.linspace(0.5, 1, 450)
-        )
-
-
 @pytest.mark.parametrize("method", ["controlburn", "rrf", "rboost", "gbfs"])
 def test_counts_with_and_without_an_exposure(visits, method):
     plain = treeselect.select(
@@ -172,16 +127,6 @@ def test_counts_with_and_without_an_exposure(visits, method):
     explained = POISSON.score(visits["n"].to_numpy(float), known.predict(visits).to_numpy(),
                               np.ones(500))  # fmt: skip
     assert explained > 0.5
-
-
-def test_counts_in_the_hundreds_do_not_run_away():
-    rng = np.random.default_rng(0)
-    data = pd.DataFrame(rng.normal(size=(300, 2)), columns=list("ab"))
-    data["n"] = rng.poisson(300 * np.exp(data["a"]))
-    for method in ("gbfs", "rboost"):
-        fit = treeselect.select("n ~ .", data, family="poisson", method=method, k=1, seed=1)
-        assert fit.selected == ("a",)
-        assert 0.8 < fit.search.steps[-1].train_score <= 1
 
 
 def test_scores_are_those_of_the_definition():
@@ -210,32 +155,6 @@ def test_families_by_name():
     for name, n in (("multinomial", 2), ("binomial", 3), ("gaussian", 2), ("normal", 0)):
         with pytest.raises(KeyError):
             family_of(name, n)
-
-
-def test_bounds_of_scores():
-    """A family knows them; of a score of the user's they are not known."""
-    shares, explained, any_score = (0, 1), (-np.inf, 1), (-np.inf, np.inf)
-    assert BINOMIAL.score_bounds == COX.score_bounds == shares
-    for family in (GAUSSIAN, POISSON, multinomial(3)):
-        assert family.score_bounds == explained
-    assert with_scoring(BINOMIAL, "neg_log_loss").score_bounds == any_score
-    kinds = {key: kind.bounds for key, kind in KINDS.items()}
-    assert kinds == {
-        "harrell_c": shares, "uno_c": shares, "integrated_brier": explained,
-        "cox_deviance": explained,
-    }  # fmt: skip
-
-
-def test_on_the_command_line(flowers, tmp_path, capsys):
-    path = tmp_path / "flowers.csv"
-    flowers.to_csv(path, index=False)
-    model, facts = str(tmp_path / "m"), tmp_path / "f.json"
-    assert main(["select", "kind ~ a + b + soil", str(path), "--method", "grrf", "-k", "2",
-                 "--seed", "1", "--save", model, "--json", str(facts)]) == 0  # fmt: skip
-    assert json.loads(facts.read_text())["glance"]["family"] == "multinomial"
-    capsys.readouterr()
-    assert main(["predict", model, str(path)]) == 0
-    assert capsys.readouterr().out.startswith("iris,lily,rose\n")
 
 
 @pytest.mark.parametrize("family", [GAUSSIAN, BINOMIAL, POISSON, multinomial(3)])
@@ -353,7 +272,7 @@ def test_the_same_data_again_and_others():
     frame = FRAME.assign(stop=FRAME["time"] + 2)
     data = prepared("Surv(begin, stop, dead) ~ x + strata(site)", frame)
     assert (data.with_data(frame).response.y == data.response.y).all()
-    with pytest.raises(NewDataError, match="different times, events or strata"):
+    with pytest.raises(NewDataError, match="with other values or in another order"):
         data.with_data(frame.assign(site=frame["sex"]))
     with pytest.raises(NewDataError, match="Missing: `site`"):
         data.with_data(frame.drop(columns="site"))
@@ -374,12 +293,10 @@ def test_the_same_data_again_and_others():
         ("Surv(dead, x)", {}, r"seem to be swapped: write `Surv\(x, dead\)`"),
         ("Surv(time, dead)", {"dead": 0}, "must have events.\n.*none in 6 rows"),
         ("Surv(time, status == 'Dead')", {}, "Values of `status`: `alive`, `dead`, `left`"),
-        ("Surv(time, x == 7)", {}, "Values of `x`: `1`, `2`, `3`, `4`, `5`, `6`"),
         ("Surv(time, dead)", {"time": 3.0}, "must vary.\n.*3 in every row"),
         ("Surv(time, dead)", {"time": [5, -3, -3, 8, 0, 2]}, "-3 in `time`, in row 1.*2 such rows"),
         ("Surv(time - 1, dead)", {}, "-1 in `time - 1`, in row 4"),
         ("Surv(time, dead)", {"time": FRAME["time"] * 1e75}, "at most 1e.70"),
-        ("Surv(time, dead)", {"time": [np.inf, 1, 2, 3, 4, 5]}, "must be finite.\n.*1 infinite"),
         ("Surv(time, dead)", {"time": FRAME["time"].astype(str)}, "text in `time`"),
         ("Surv(time, dead)", {"time": FRAME["time"] > 2}, "logical values in `time`"),
         (

@@ -44,16 +44,6 @@ def test_estimates_are_those_of_the_definition(normal):
         assert np.allclose(own, other, atol=2e-3)
 
 
-def test_estimates_of_a_monotone_pattern_are_factored_likelihoods(normal):
-    """Anderson (1957): the regression of the complete cases, at the mean of all rows."""
-    z, mass = normal[0][:, :2], np.ones(len(normal[0]))
-    x, y, both = z[:, 0], z[:, 1], ~np.isnan(z[:, 1])
-    slope, intercept = np.polyfit(x[both], y[both], 1)
-    mean, covariance = estimate(z, mass, 0)
-    assert mean == pytest.approx([x.mean(), intercept + slope * x.mean()], abs=1e-3)
-    assert covariance[0] == pytest.approx([x.var(), slope * x.var()], abs=1e-3)
-
-
 def test_what_is_expected_is_the_regression_on_what_is_known(normal):
     z, mass = normal
     mean, covariance = estimate(z, mass, 0)

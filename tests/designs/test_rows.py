@@ -238,18 +238,6 @@ def test_and_so_is_all_that_is_asked_of_it_later(both, fits, tmp_path):
     np.testing.assert_array_equal(again.stability.selected, resampled)
 
 
-def test_comparisons_leave_them_out(both):
-    data, more, _ = both
-    tables = [
-        treeselect.compare(
-            FORMULA, frame, [treeselect.RRF(n_trees=8), "lasso"], k=2, weights="w", seed=1,
-            folds=frame["fold"].to_numpy(), new_levels="missing",
-        ).tidy().drop(columns="seconds")
-        for frame in (data, more)
-    ]  # fmt: skip
-    pd.testing.assert_frame_equal(*tables)
-
-
 @pytest.mark.parametrize(
     ("weight", "says"),
     [
@@ -309,26 +297,6 @@ def test_for_classes_it_is_added_on_the_scale_of_the_log_odds(data):
     assert abs(p.mean() - y.mean()) < 0.02
 
 
-@pytest.mark.parametrize("response", ["died", "dose"])
-def test_a_constant_offset_selects_what_none_selects(data, response):
-    formula = f"{response} ~ x + noise + more + z"
-    plain = treeselect.select(formula, data, k=2, **OFFSETS)
-    shifted = treeselect.select(formula, data.assign(two=2.0), k=2, offset="two", **OFFSETS)
-    assert shifted.selected == plain.selected
-    np.testing.assert_allclose(shifted.path["tuning"], plain.path["tuning"], rtol=1e-6)
-
-
-def test_cross_validation_and_resamples_use_it(data):
-    fit = treeselect.select(
-        "died ~ x + noise", data, offset="z", folds=3, resamples=3, n_jobs=1, **OFFSETS
-    )
-    null = fit.search.scores.mean[0]
-    assert null > 0.75  # the offset alone tells much
-    assert fit.search.scores.mean[1] > null
-    assert "Offset: `z`, added to the linear predictor" in " ".join(fit.summary().as_text().split())
-    assert 'offset="z"' in fit._fit.call.text
-
-
 def test_a_column_an_array_and_a_file_give_the_same(data, tmp_path):
     named = treeselect.select("died ~ x + noise", data, k=1, offset="z", **OFFSETS)
     given = treeselect.select("died ~ x + noise", data, k=1, offset=data["z"].tolist(), **OFFSETS)
@@ -383,29 +351,6 @@ def test_totals_of_the_forest_are_right(data, family):
     y = "cases" if family == "poisson" else "died"
     fit = treeselect.select(f"{y} ~ x + noise", counts, k=1, offset="z", family=family, **OFFSETS)
     assert fit.predict(counts).sum() == pytest.approx(counts[y].sum(), rel=1e-6)
-
-
-@pytest.mark.parametrize("seed", [5, 6])
-def test_rare_events_beside_an_offset_of_nothing(seed):
-    """As without it: nowhere do log-odds run away."""
-    rng = np.random.default_rng(seed)
-    data = pd.DataFrame(rng.normal(size=(3000, 2)), columns=["x", "z"]).assign(none=0.0)
-    data["y"] = (rng.random(3000) < 1 / (1 + np.exp(6 - 3 * data["x"]))).astype(int)
-    train, new = data[:1000], data[1000:]
-    lost = []
-    for offset in (None, "none"):
-        fit = treeselect.select("y ~ x + z", train, method="mrmr", k=1, offset=offset, seed=1)
-        p = np.clip(np.asarray(fit.predict(new)), 1e-9, 1 - 1e-9)
-        lost.append(-np.mean(np.log(np.where(new["y"] == 1, p, 1 - p))))
-    assert lost[1] < 1.1 * lost[0]
-
-
-def test_an_offset_that_tells_all_leaves_nothing_undefined():
-    x = np.random.default_rng(1).normal(size=(50, 2))
-    data = pd.DataFrame(x, columns=["a", "b"]).assign(known=np.where(x[:, 0] > 0, -500.0, 500.0))
-    data["y"] = np.where(x[:, 0] > 0, "yes", "no")
-    fit = treeselect.select("y ~ a + b", data, method="mrmr", k=1, offset="known", seed=1)
-    assert np.isfinite(fit.predict(data)).all()
 
 
 @pytest.mark.parametrize("method", ["gbfs", "rboost", "controlburn"])

@@ -159,17 +159,6 @@ def test_names_of_scores_in_a_fit_and_their_direction(by_log_loss, tmp_path):
     assert path["cv_score"].iloc[-1] > path["cv_score"].iloc[0]
 
 
-def test_the_score_of_scikit_learn_is_the_familys_own(mixed):
-    own, same = (
-        treeselect.select("died ~ signal + site", mixed, folds=3, scoring=scoring, **QUICK)
-        for scoring in (None, "roc_auc")
-    )
-    assert np.allclose(own.search.scores.scores, same.search.scores.scores, atol=1e-12)
-    assert np.allclose(
-        own.path["train_score"], same.path["train_score"], atol=1e-12, equal_nan=True
-    )
-
-
 def test_one_value_in_a_fold_will_do_for_some_scores(mixed):
     few = mixed.head(30)
     fit = treeselect.select("died ~ signal", few, folds=LeaveOneOut(), scoring="accuracy", **QUICK)
@@ -323,14 +312,6 @@ def test_what_is_missing_has_no_score(scoring):
     assert np.isnan(family.held_out_score(censored, RISK, 1 - FIRST, FIRST))
 
 
-def test_a_stratum_that_the_training_rows_lack_changes_nothing():
-    own = STRATA.y[:, 3] == STRATA.y[:, 3].max()
-    train = np.where(own, 0.0, FIRST)
-    for scoring in KINDS:
-        found = scored(scoring, STRATA).held_out_score(STRATA.y, RISK, 1 - FIRST, train)
-        assert np.isfinite(found)
-
-
 @pytest.mark.parametrize(
     ("scoring", "said"),
     [
@@ -385,10 +366,3 @@ def test_a_fold_without_pairs():
         FORMULA, DATA, k="best", scoring="integrated_brier", **OPTIONS | {"folds": held_out}
     )
     assert np.isfinite(fit.search.scores.scores).all()
-
-
-def test_a_column_of_numbers_is_no_name_of_a_score():
-    import pyarrow
-
-    with pytest.raises(OptionError, match="must be a score of times"):
-        scored(pyarrow.chunked_array([[1, 2]]))

@@ -99,16 +99,6 @@ def test_ranks_put_kept_then_cheap_units_first():
     assert len(orders) > 10
 
 
-def test_groups_costs_and_keep_all_together():
-    found = units(
-        groups={"blood": ("hb", "wbc")}, costs={"blood": 4, "size": 10}, keep=["size", "age"]
-    )
-    assert found.names == ("I(size > 3)", "age", "blood", "log(size)")
-    assert found.keep.tolist() == [True, True, False, True]
-    assert price(found, *found.names) == 4
-    assert price(found, "age", "log(size)") == 0
-
-
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

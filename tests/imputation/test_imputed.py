@@ -12,7 +12,7 @@ from round_numbers import with_round_numbers
 
 import treeselect
 from treeselect.engine.random import stream_seed
-from treeselect.errors import DataError, FormulaError, MethodError, OptionError, TreeselectWarning
+from treeselect.errors import DataError, FormulaError, OptionError, TreeselectWarning
 from treeselect.imputation.pooled import table_rows
 from treeselect.resampling.agreement import clustered_interval, stability_index
 
@@ -294,17 +294,6 @@ def test_sentences_hold_for_what_was_selected(found, sets, said):
     assert said in " ".join(made.summary().as_text().split())
 
 
-def test_that_k_was_chosen_once_is_said(found):
-    own = [
-        dataclasses.replace(f, choice=dataclasses.replace(f.choice, k="1se")) for f in found.records
-    ]
-    made = dataclasses.replace(found, records=tuple(own))
-    said = [
-        "In each frame, k was chosen" in " ".join(str(f.summary()).split()) for f in (made, found)
-    ]
-    assert said == [True, False]
-
-
 def test_groups_have_a_column_of_their_own(mixed):
     frames = [mixed.assign(noise=mixed["noise"].fillna(value)).iloc[:80] for value in (0.0, 1.0)]
     found = treeselect.select(
@@ -316,17 +305,6 @@ def test_groups_have_a_column_of_their_own(mixed):
     assert {row[-2:] for row in found.summary().content.rows} == {("forced in", "")}
     assert '<th scope="col">Group</th>' in found.summary()._repr_html_()
     assert "pair" in found.summary().as_latex()
-
-
-def test_rows_that_differ_between_frames_are_told_of_each(four_frames):
-    frames = [four_frames[0], four_frames[1].assign(a=lambda d: d["a"].where(d.index > 9))]
-    found = treeselect.select("y ~ a + b", frames, k=1, method="lasso", missing="drop", seed=1)
-    said = " ".join(found.summary().as_text().split())
-    assert "Imputation 1: Rows with a missing value in a candidate term have no part" in said
-    assert (
-        "Imputation 2: 10 of the rows used with a missing value in a candidate term have no part"
-        in said
-    )
 
 
 def test_labels_are_shown(found):
@@ -450,19 +428,6 @@ def test_other_libraries_and_files(four_frames, four, tmp_path):
     with_polars = treeselect.select("y ~ .", tables, k=2, **FEW_TREES)
     for table in (with_polars.tidy(), with_polars.glance(), with_polars.pooled().tidy()):
         assert isinstance(table, pl.DataFrame)
-
-
-@pytest.mark.parametrize(
-    ("given", "error", "said"),
-    [
-        ({"resamples": 1}, OptionError, "`resamples` must be 0 or at least 2"),
-        ({"n_tree": 1}, MethodError, "n_trees"),
-        ({"k": 5}, OptionError, "`k` must be"),
-    ],
-)
-def test_refusals(four_frames, given, error, said):
-    with pytest.raises(error, match=said):
-        treeselect.select("y ~ .", four_frames, **FEW_TREES | {"k": 1} | given)
 
 
 def test_a_size_that_one_frame_does_not_reach_is_told(four_frames):
