@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from treeselect.figures.axes import TICK, ems, width
+from treeselect.figures.axes import TICK, width
 from treeselect.figures.charts import (
     UnitLines,
     agreement_figure,
@@ -26,7 +26,7 @@ from treeselect.figures.charts import (
     share_figure,
     survival_figure,
 )
-from treeselect.figures.marks import Series, Tile, Tiles
+from treeselect.figures.marks import Series
 from treeselect.figures.shapes import MISSING, Curve, CurvePoint, panels, share_scale
 from treeselect.figures.svg import drawn
 
@@ -522,70 +522,3 @@ def test_values_of_any_size(kind, values):
         (start,) = drawing.starts("marker")
         assert 26 <= start[1] <= 268
         assert "H" in drawing.all("marker")[0].get("d")
-
-
-# --- maps ----------------------------------------------------------------------------------------
-
-
-def tile(strength=0.5, negative=False):
-    return Tile(f"{strength:.2f}", strength, negative)
-
-
-def pair_map(n, name="a name of many words"):
-    names = [f"{name} {i}" for i in range(n)]
-    cells = [[None if i == j else tile(i / n) for j in range(n)] for i in range(n)]
-    return Tiles(x=names, y=names, tiles=cells, bold=[i < 2 for i in range(n)], text="all")
-
-
-@pytest.mark.parametrize("number", [0, 1])
-@pytest.mark.parametrize("n", [2, 8, 9, 12])
-def test_nothing_leaves_the_map(n, number):
-    drawing = Drawing(pair_map(n), number)
-    (own,) = drawing.all("own")
-    boxes = [
-        list(map(int, box)) for box in re.findall(r"M(\d+) (\d+)h(\d+)v(\d+)h-\d+z", own.get("d"))
-    ]
-    assert len(boxes) == n
-    left = boxes[0][0]
-    for x, y, wide, tall in boxes:
-        assert x + wide <= drawing.width
-        assert y + tall <= drawing.height
-        assert wide >= 22  # room for three characters of 11 pixels
-    rows = [list(own) for own in drawing.all("middle", "text")[1:]]
-    assert list(map(len, rows)) == [n - 1] * n
-    (shades,) = drawing.all("shades")
-    strokes = "".join(path.get("d") for path in shades)
-    assert strokes.count("M") == (n - 1) * sum(tile(i / n).shade > 0 for i in range(n))
-    names = [own for own in drawing.svg.iter("text") if (own.text or "").startswith("a")]
-    assert [("head" in (own.get("class") or "")) for own in names] == [i < 2 for i in range(n)]
-    is_listed = left < 30
-    room = drawing.width - 26 if is_listed else left - 26
-    assert all(sum(map(ems, own.text)) * (11 if number else 13) <= room for own in names)
-
-
-def test_on_a_phone_names_of_many_stand_above():
-    def first_name(n, number):
-        drawing = Drawing(pair_map(n), number)
-        top = float(drawing.all("own")[0].get("d").split("h")[0].split()[1])
-        return [own for own in drawing.svg.iter("text") if own.text], top
-
-    few, top = first_name(8, 1)
-    assert min(float(own.get("y")) for own in few) > top
-    many, top = first_name(9, 1)
-    listed = [own for own in many if own.text.startswith("a")]
-    assert max(float(own.get("y")) for own in listed) < top
-    assert sum(float(own.get("y")) > top for own in many) == 9  # the numbers, again
-    wide, top = first_name(12, 0)
-    assert min(float(own.get("y")) for own in wide) > top
-
-
-def test_shades_by_hand():
-    shades = {0: 0, 0.09: 0, 0.1: 1, 0.29: 1, 0.3: 2, 0.5: 3, 0.69: 3, 0.7: 4, 0.9: 5, 1: 5}
-    assert {strength: tile(strength).shade for strength in shades} == shades
-    assert [tile(s, True).shade for s in (0.0, 0.3, 0.6, 1.0)] == [0, 2, 3, 3]
-    cells = [[None, tile(0.8)], [tile(0.4, True), None]]
-    drawing = Drawing(Tiles(x=["a", "b"], y=["a", "b"], tiles=cells, bold=[True, False], text="x"))
-    (group,) = drawing.all("shades")
-    assert [path.get("class") for path in group] == ["shade-2 minus", "shade-4"]
-    on = [own.get("class") for own in drawing.svg.iter("tspan") if "." in own.text]
-    assert on == ["on", None]

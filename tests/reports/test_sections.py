@@ -1,4 +1,4 @@
-"""The sections with maps: their numbers, their words, and where there is nothing to draw."""
+"""Sections of a report: their numbers, their words, and where there is nothing to show."""
 
 from __future__ import annotations
 
@@ -48,94 +48,42 @@ def unstable(fitted):
     return resampled_as(fitted, SHARE)
 
 
-def test_the_map_of_associations_has_the_numbers_of_neighbours(unstable):
+def test_associations_are_those_of_neighbours(unstable):
     section = report_of(unstable).associations
     units = near_units(unstable._fit)
-    assert list(section.figure.x) == list(units)
-    by_pair = {(row[0], row[1]): row[2] for row in section.table.rows}
-    assert len(by_pair) == len(units) * (len(units) - 1) // 2
-    for unit in units:
-        table = unstable.data.neighbours(unit)
-        known = dict(zip(table["other"], table["association"], strict=True))
-        for other in units:
-            if (unit, other) in by_pair:
-                assert by_pair[unit, other] == f"{known[other]:.2f}"
-    for unit, tiles in zip(units, section.figure.tiles, strict=True):
-        others = units[: units.index(unit)]
-        for other, tile in zip(others, filter(None, tiles), strict=True):
-            assert float(tile.text) == float(by_pair[other, unit])
-    assert section.figure.text.startswith("signal and copy 1.00; ")
-    assert section.figure.bold == [True, True, False, False]
+    assert len(section.table.rows) == len(units) * (len(units) - 1) // 2
+    assert section.table.rows[0] == ("signal", "copy", "1.00")
+    for one, other, value in section.table.rows:
+        known = unstable.data.neighbours(one).set_index("other")["association"]
+        assert value == f"{known[other]:.2f}"
+    assert section.lead.endswith("The 2 selected terms, and the next candidates.")
 
 
-def test_the_map_of_pairs_has_the_numbers_of_pairs(unstable):
-    section = report_of(unstable).pairs
-    selected = pd.DataFrame(unstable.stability.selected, columns=unstable.stability.units)
-    names = list(section.figure.x)
-    assert names == ["signal", "copy", "noise"]  # site was always selected
-    cells = [tile.text for tiles in section.figure.tiles for tile in tiles]
-    for i, one in enumerate(names):
-        for j, other in enumerate(names):
-            cell, share = cells[3 * i + j], (selected[one] & selected[other]).mean()
-            if i >= j:
-                assert cell == f"{100 * share:.0f}"
-            else:
-                by_chance = selected[one].mean() * selected[other].mean()
-                value = float(cell.replace("−", "-"))
-                assert value == pytest.approx(100 * (share - by_chance), abs=0.5001)
-    table = unstable.stability.pairs()
-    table = table[table["term"].isin(names) & table["other"].isin(names)]
-    assert [row[:2] for row in section.table.rows] == list(
-        zip(table["term"], table["other"], strict=True)
-    )
+def test_pairs_are_those_of_the_table(unstable, fitted):
+    section, table = report_of(unstable).pairs, unstable.stability.pairs()
+    pairs = list(zip(table["term"], table["other"], strict=True))
+    assert [row[:2] for row in section.table.rows] == pairs
     assert {row[4] for row in section.table.rows} <= {"more often", "less often", ""}
+    assert "site" not in {name for pair in pairs for name in pair}  # it was always selected
+    assert report_of(resampled_as(fitted, {"signal": 1.0})).pairs is None
 
 
-def test_where_no_near_units_vary_there_is_a_table_only(fitted):
-    fit = resampled_as(fitted, {})
-    selected = np.zeros_like(fit._fit.resampled.selected)
-    selected[:, np.isin(fit._fit.resampled.units, ["signal", "site"])] = True
-    selected[0, np.isin(fit._fit.resampled.units, ["flag", "colour"])] = True
-    fit = changed(fit, resampled=dataclasses.replace(fit._fit.resampled, selected=selected))
-    section = report_of(fit).pairs
-    assert section.figure is None
-    assert [row[:2] for row in section.table.rows] == [("colour", "flag")]
-    page = render(report_of(fit))
-    assert 'id="pairs-map-title"' not in page
-    assert "Pairs as a table" in page
-
-
-def test_maps_are_drawn_for_a_desk_and_for_a_phone(unstable):
-    page = render(report_of(unstable))
-    for name in ("pair-map", "association-map"):
-        assert page.count(f'id="{name}-title"') == page.count(f'id="{name}-desc"') == 1
-    maps = page.split('<div class="figure heat">')[1:]
-    assert len(maps) == 2
-    for text in maps:
-        assert text.index('<svg class="wide"') < text.index('<svg class="narrow"')
-
-
-def test_who_is_on_the_map_is_said(mixed, unstable, cross_validated):
-    for fit in (unstable, cross_validated):
-        lead = report_of(fit).associations.lead
-        assert lead.endswith("in bold; the others are the next candidates.")
-    every = treeselect.select("dose ~ signal + site", mixed, method="mrmr", k=2, seed=1)
-    assert report_of(every).associations.lead.endswith("can count as interchangeable.")
-
-
-def test_of_many_selected_units_the_most_important_are_shown(mixed):
+def test_of_many_selected_units_the_most_important_are_shown(mixed, monkeypatch):
     noise = np.random.default_rng(0).normal(size=(400, 20))
     data = mixed.assign(**{f"x{i:02d}": noise[:, i] for i in range(20)})
     fit = treeselect.select("dose ~ . - died", data, method="mrmr", k=18, seed=1)
     options = {"written": "now", "versions": {}, "sections": ("associations",)}
     section = gather(fit._fit, **options).associations
-    assert section.lead.endswith("The map shows the 12 most important of the 18 selected terms.")
-    assert list(section.figure.x) == list(fit.groups[:12])
+    assert section.lead.endswith("Of the 18 selected terms, the 12 most important.")
     assert section.table.more == 12 * 11 // 2 - 20
-    assert section.figure.text.endswith("The table has more.")
+    every = treeselect.select("dose ~ signal + site", mixed, method="mrmr", k=2, seed=1)
+    assert report_of(every).associations.lead.endswith("All are selected.")
+    monkeypatch.setattr("treeselect.reports.data._MOST_MEASURED", 400 * 3 * 3)
+    few = gather(fit._fit, **options).associations
+    assert len(few.table.rows) == 3
 
 
-def test_one_term_or_no_data_have_no_map(mixed, tmp_path):
+def test_one_term_or_no_data_have_no_associations(mixed, tmp_path):
     one = treeselect.select("dose ~ signal", mixed, method="mrmr", k=1, seed=1)
     assert report_of(one).associations is None
     two = treeselect.select("dose ~ signal + site", mixed, method="mrmr", k=2, seed=1)
@@ -143,11 +91,9 @@ def test_one_term_or_no_data_have_no_map(mixed, tmp_path):
     assert report_of(loaded).associations is None
 
 
-def test_of_many_rows_fewer_are_measured(unstable, monkeypatch):
-    monkeypatch.setattr("treeselect.reports.data._MOST_MEASURED", 400 * 3 * 3)
+def test_of_many_rows_fewer_variables_are_described(unstable, monkeypatch):
     monkeypatch.setattr("treeselect.reports.data._MOST_CELLS", 400)
     report = report_of(unstable)
-    assert report.associations.figure.x == near_units(unstable._fit)[:3]
     assert report.data.table.more == 1
     assert report.data.others is None
 

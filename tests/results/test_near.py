@@ -10,7 +10,7 @@ from quick import changed, quick_fit, stability_of
 import treeselect
 from treeselect.designs.modeldata import Associations, Coded, association, coded_number
 from treeselect.results.curves import curves, shape_map
-from treeselect.results.describing import co_selection_map, near_units
+from treeselect.results.describing import near_units
 from treeselect.results.shapes import shape_table
 
 
@@ -59,51 +59,17 @@ def test_associations_are_over_rows_with_data(mixed):
     assert Associations(fit._fit.design).among(("signal", "copy"))[0, 1] == pytest.approx(1.0)
 
 
-def test_co_selection_by_hand():
-    """Two come together, the third where they do not, the fourth always, the last never."""
-    first = np.arange(40) < 20
-    selected = np.column_stack(
-        [first, first, ~first, np.ones(40, dtype=bool), np.zeros(40, dtype=bool)]
-    )
-    found = co_selection_map(stability_of(selected, tuple("abcde")), tuple("cadbe"))
-    assert found.units == ("c", "a", "b")
-    np.testing.assert_array_equal(
-        found.together, [[0.5, 0.0, 0.0], [0.0, 0.5, 0.5], [0.0, 0.5, 0.5]]
-    )
-    np.testing.assert_array_equal(
-        found.expected, [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]]
-    )
-    assert found.sign.tolist() == [[0, -1, -1], [-1, 0, 1], [-1, 1, 0]]
-
-
-def test_co_selection_is_that_of_the_table_of_pairs():
-    names = tuple(f"x{i}" for i in range(8))
-    selected = np.random.default_rng(3).random((60, 8)) < np.linspace(0.2, 0.8, 8)
-    stability = stability_of(selected, names)
-    found = co_selection_map(stability, names)
-    at = {unit: i for i, unit in enumerate(found.units)}
-    table = stability.in_pandas.pairs()
-    assert len(table) == len(found.units) * (len(found.units) - 1) // 2
-    for one, other, together, expected, sign in table[
-        ["term", "other", "together", "expected", "sign"]
-    ].to_numpy():
-        i, j = at[one], at[other]
-        assert found.together[i, j] == found.together[j, i] == together
-        assert found.expected[i, j] == pytest.approx(expected)
-        assert found.sign[i, j] == {"+": 1, "-": -1, "": 0}[sign]
-
-
 def test_every_pair_of_values_stands_at_its_place(fitted):
     found = shape_map(fitted._fit, "site", "signal")
     table = shape_table(fitted._fit, "site", "signal")
     assert found.x == ("Bath", "Leeds", "York", "missing")
     assert found.labels == ("site", "signal")
     assert [float(text) for text in found.y] == sorted(float(text) for text in found.y)
-    assert sum(tile is not None for row in found.tiles for tile in row) == len(table)
+    assert np.isfinite(found.values).sum() == len(table)
     assert found.scale == "P(died = True)"
-    column = [row[found.x.index("York")] for row in found.tiles]
+    column = found.values[:, found.x.index("York")]
     own = table.loc[table["site"] == "York"].sort_values("signal")["mean"]
-    assert [tile.strength for tile in column if tile is not None] == own.to_list()
+    assert column[np.isfinite(column)].tolist() == own.to_list()
 
 
 def test_a_class_without_a_name_is_drawn():
@@ -117,8 +83,7 @@ def test_a_class_without_a_name_is_drawn():
     assert effects == shape_table(fit, "x", None)["effect_"].to_list()
     table, found = shape_table(fit, "x", "z"), shape_map(fit, "x", "z")
     label = found.scale.removeprefix("P(y = ").removesuffix(")")
-    means = sorted(tile.strength for row in found.tiles for tile in row)
-    assert means == sorted(table[f"mean_{label}"])
+    assert sorted(found.values.ravel()) == sorted(table[f"mean_{label}"])
 
 
 # --- which terms resemble which in the data ------------------------------------------------------

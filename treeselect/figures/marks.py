@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from treeselect.engine.arrays import FloatArray
 from treeselect.figures.axes import Axis
 
 ACCENT, SOFT, INK = "#1f5f8b", "#5a6373", "#1d2330"
@@ -146,36 +147,13 @@ class Rows(Figure):
     foot: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Tile:
-    """Content of a cell: a text of at most three characters, and a strength from 0 to 1."""
-
-    text: str
-    strength: float
-    is_negative: bool = False
-
-    @property
-    def shade(self) -> int:
-        """0 (none) to 5, or to 3 for a negative one, whose colour is too light for the others."""
-        steps = SHADES[: DARK - 1] if self.is_negative else SHADES
-        return sum(self.strength >= step for step in steps)
-
-
-SHADES = (0.1, 0.3, 0.5, 0.7, 0.9)
-"""Lower ends of the shades."""
-
-DARK = 4
-"""Lightest shade on which the text has the colour of the paper."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tiles(Figure):
-    """A cell for each pair of names; `bold` are the names in the selection. A scale, from the least
-    to the greatest strength, takes the place of texts."""
+    """A number from 0 to 1 for each pair of names, or one on a scale; those that are not known have
+    no tile. For matplotlib only."""
 
     x: Sequence[str]
     y: Sequence[str]
-    tiles: Sequence[Sequence[Tile | None]]
-    bold: Sequence[bool] = ()
+    values: FloatArray  # (len(y), len(x))
     labels: tuple[str, str] = ("", "")
     scale: str = ""

@@ -373,21 +373,17 @@ def _draw_dots(ax: Axes, figure: marks.Rows, dots: Sequence[tuple[marks.Dot, flo
 
 @_paint.register(marks.Tiles)
 def _tiles(figure: marks.Tiles, ax: Axes) -> None:
-    values = np.array(
-        [[np.nan if tile is None else tile.strength for tile in row] for row in figure.tiles]
-    )
     if figure.scale:
-        image = ax.imshow(values, cmap="viridis", origin="lower", aspect="auto")
+        image = ax.imshow(figure.values, cmap="viridis", origin="lower", aspect="auto")
         ax.set_facecolor(marks.PALE)
         ax.figure.colorbar(image, ax=ax, label=plain(figure.scale))
     else:
-        ax.imshow(values, cmap="Blues", vmin=0.0, vmax=1.0)
+        ax.imshow(figure.values, cmap="Blues", vmin=0.0, vmax=1.0)
         size = 9 if len(figure.x) <= 15 else 7
-        for i, row in enumerate(figure.tiles):
-            for j, tile in enumerate(row):
-                if tile is not None:
-                    ax.text(j, i, tile.text, ha="center", va="center", fontsize=size,
-                            color="white" if tile.strength > 0.55 else "black")  # fmt: skip
+        for i, j in np.argwhere(np.isfinite(figure.values)):
+            value = figure.values[i, j]
+            ax.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize=size,
+                    color="white" if value > 0.55 else "black")  # fmt: skip
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
     most = 8.0 if figure.scale else 13.0

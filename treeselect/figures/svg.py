@@ -14,8 +14,8 @@ from functools import singledispatch
 
 from markupsafe import Markup
 
-from treeselect.figures.axes import NAME, TICK, Ticks, distinct, folded, middle_in, width
-from treeselect.figures.marks import DARK, Dot, Figure, Plane, Rows, Tiles
+from treeselect.figures.axes import NAME, TICK, Ticks, folded, middle_in, width
+from treeselect.figures.marks import Dot, Figure, Plane, Rows
 from treeselect.figures.planes import (
     NARROW,
     SMALL,
@@ -30,7 +30,6 @@ from treeselect.figures.planes import (
     tip,
     upright,
 )
-from treeselect.shown import shown
 
 
 def drawn(figure: Figure) -> Markup:
@@ -39,7 +38,7 @@ def drawn(figure: Figure) -> Markup:
     )
     if figure.form:
         return _drawing(figure, SMALL[figure.form], head)
-    kind = {Rows: "figure listed", Tiles: "figure heat"}.get(type(figure), "figure")
+    kind = "figure listed" if isinstance(figure, Rows) else "figure"
     both = _drawing(figure, WIDE, head) + _drawing(figure, NARROW, Markup(""))
     return tag("div", both, class_=kind)
 
@@ -177,79 +176,3 @@ def _dot(dot: Dot, x: Callable[[float], float], y: float, form: Form) -> Markup:
         kind = "hollow" if dot.kind else "dot"
         mark = tag("circle", class_=kind, cx=at, cy=y, r=4 if form.is_small else 5)
     return path("error", *bar) + mark
-
-
-# --- tiles ---------------------------------------------------------------------------------------
-
-_BESIDE, _BESIDE_NARROW, _NUMBER = 190, 118, 20
-"""Room to the left of the tiles: for names and numbers, and for numbers alone."""
-
-_EMS = {_BESIDE: 12.0, _BESIDE_NARROW: 6.6, _NUMBER: 22.0}
-"""Longest name there, or on a separate line."""
-
-_LISTED = 18
-"""Height of a line of a list of names."""
-
-_LEAST_NARROW = 27
-"""Least width of a cell on a phone if names are beside the rows."""
-
-
-@_painted.register
-def _tiles(figure: Tiles, form: Form) -> tuple[Markup, float]:
-    n = len(figure.x)
-    left = _BESIDE if form is WIDE else _BESIDE_NARROW
-    cell = min(44, (form.width - left) // n)
-    if form is NARROW and cell < _LEAST_NARROW:
-        left, cell = _NUMBER, (form.width - _NUMBER) // n
-    is_listed, row = left == _NUMBER, 26 if form is WIDE else 23
-    top = 22 + (_LISTED * n + 6 if is_listed else 0)
-    fills: dict[str, str] = {}
-    texts = []
-    for i, tiles in enumerate(figure.tiles):
-        cells = []
-        for j, tile in enumerate(tiles):
-            if tile is not None:
-                kind = "on" if tile.shade >= DARK else ""
-                cells.append(_span(left + j * cell + cell // 2, tile.text, kind))
-                if tile.shade:
-                    shade = f"shade-{tile.shade}{' minus' if tile.is_negative else ''}"
-                    at = f"M{left + j * cell + 1} {top + i * row + row // 2}h{cell - 2}"
-                    fills[shade] = fills.get(shade, "") + at
-        if cells:
-            y = top + i * row + row // 2 + 5
-            texts.append(tag("text", Markup("").join(cells), class_="middle", y=y))
-    shades = [tag("path", class_=kind, d=path) for kind, path in sorted(fills.items())]
-    own = [
-        f"M{left + i * cell + 1} {top + i * row + 1}h{cell - 2}v{row - 2}h{2 - cell}z"
-        for i in range(n)
-    ]
-    numbers = [_span(left + i * cell + cell // 2, f"{i + 1}") for i in range(n)]
-    parts = [
-        tag("g", Markup("").join(shades), class_="shades", stroke_width=row - 2),
-        path("own", *own),
-        tag("text", Markup("").join(numbers), class_="middle soft", y=top - 6),
-        *_tile_names(figure, form, left, [top + i * row + row // 2 + 5 for i in range(n)]),
-        *texts,
-    ]
-    return Markup("").join(parts), top + n * row + 4
-
-
-def _span(x: float, words: str, kind: str = "") -> Markup:
-    return Markup(str(tag("tspan", words, class_=kind, x=x)).rstrip("\n"))
-
-
-def _tile_names(figure: Tiles, form: Form, left: int, ys: Sequence[int]) -> list[Markup]:
-    """Names with their numbers, beside their rows or in a list above the map."""
-    labels = distinct(figure.x, _EMS[left])
-    parts = []
-    for i, (name, label, y) in enumerate(zip(figure.x, labels, ys, strict=True)):
-        head = " head" if figure.bold[i] else ""
-        if left == _NUMBER:
-            line = 16 + _LISTED * i
-            parts += [text("end soft", 18, line, f"{i + 1}"),
-                      text(head.strip(), 26, line, label)]  # fmt: skip
-        else:
-            words = Markup("{}{}").format(shown(label), tip(form, name if label != name else ""))
-            parts.append(tag("text", words, class_=f"end{head}", x=left - 26, y=y))
-        parts.append(text("end soft", left - (5 if left == _NUMBER else 6), y, f"{i + 1}"))
-    return parts

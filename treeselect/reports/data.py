@@ -13,7 +13,6 @@ import numpy as np
 from treeselect.designs.modeldata import Associations
 from treeselect.engine.rounding import falling
 from treeselect.figures.axes import number_text
-from treeselect.figures.marks import Tile, Tiles
 from treeselect.printing import enumeration
 from treeselect.reports.parts import FitMaterial, Section, Table
 from treeselect.resampling.agreement import LEAST_ASSOCIATION
@@ -137,9 +136,6 @@ def _data_lead(fit: Fit, tables: Sequence[Table]) -> str:
 
 # --- associations between selected and nearly selected units in the data ------------------------
 
-_MOST_SAID = 5
-"""Pairs in the words of a figure."""
-
 _MOST_MEASURED = 20_000_000
 """Limit on rows times pairs that are measured by default: about a second."""
 
@@ -153,46 +149,30 @@ def associations(material: FitMaterial) -> Section | None:
     units = describing.near_units(fit, min(describing.MOST_UNITS, room))
     if len(units) < 2:
         return None
-    inside = [unit in set(fit.groups) for unit in units]
     values = Associations(fit.design).among(units)
     pairs = list(itertools.combinations(range(len(units)), 2))
     order = [pairs[at] for at in falling(np.array([values[pair] for pair in pairs]))]
     rows = tuple((units[i], units[j], f"{values[i, j]:.2f}") for i, j in order[:20])
-    tiles: list[list[Tile | None]] = [[None] * len(units) for _ in units]
-    for j, i in pairs:  # each once, below the diagonal
-        text = f"{values[i, j]:.2f}".removeprefix("0").replace("1.00", "1.0")
-        tiles[i][j] = Tile(text, float(values[i, j]))
-    said = "; ".join(f"{one} and {other} {value}" for one, other, value in rows[:_MOST_SAID])
-    more = " The table has more." if len(rows) > _MOST_SAID else ""
     table = Table((noun(fit, 1).capitalize(), "Other", "Association"), rows, len(order) - len(rows))
     return Section(
         "associations",
         "Associations in the data",
         sub=True,
-        is_map=True,
-        lead=_association_lead(fit, inside),
-        figure=replace(
-            Tiles(x=units, y=units, tiles=tiles, bold=inside, text=f"{said}.{more}"),
-            key="association-map",
-            title="Associations in the data",
-        ),
-        table=table.titled("Associations in the data, strongest first", "Associations as a table"),
+        lead=_association_lead(fit, units),
+        table=table.titled("Associations in the data, strongest first"),
     )
 
 
-def _association_lead(fit: Fit, inside: list[bool]) -> str:
-    n_selected, n_inside, nouns = len(fit.groups), sum(inside), noun(fit)
+def _association_lead(fit: Fit, units: Sequence[str]) -> str:
+    n_selected, nouns = len(fit.groups), noun(fit)
     said = (
         "Associations range from 0 to 1: absolute rank correlation of two numbers, correlation"
         " ratio of the ranks of a number and a factor, Cramér's V of two factors; for"
         f" {nouns} with several columns, the strongest. From {LEAST_ASSOCIATION:g} upwards, {nouns}"
         " can count as interchangeable."
     )
-    if n_inside < n_selected:
-        return (
-            f"{said} The map shows the {n_inside} most important of the {n_selected:,} selected"
-            f" {nouns}."
-        )
-    if n_inside == len(inside):
-        return said
-    return f"{said} Selected {nouns} are in bold; the others are the next candidates."
+    if len(units) < n_selected:
+        return f"{said} Of the {n_selected:,} selected {nouns}, the {len(units)} most important."
+    if len(units) == n_selected:
+        return f"{said} All are selected."
+    return f"{said} The {n_selected:,} selected {nouns}, and the next candidates."

@@ -134,12 +134,11 @@ class Section:
         title: str,
         *,
         sub: bool = False,
-        is_map: bool = False,
         unprinted: bool = False,
         **parts: object,
     ) -> None:
         self.anchor, self.title, self.unprinted = anchor, title, unprinted
-        self.classes = " ".join(["sub"] * sub + ["map"] * is_map)
+        self.classes = "sub" if sub else ""
         self.parts = parts
 
     def __getattr__(self, name: str) -> Any:

@@ -20,7 +20,7 @@ from treeselect.designs.preparing import shown_names
 from treeselect.errors import OptionError, listing, quoted
 from treeselect.figures.axes import count_axis, distinct, score_axis, share_axis
 from treeselect.figures.charts import bar_figure, dot_figure, history_figure
-from treeselect.figures.marks import Dot, Figure, Plane, Row, Rows, Rule, Series, Tile, Tiles
+from treeselect.figures.marks import Dot, Figure, Plane, Row, Rows, Rule, Series, Tiles
 from treeselect.figures.plotting import name_points, need_matplotlib, plain, plotted
 from treeselect.figures.shapes import Curve, definite, single_figure
 from treeselect.printing import number_text
@@ -251,13 +251,9 @@ def _correlation(fit: Fit) -> _Drawn:
     """Associations between selected units in the data: a symmetric map with numbers."""
     _need_terms(fit, 2)
     units = fit.groups[:MOST_UNITS]
-    tiles = [
-        [None if i == j else Tile(f"{value:.2f}", float(value)) for j, value in enumerate(row)]
-        for i, row in enumerate(Associations(fit.design).among(units))
-    ]
-    bold, side = [True] * len(units), 2.2 + 0.5 * len(units)
-    figure = Tiles(x=units, y=units, tiles=tiles, bold=bold, head="Association in the data")
-    return figure, side, side
+    values, side = Associations(fit.design).among(units), 2.2 + 0.5 * len(units)
+    np.fill_diagonal(values, np.nan)
+    return Tiles(x=units, y=units, values=values, head="Association in the data"), side, side
 
 
 # --- shapes --------------------------------------------------------------------------------------

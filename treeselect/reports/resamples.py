@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from treeselect.figures.charts import UnitLines, line_figure
-from treeselect.figures.marks import Tile, Tiles
 from treeselect.printing import cells, decimal_text, enumeration
 from treeselect.printing.numbers import span
 from treeselect.reports import parts
@@ -17,7 +16,6 @@ from treeselect.resampling.fit import Fit, noun
 from treeselect.resampling.resampled import PAIR_LEVEL
 from treeselect.resampling.stability import Stability
 from treeselect.results.curves import frequency_lines
-from treeselect.results.describing import CoSelection, co_selection_map, near_units
 from treeselect.results.summary import stability_notes
 from treeselect.results.tables import selected_first
 from treeselect.results.verdict import (
@@ -216,9 +214,6 @@ def _dot(unit: str) -> cells.Cell:
 
 # --- pairs of units that the resamples selected together ----------------------------------------
 
-_MOST_SHADE = 0.65
-"""Strength of that: of the pale shades, which both sides have."""
-
 _SIGNS = {"+": "more often", "-": "less often", "": ""}
 
 
@@ -228,26 +223,6 @@ def pairs(material: parts.FitMaterial) -> parts.Section | None:
     fit, stability = material.fit, material.fit.resampled
     if stability is None or not has_pairs(stability):
         return None
-    found, pairs = co_selection_map(stability, near_units(fit)), stability.in_pandas.pairs()
-    figure = None
-    if len(found.units) > 1:
-        inside = [unit in set(fit.groups) for unit in found.units]
-        text = "; ".join(
-            f"{row['term']} with {row['other']} {_SIGNS[row['sign']]} than by chance"
-            for row in pairs[pairs["sign"] != ""].head(3).to_dict("records")
-        )
-        tiles = [[_cell(found, i, j) for j in range(len(inside))] for i in range(len(inside))]
-        figure = Tiles(
-            x=found.units,
-            y=found.units,
-            tiles=tiles,
-            bold=inside,
-            text=text or "No pair deviates.",
-            key="pair-map",
-            title=f"{noun(fit).capitalize()} selected together",
-        )
-        pairs = pairs[pairs["term"].isin(found.units) & pairs["other"].isin(found.units)]
-    caption = "Share of resamples that selected both, smallest p-value first"
     columns: dict[str, cells.Cell] = {
         noun(fit, 1).capitalize(): "term",
         "Other": "other",
@@ -255,45 +230,23 @@ def pairs(material: parts.FitMaterial) -> parts.Section | None:
         "By chance": lambda row: _share(row["expected"]),
         "Deviation": lambda row: _SIGNS[str(row["sign"])],
     }
+    lead = (
+        f"Pairs over {stability.words}; {noun(fit)} that were always or never selected are omitted."
+        " By chance: the share expected under independence. Deviation: where a chi-squared test"
+        f" gives p < {PAIR_LEVEL:g}. Substitutes are selected together less often than expected."
+    )
+    caption = "Share of resamples that selected both, smallest p-value first"
     return parts.Section(
         "pairs",
         f"{noun(fit).capitalize()} selected together",
         sub=True,
-        is_map=True,
-        lead=_pair_lead(fit, stability, figure),
-        figure=figure,
-        table=parts.listed(pairs, columns, 20).titled(caption, "Pairs as a table"),
+        lead=lead,
+        table=parts.listed(stability.in_pandas.pairs(), columns, 20).titled(caption),
     )
-
-
-def _cell(found: CoSelection, i: int, j: int) -> Tile:
-    """On and below the diagonal the observed share; above it the difference from chance."""
-    together = float(found.together[i, j])
-    if i >= j:
-        return Tile(f"{100 * together:.0f}", together)
-    difference, sign = together - float(found.expected[i, j]), int(found.sign[i, j])
-    # Two units differ from independence by 0.25 at most.
-    strength = _MOST_SHADE * min(abs(difference) / 0.25, 1.0) if sign else 0.0
-    text = f"{100 * difference:+.0f}".replace("-", "−")
-    return Tile("0" if text in ("+0", "−0") else text, strength, sign < 0)
 
 
 def _share(share: float) -> str:
     return "<0.01" if 0 < share < 0.005 else decimal_text(share, 2)
-
-
-def _pair_lead(fit: Fit, stability: Stability, figure: Tiles | None) -> str:
-    nouns = noun(fit)
-    said = f"{nouns.capitalize()} that were always or never selected are omitted"
-    if figure is None:
-        return f"Pairs over {stability.words}. {said}."
-    return (
-        f"Below the diagonal: share of {stability.words} that selected both {nouns}, in percent."
-        f" On the diagonal: selection frequency of the {noun(fit, 1)}, in percent. Above the"
-        " diagonal: that share minus the share expected under independence, in percentage points,"
-        f" shaded where a chi-squared test gives p < {PAIR_LEVEL:g}. Substitutes are selected"
-        f" together less often than expected. {said}."
-    )
 
 
 # --- how selection affects the coefficients of the linear model ---------------------------------

@@ -11,7 +11,7 @@ import pandas as pd
 
 from treeselect.figures.axes import number_text
 from treeselect.figures.charts import MOST_LINES, UnitLines
-from treeselect.figures.marks import Tile, Tiles
+from treeselect.figures.marks import Tiles
 from treeselect.figures.shapes import MISSING, Curve, CurvePoint
 from treeselect.resampling.fit import Fit
 from treeselect.resampling.held_out import quantile_groups
@@ -213,13 +213,12 @@ def shape_map(result: Fit, term: str, other: str) -> Tiles:
     centred = of_outputs - share @ of_outputs / share.sum()
     shown = int(np.argmax(share @ centred**2))  # of several classes the one that varies most
     label = str(classes[shown]) if len(classes) > 2 else None
-    tiles: list[list[Tile | None]] = [[None] * len(x_names) for _ in y_names]
-    for i, j, mean in zip(y, x, of_outputs[:, shown].tolist(), strict=True):
-        tiles[i][j] = Tile("", mean)
+    values = np.full((len(y_names), len(x_names)), np.nan)
+    values[y, x] = of_outputs[:, shown]
     columns = (result.design.spec[t].term.variables[0] for t in (term, other))
     x_label, y_label = map(result.design.word_for, columns)
     return Tiles(
-        head=f"{term} and {other}; grey: not in the data", x=x_names, y=y_names, tiles=tiles,
+        head=f"{term} and {other}; grey: not in the data", x=x_names, y=y_names, values=values,
         labels=(x_label, y_label), scale=scale_of(result, label),
     )  # fmt: skip
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,10 +17,7 @@ from treeselect.engine.survival.times import EVENT
 from treeselect.errors import OptionError, listing
 from treeselect.figures.axes import number_text
 from treeselect.frames.values import Labels, Numbers, read_column
-from treeselect.resampling.agreement import co_selection, pairs_of
 from treeselect.resampling.fit import Fit
-from treeselect.resampling.resampled import PAIR_LEVEL
-from treeselect.resampling.stability import Stability
 from treeselect.results.curves import value_text
 
 # --- rows by their response --------------------------------------------------------------------
@@ -235,7 +231,7 @@ def rare_levels(result: Fit) -> list[tuple[str, str, int]]:
 # --- terms near the selected ones ----------------------------------------------------------------
 
 MOST_UNITS = 12
-"""Units of a map."""
+"""Units whose associations are shown."""
 
 LEAST_FREQUENCY = 0.1
 """From which on a unit outside is nearly selected."""
@@ -263,35 +259,6 @@ def _next_on_path(fit: Fit) -> list[str]:
         if step.size > fit.k:
             found |= dict.fromkeys(names[g] for g in np.flatnonzero(step.selected))
     return list(found)[n_inside : n_inside + _MOST_NEXT]
-
-
-@dataclass(frozen=True, slots=True)
-class CoSelection:
-    """How often resamples selected two units together, each of shape (n_units, n_units)."""
-
-    units: tuple[str, ...]
-    # share of the resamples that selected both; on the diagonal the frequencies
-    together: FloatArray
-    # product of the two frequencies, which independence gives; the same on the diagonal
-    expected: FloatArray
-    # 1 where they came together more often than by chance (p < 0.01), -1 where less often
-    sign: IntArray
-
-
-def co_selection_map(stability: Stability, units: Sequence[str]) -> CoSelection:
-    """Co-selection of the units that vary: the others cannot be associated."""
-    place = {unit: g for g, unit in enumerate(stability.units)}
-    count = stability.selected.sum(axis=0)
-    shown = tuple(u for u in units if 0 < count[place[u]] < stability.n_resamples)
-    selected = stability.selected[:, [place[unit] for unit in shown]]
-    together = co_selection(selected)
-    expected, sign = together.copy(), np.zeros(together.shape, dtype=np.int64)
-    pairs = pairs_of(selected, PAIR_LEVEL)
-    columns = (pairs[name] for name in ("first", "second", "expected", "sign"))
-    for i, j, share, direction in zip(*columns, strict=True):
-        expected[i, j] = expected[j, i] = share
-        sign[i, j] = sign[j, i] = direction
-    return CoSelection(shown, together, expected, sign)
 
 
 _MOST_LISTED = 1_000_000
