@@ -21,7 +21,7 @@ from treeselect.cli.main import main
 from treeselect.cli.output import json_text
 from treeselect.reports.render import render
 from treeselect.running.machine import track
-from treeselect.shown import HIDDEN, said, shown
+from treeselect.shown import HIDDEN, guarded, said, shown
 
 HOSTILE = {
     "escape": "a\x1b[31mRED\x1b[0m",
@@ -262,8 +262,7 @@ def test_reports_of_hostile_names(fit, tmp_path, comparison):
 
 
 KINDS = (
-    "path", "importance", "stability", "substitutes", "correlation", "interactions",
-    "importance_path", "shape",
+    "path", "importance", "stability", "correlation", "interactions", "importance_path", "shape",
 )  # fmt: skip
 
 
@@ -289,7 +288,7 @@ def test_plots(kind, fit):
     assert all(is_plain(text) for text in texts), texts
 
 
-@pytest.mark.parametrize("kind", ["scores", "differences", "front"])
+@pytest.mark.parametrize("kind", ["scores", "differences"])
 def test_plots_of_a_comparison(kind, comparison):
     pytest.importorskip("matplotlib").use("svg")
     import matplotlib.pyplot as plt
@@ -298,6 +297,19 @@ def test_plots_of_a_comparison(kind, comparison):
     texts = _texts(ax.figure)
     plt.close(ax.figure)
     assert all(is_plain(text) for text in texts), texts
+
+
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+cmd", "-cmd|' /C calc'!A0", "@SUM(A1)", "\tx", "\rx", " =1", "-", "|x", "%x",
+             "\N{FULLWIDTH EQUALS SIGN}1"],
+)  # fmt: skip
+def test_what_a_spreadsheet_would_run_gets_an_apostrophe(text):
+    assert guarded(text) == f"'{text}"
+
+
+@pytest.mark.parametrize("text", ["yes", "", "a=1", "1-2", "'", "-1", "-1.5e-3", "+1."])
+def test_other_text_and_numbers_stay(text):
+    assert guarded(text) == text
 
 
 # --- command line --------------------------------------------------------------------------------

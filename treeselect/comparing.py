@@ -408,10 +408,9 @@ class Comparison(Summarised, Contest):
 
         Parameters
         ----------
-        kind : {"scores", "differences", "front"}
+        kind : {"scores", "differences"}
             Score against size, plus and minus one standard error; differences from the best, with
-            their intervals; Pareto front: score against the number of units, with the stability
-            beside each name.
+            their intervals.
         ax : matplotlib.axes.Axes, optional
 
         Returns

@@ -969,12 +969,10 @@ class SelectionResult(Summarised):
             ``"path"``: score by number of terms. ``"importance"``: importances of the selected
             terms. ``"stability"``: selection frequencies with intervals. ``"correlation"``:
             associations between the selected terms in the data, the `measure` of :meth:`neighbours
-            <treeselect.results.views.DataView.neighbours>`. ``"substitutes"``: which terms replaced
-            a selected term on resamples without it. ``"shape"``: the effect of `term`, or a map of
-            `term` and `other`.
+            <treeselect.results.views.DataView.neighbours>`. ``"shape"``: the effect of `term`, or
+            a map of `term` and `other`.
             ``"interactions"``: sizes of the largest interactions. ``"importance_path"``:
-            importances by number of terms. ``"history"``: importances of the terms and of the
-            shadows in the rounds of Boruta. ``"risk_groups"``: survival in the groups of
+            importances by number of terms. ``"risk_groups"``: survival in the groups of
             :meth:`risk_groups <treeselect.results.views.ModelView.risk_groups>`, observed and
             predicted, with the numbers at risk. Where terms are grouped, a group counts as one.
         term, other : str, optional
@@ -991,7 +989,7 @@ class SelectionResult(Summarised):
         OptionError
             If `kind` is unknown, `term` or `other` do not suit it, or there is nothing to draw.
         StabilityError
-            If ``"stability"`` or ``"substitutes"`` is requested and there are no resamples.
+            If ``"stability"`` is requested and there are no resamples.
         DataError
             If the data are required and the model was saved without them.
         MissingPackageError

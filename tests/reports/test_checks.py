@@ -169,7 +169,7 @@ def made(stop, event, start=None, time="days") -> RiskGroups:
 
 def drawn(found: RiskGroups) -> str:
     section = risk_section(found)
-    template = template_environment([template_folder()]).from_string(
+    template = template_environment((template_folder(),)).from_string(
         '{% import "tables.html.j2" as tables %}'
         "<p>{{ s.lead }}</p>"
         "{{ s.figure | drawing }}"

@@ -52,15 +52,6 @@ def classes(mixed):
 
 
 @pytest.fixture(scope="module")
-def copies(mixed):
-    """`copy` is as good as `signal`, so they share the place across resamples."""
-    noisy = mixed["signal"] + np.random.default_rng(2).normal(scale=0.1, size=len(mixed))
-    data = mixed.assign(copy=noisy)
-    fit = treeselect.select("dose ~ . - died", data, k=1, seed=1, method="importance", n_trees=5)
-    return fit.resample(12)
-
-
-@pytest.fixture(scope="module")
 def hostile(mixed):
     data = mixed.rename(columns={"signal": HOSTILE, "site": "_site"})
     data["_site"] = data["_site"].cat.rename_categories({"York": "$Y$ork"})
@@ -72,15 +63,13 @@ def texts(axis_labels):
 
 
 REFUSED = {
-    "history": "does not decide in rounds", "risk_groups": "need a survival response",
-    "stability": "without resamples",
+    "risk_groups": "need a survival response", "stability": "without resamples",
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "substitutes"])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ["fitted", "cross_validated", "classes", "hostile"])
 def test_every_kind_of_every_result(kind, name, request):
-    """But substitutes, which not every result has."""
     fit = request.getfixturevalue(name)
     drawn = kind not in REFUSED or (kind == "stability" and fit._fit.resampled is not None)
     if drawn:
@@ -90,26 +79,6 @@ def test_every_kind_of_every_result(kind, name, request):
         with pytest.raises((OptionError, StabilityError), match=REFUSED[kind]):
             fit.plot(kind)
     assert len(plt.get_fignums()) == drawn
-
-
-def test_the_history_has_a_line_for_each_unit_and_three_for_the_shadows(request):
-    rng = np.random.default_rng(2)
-    data = pd.DataFrame(rng.normal(size=(80, 4)), columns=["a", "b", "$c$", "d"])
-    data["y"] = 2 * data["a"] + rng.normal(size=80)
-    fit = treeselect.select("y ~ .", data, method="boruta", seed=1, n_trees=20, max_rounds=12)
-    ax = fit.plot("history")
-    table = fit.search.history()
-    assert len(ax.lines) == table["term"].nunique() + 3
-    assert {"confirmed (1)", "shadows: minimum, mean, maximum"} <= {
-        text.get_text() for text in ax.get_legend().get_texts()
-    }
-    drawn = np.sort(np.concatenate([line.get_ydata() for line in ax.lines]))
-    shadows = table.drop_duplicates("round")[["shadow_min", "shadow_mean", "shadow_max"]]
-    shown = np.sort(np.concatenate([table["importance"], shadows.to_numpy().ravel()]))
-    np.testing.assert_array_equal(drawn, shown)
-    assert {"a"} <= {text.get_text() for text in ax.texts}
-    assert ax.get_xlabel() == "round"
-    ax.figure.canvas.draw()
 
 
 def test_axes_of_the_user_are_drawn_on(fitted, four):
@@ -139,29 +108,6 @@ def test_path_importance_and_stability_show_the_tables(cross_validated, fitted):
     assert texts(ax.get_yticklabels()) == table["term"].to_list()
     drawn = np.concatenate([line.get_xdata() for line in ax.lines])
     np.testing.assert_allclose(sorted(drawn), sorted(table["frequency"]))
-
-
-def test_substitutes_show_the_table(copies, cross_validated, mixed):
-    table = copies.stability.substitutes
-    ax = copies.plot("substitutes")
-    pairs = [f"{row.substitute} for {row.term}" for row in table.itertuples()]
-    assert texts(ax.get_yticklabels()) == pairs
-    np.testing.assert_allclose(ax.lines[0].get_xdata(), table["share"])
-    np.testing.assert_allclose(ax.lines[1].get_xdata(), table["share_otherwise"])
-    assert texts(ax.texts) == [f"{value:.2f}" for value in table["association"]]
-    with pytest.raises(StabilityError, match="without resamples"):
-        cross_validated.plot("substitutes")
-    whole = burnt("dose ~ signal", mixed, k=1)
-    whole = whole.resample(2)
-    with pytest.raises(OptionError, match="There are no substitutes to plot"):
-        whole.plot("substitutes")
-
-
-def test_substitutes_of_a_model_file_have_their_associations(copies, tmp_path):
-    loaded = treeselect.load(copies.save(tmp_path / "fit"))
-    assert loaded.stability.substitutes.equals(copies.stability.substitutes)
-    texts = [[text.get_text() for text in f.plot("substitutes").texts] for f in (loaded, copies)]
-    assert texts[0] == texts[1] != []
 
 
 def test_risk_groups_have_curves_numbers_at_risk_and_predictions():
@@ -480,20 +426,6 @@ def test_the_constant_model_is_left_out_unless_it_is_compared():
     assert line.curve["compared"].to_list() == [True, False, False]
 
 
-def test_the_front_has_its_errors_and_whole_numbers_of_units():
-    found = made(3, (2,), rule=2)
-    ax = found.plot("front")
-    table = found.ranked_table()
-    segments = [segment for bars in ax.collections for segment in bars.get_segments()]
-    heights = [end[1] - start[1] for start, end in segments]
-    ranked = table.sort_values("front", ascending=False, kind="stable")
-    np.testing.assert_allclose(heights, 2 * ranked["standard_error"])
-    assert ax.get_ylim()[1] - ax.get_ylim()[0] >= 4 * table["standard_error"].max()
-    low, high = ax.get_xlim()
-    ticks = [tick for tick in ax.get_xticks() if low <= tick <= high]
-    assert ticks == [2]
-
-
 def test_no_score_above_what_is_possible():
     found = made(2, (1, 2))
     for run in found.runs:
@@ -501,11 +433,10 @@ def test_no_score_above_what_is_possible():
             fold.scores[:] = [0.97, 1.0]
     for fold in found.runs[0].folds[1:]:
         fold.scores[0] = 0.999
-    for kind in ("scores", "front"):
-        ax = found.plot(kind)
-        assert ax.get_ylim()[1] == 1
-        bars = ax.collections[0].get_segments()
-        assert max(end[1] for _, end in bars) <= 1
+    ax = found.plot("scores")
+    assert ax.get_ylim()[1] == 1
+    bars = ax.collections[0].get_segments()
+    assert max(end[1] for _, end in bars) <= 1
 
 
 def test_differences_have_their_intervals(four):
@@ -518,33 +449,6 @@ def test_differences_have_their_intervals(four):
     np.testing.assert_allclose([s[:, 0] for s in segments], table[["ci_low", "ci_high"]])
     assert f"AUC minus AUC of {four.best}" in ax.get_xlabel()
     assert list(ax.lines[0].get_xdata(orig=False)) == [0, 0]
-
-
-def test_the_front_is_marked(four):
-    ax = four.plot("front")
-    glance = four.glance()
-    dots = [line for line in ax.lines if line.get_marker() == "o"]
-    for line, inside in zip(dots, (True, False), strict=True):
-        rows = glance[glance["front"] == inside].sort_values("score", ascending=False)
-        np.testing.assert_allclose(line.get_xdata(orig=False), rows["n_selected"])
-        np.testing.assert_allclose(line.get_ydata(orig=False), rows["score"])
-    labels = texts(ax.texts)
-    for row in glance.itertuples():
-        assert f"{row.method} ({row.stability:.2f})" in labels
-    heights = sorted(text.xyann[1] for text in ax.texts)
-    assert min(np.diff(heights)) > 0.059
-
-
-def test_undefined_stability_and_a_single_method():
-    found = made(2, (1, 4), n_units=4, rule=4)  # all four units in every fold
-    assert set(texts(found.plot("front").texts)) == {"method0 (–)", "method1 (–)"}
-    one = made(1)
-    (label,) = texts(one.plot("scores").get_legend().get_texts())
-    assert label.startswith("method0, k = ")
-    front = one.plot("front")
-    at = one.glance().iloc[0]
-    (x,), (y,) = front.get_lines()[0].get_data()  # without its error bar
-    assert (x, y) == (at["n_selected"], at["score"])
 
 
 @pytest.mark.parametrize(

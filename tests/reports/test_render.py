@@ -15,6 +15,7 @@ from round_numbers import EXCHANGES, RIVALS, with_trace
 
 import treeselect
 from treeselect.figures.marks import Plane
+from treeselect.printing import enumeration
 from treeselect.reports.pages import gather
 from treeselect.reports.parts import Mark, Report, Section
 from treeselect.reports.render import code, css_text, render
@@ -159,7 +160,6 @@ def test_a_section_that_is_chosen_is_printed(fixed):
     chosen = gather(fixed._fit, written="now", versions={}, sections=("sparse_forest",))
     page = render(chosen, sections=("sparse_forest",))
     assert 'class="sub" aria-labelledby="sparse-forest"' in page
-    assert "Not printed" not in page
 
 
 def test_kept_terms_are_marked_and_not_called_stable(fixed, mixed):
@@ -250,8 +250,8 @@ def test_the_page_stands_alone(fitted):
     assert "<script" not in page
     assert not re.search(r"""src\s*=|href="(?!#|data:(?:text|image)/)|@import|url\(""", page)
     n_panels = sum(len(row.panels) for row in gathered(fitted).shapes.rows)
-    assert page.count("</desc>") == 4 + n_panels
-    assert page.count("<svg") - page.count('<svg class="spark"') == 2 * 4 + n_panels
+    assert page.count("</desc>") == 3 + n_panels
+    assert page.count("<svg") - page.count('<svg class="spark"') == 2 * 3 + n_panels
     drawn = page.count("<svg") - page.count('aria-hidden="true"')
     assert drawn == page.count('role="img"') - page.count('<span class="mark"')
     labels = re.findall(r'aria-(?:labelledby|describedby)="([^"]+)"', page)
@@ -499,18 +499,16 @@ def test_the_sets_of_many_units_are_the_most_frequent(fitted):
     material = SimpleNamespace(fit=changed(fitted, resampled=stability)._fit)
     listed = models(material).table
     assert listed.more == stability.n_models - len(listed.rows)
-    assert listed.columns[1] == "Members"
     assert "x00" in listed.rows[0][1]
     rank = 1 + int(stability.models(None)["selected"].to_numpy().argmax())
     assert (listed.rows[-1][0], len(listed.rows)) == (f"{rank}, as the fit", 11)
 
 
-def test_dots_mark_the_members_of_a_set(fixed):
+def test_the_members_of_sets_are_listed(fixed):
     table = models(SimpleNamespace(fit=fixed._fit)).table
-    units = table.columns[1:-4]
     found = fixed.stability.models()
     for row, terms, same in zip(table.rows, found["terms"], found["selected"], strict=True):
-        assert {u for u, cell in zip(units, row[1:-4], strict=True) if cell == "●"} == set(terms)
+        assert row[1] == enumeration(terms)
         assert row[0].endswith(", as the fit") == same
 
 

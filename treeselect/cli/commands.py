@@ -293,9 +293,6 @@ PREDICT = {
     "data": READING,
     "output": (
         Flag("--output -o", "file for the predictions (default: standard output)", "FILE.csv"),
-        Flag("--guard-formulas", "put an apostrophe before labels and names that begin with =, +,"
-             " -, @, a tab or a carriage return, so that no spreadsheet runs them as formulas;"
-             " numbers are unchanged (default: labels are written unchanged)"),
     ),
 }  # fmt: skip
 
@@ -310,8 +307,6 @@ def _predict(asked: dict[str, Any]) -> None:
         raise OptionError(f"A linear model has no {listing(sorted(strange))}: leave it out.")
     fitted = model.predict(data_of(asked), **how)
     frame = fitted if fitted.ndim == 2 else fitted.to_frame()
-    if asked.get("guard_formulas"):
-        frame = output.guard_formulas(frame)
     text = frame.to_csv(index=False)
     if asked.get("output"):
         output.write_text(asked["output"], text, "output")

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from treeselect._version import __version__
 from treeselect.errors import OptionError, reason
-from treeselect.shown import HIDDEN, guarded, shown
+from treeselect.shown import HIDDEN, shown
 from treeselect.writing import check_place, write_file
 
 if TYPE_CHECKING:
@@ -183,14 +183,3 @@ def tables_of_comparison(found: Comparison) -> dict[str, Any]:
 
 
 _OF_COMPARISON = ("glance", "curves", "differences", "terms", "references", "tidy")
-
-
-def guard_formulas(frame: pd.DataFrame) -> pd.DataFrame:
-    """A table with names and texts ``shown.guarded``; numbers are unchanged."""
-    done = frame.rename(columns=lambda name: guarded(str(name)))
-    for j in range(done.shape[1]):
-        column = done.iloc[:, j]
-        if column.dtype.kind not in "biufc":
-            texts = [guarded(v) if isinstance(v, str) else v for v in column.astype(object)]
-            done.isetitem(j, texts)
-    return done

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from treeselect.figures import axes
@@ -407,44 +407,4 @@ def _square(
         y=y.named(labels[1]),
         series=[series],
         rules=[rule],
-    )
-
-
-# --- the rounds of a method that tests each unit -------------------------------------------------
-
-_DECIDED: Mapping[str, tuple[int | None, int]] = {
-    "rejected": (None, 0), "tentative": (1, 1), "confirmed": (2, 0),
-}  # fmt: skip
-
-
-def history_figure(
-    rounds: Sequence[int],
-    values: Mapping[str, Sequence[float]],
-    decisions: Mapping[str, str],
-    shadows: Sequence[Sequence[float]],
-) -> Plane:
-    """Importance in each round, as the authors' package draws it: a line for each unit, and for the
-    minimum, mean and maximum of the shadows."""
-    series: list[Series] = []
-    named = [unit for unit in values if decisions[unit] != "rejected"]
-    named.sort(key=lambda unit: -[value for value in values[unit] if value == value][-1])
-    for word, (colour, stroke) in _DECIDED.items():
-        own = [unit for unit in values if decisions[unit] == word]
-        series += [
-            Series(
-                x=rounds, y=values[unit], colour=colour, stroke=stroke, soft=colour is None,
-                name=unit if unit in named[:18] else "", kind=f"{word} ({len(own):,})",
-            )
-            for unit in own
-        ]  # fmt: skip
-    series += [
-        Series(x=rounds, y=own, stroke=2, soft=True, kind="shadows: minimum, mean, maximum")
-        for own in shadows
-    ]
-    seen = [v for one in series for v in one.y if v == v]
-    return Plane(
-        x=axes.count_axis([1, len(rounds)], "round"),
-        y=axes.number_axis(axes.nice_ticks(min(seen), max(seen))).named("importance"),
-        series=series,
-        legend="ends",
     )

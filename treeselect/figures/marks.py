@@ -53,7 +53,7 @@ class Rule:
 class Series:
     """Points, and what connects and surrounds them: a line, "straight", of "steps" or none, and
     intervals, interrupted where they are not numbers. `texts` are of each point, `text` of the
-    whole, `ticks` on the line, the kind once in a legend."""
+    whole, `ticks` on the line."""
 
     x: Sequence[float]
     y: Sequence[float]
@@ -72,7 +72,6 @@ class Series:
     ringed: Sequence[bool] = ()
     texts: Sequence[str] = ()
     text: str = ""
-    kind: str = ""
     ticks: Sequence[tuple[float, float]] = ()
 
     @property
@@ -83,7 +82,7 @@ class Series:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plane(Figure):
     """Series between two axes, a strip of bars and rows of counts below. The legend is for
-    matplotlib: "ends" of lines, "box" or "above"."""
+    matplotlib: "ends" of lines, or "box"."""
 
     x: Axis
     y: Axis

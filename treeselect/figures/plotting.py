@@ -82,22 +82,14 @@ def _plane(figure: marks.Plane, ax: Axes) -> None:
     if not figure.strip:
         ax.grid(axis="y", color=marks.GRID)
     ax.set_axisbelow(True)
-    kinds = list(dict.fromkeys(one.kind for one in figure.series if one.kind))
     shifts = marks.side_by_side(figure.series, float, most=math.inf, alone=0.5)
     for one, shift in zip(figure.series, shifts, strict=True):
-        name = "" if figure.legend == "ends" else one.name
-        if one.kind in kinds:
-            name = kinds.pop(kinds.index(one.kind))
-        _series(ax, figure, one, shift, plain(name))
+        _series(ax, figure, one, shift, "" if figure.legend == "ends" else plain(one.name))
     _strip(ax, figure)
     ax.set_xlabel(plain(figure.x.label))
     ax.set_ylabel(plain(figure.y.label))
     if figure.legend == "ends":
         _name_ends(ax, figure)
-        if any(one.kind for one in figure.series):
-            ax.legend(frameon=False, loc="upper right", bbox_to_anchor=(1.0, -0.14), ncols=2)
-    elif figure.legend == "above":
-        ax.legend(**_ABOVE)
     elif figure.legend:
         if figure.more:
             ax.plot([], [], " ", label=f"and {figure.more:,} more")
@@ -241,41 +233,28 @@ def _name_ends(ax: Axes, figure: marks.Plane) -> None:
     ]
     names = _short([one.name for one in series], 14.0)
     colours = [marks.INK if one.colour is None else _colour(one) for one in series]
-    heights = name_points(ax, names, ends, colours)
-    for one, height in zip(series, heights, strict=True):
-        if one.mark is not None and not figure.counts:
-            ax.plot([1.03], [height], **_marker(one) | {"markevery": None},
-                    transform=ax.transAxes, clip_on=False)  # fmt: skip
-
-
-def name_points(
-    ax: Axes,
-    names: Sequence[str],
-    points: Sequence[tuple[float, float]],
-    colours: Sequence[str] | None = None,
-) -> list[float]:
-    """Names to the right of the axes, near their points; these heights as shares of the axes."""
     low, high = ax.get_ylim()
     ax.set_ylim(low, high)
-    wanted = [1000 * (y - low) / (high - low) for _, y in points]
+    wanted = [1000 * (y - low) / (high - low) for _, y in ends]
     gap = min(60.0, 1000 / max(len(names) - 1, 1))
     heights = [height / 1000 for height in spread(wanted, gap, 0.0, 1000.0)]
-    inks = colours or [marks.INK] * len(names)
-    for name, point, height, ink in zip(names, points, heights, inks, strict=True):
+    for one, name, end, height, colour in zip(series, names, ends, heights, colours, strict=True):
         ax.annotate(
             name,
-            point,
+            end,
             xytext=(1.06, height),
             textcoords="axes fraction",
             va="center",
-            color=ink,
+            color=colour,
             annotation_clip=False,
             arrowprops={
                 "arrowstyle": "-", "color": marks.SOFT, "linewidth": 0.6, "shrinkB": 4,
                 "relpos": (0, 0.5),
             },
         )  # fmt: skip
-    return heights
+        if one.mark is not None and not figure.counts:
+            ax.plot([1.03], [height], **_marker(one) | {"markevery": None},
+                    transform=ax.transAxes, clip_on=False)  # fmt: skip
 
 
 _BELOW: dict[str, Any] = {
@@ -339,8 +318,6 @@ def _rows(figure: marks.Rows, ax: Axes) -> None:
     ax.set_xlabel(plain(figure.x.label) + more)
     if figure.classes:
         ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.1, 1.0))
-    elif figure.asides and figure.kinds[0]:
-        ax.legend(frameon=False, loc="best")
     elif ax.get_legend_handles_labels()[1]:
         ax.legend(**_ABOVE)
 

@@ -29,9 +29,6 @@ _SHRUNK = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
 _LONG = 40
 """Characters of a column of words that is broken into lines."""
 
-_LEAST = 10
-"""Characters of a head that is not broken."""
-
 _WHOLE_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 
 
@@ -57,14 +54,6 @@ def as_latex(content: SummaryContent, caption: str | None = None, label: str | N
         rf"% Needs \usepackage{{booktabs,graphicx}}{fonts} in the preamble.",
         r"\begin{table}[htbp]",
         r"\centering",
-        # What pdfLaTeX prints for a character that it does not know, where it would stop; LuaLaTeX
-        # and XeLaTeX never ask for it.
-        *(
-            f"\\ifcsname u8:\\detokenize{{{c}}}\\endcsname\\else"
-            f"\\expandafter\\def\\csname u8:\\detokenize{{{c}}}\\endcsname{{[U+{ord(c):04X}]}}\\fi"
-            for c in sorted(set(body + head))
-            if ord(c) >= 0x180 and c not in _KNOWN
-        ),
         f"\\caption{{{head}}}{named}",
         body,
         r"\end{table}",
@@ -80,7 +69,7 @@ def _tabular(table: SmallTable) -> str:
         numbers = aligned(cells, _phantom, _number, latex)
         is_long = numbers is None and longest > _LONG
         places += "p{0.4\\linewidth}" if is_long else "l" if numbers is None else "r"
-        heads.append(latex(head) if numbers is None else _stacked(head, max(longest, _LEAST)))
+        heads.append(latex(head))
         ragged = r"\raggedright " if is_long else ""
         columns.append([ragged + latex(c) for c in cells] if numbers is None else numbers)
     # Text that is set ragged ends its lines by the same sign as a table its rows.
@@ -88,16 +77,6 @@ def _tabular(table: SmallTable) -> str:
     top = [rf"\begin{{tabular}}{{@{{}}{places}@{{}}}}", r"\toprule", rf"{' & '.join(heads)} \\"]
     lines = [_SHRUNK, *top, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}}"]
     return "\n".join(lines)
-
-
-def _stacked(head: str, room: int) -> str:
-    """A head on two lines where it is wider than what stands below it."""
-    words = head.split(" ")
-    if len(head) <= room or len(words) == 1:
-        return latex(head)
-    splits = [(" ".join(words[:i]), " ".join(words[i:])) for i in range(1, len(words))]
-    first, second = min(splits, key=lambda own: max(map(len, own)))
-    return rf"\shortstack[r]{{{latex(first)}\\{latex(second)}}}"
 
 
 def _phantom(text: str) -> str:
@@ -147,10 +126,6 @@ geq neq approx infty surd rightarrow mu
 """
 _LATEX |= {c: f"$\\{name}$" for c, name in zip(_NAMED, _NAMES.split(), strict=True)}
 _LATEX["°"] = r"$^\circ$"
-
-_KNOWN = "–—\u2018\u2019“”…•†‡€"
-"""Of the characters behind the Latin ones, those that pdfLaTeX knows."""
-
 
 # --- Markdown ------------------------------------------------------------------------------------
 

@@ -38,7 +38,8 @@ class Summary:
         r"""A LaTeX ``table`` with caption, label, and the notes below.
 
         It requires the packages booktabs and graphicx, is no wider than the text, and compiles
-        with pdfLaTeX, LuaLaTeX and XeLaTeX. Numbers are aligned at their decimal points.
+        with LuaLaTeX, XeLaTeX and, where letters are Latin or Greek, pdfLaTeX. Numbers are aligned
+        at their decimal points.
 
         Parameters
         ----------

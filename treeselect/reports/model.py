@@ -233,7 +233,6 @@ def sparse_forest(material: parts.FitMaterial) -> parts.Section | None:
         "sparse-forest",
         "The sparse forest",
         sub=True,
-        unprinted=True,
         lead=_forest_lead(fit, table),
         table=trees.titled("Trees, largest share first"),
     )

@@ -199,7 +199,7 @@ def fit_html(fit: Fit) -> str:
     material = FitMaterial(as_shown(fit), whole=True)
     terms = head.terms(material)
     return (
-        template_environment([template_folder()])
+        template_environment((template_folder(),))
         .get_template("notebook.html.j2")
         .render(
             style=style_sheet(),

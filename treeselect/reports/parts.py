@@ -32,11 +32,6 @@ MOST_UNITS = 30
 MOST_ROWS = 50
 """Maximum rows in a table; the others are counted."""
 
-DOT = "●"
-"""In a cell: a member of the set of its row."""
-
-_LEADING = re.compile(r"[(<>]?[+-]?(\d[\d,]*\.?\d*(e[+-]?\d+)?|∞)")
-
 _NUMBER = re.compile(r"[+-]?[\d.,]*(e[+-]?\d+)?|\([\d.,]+\)|<0\.0+1|∞|–")
 
 
@@ -134,11 +129,9 @@ class Section:
         title: str,
         *,
         sub: bool = False,
-        unprinted: bool = False,
         **parts: object,
     ) -> None:
-        self.anchor, self.title, self.unprinted = anchor, title, unprinted
-        self.classes = "sub" if sub else ""
+        self.anchor, self.title, self.sub = anchor, title, sub
         self.parts = parts
 
     def __getattr__(self, name: str) -> Any:
@@ -199,13 +192,8 @@ class Table:
 
     @property
     def is_long(self) -> bool:
-        """Whether it gets tools to sort, filter and save it: not what is read at a glance."""
-        return len(self.rows) > 5 and not self.is_points
-
-    @property
-    def is_points(self) -> bool:
-        """Whether the rows are so many that they can only be the points of a figure."""
-        return len(self.rows) > 2 * MOST_ROWS
+        """Whether it can be saved: not what is read at a glance."""
+        return len(self.rows) > 5
 
     @property
     def is_numbers(self) -> bool:
@@ -225,24 +213,8 @@ class Table:
 
     @property
     def is_matrix(self) -> bool:
-        """Whether it has so many columns, or dots, that their names are rotated, and none sorts
-        it."""
-        return len(self.columns) > 12 or any(DOT in row for row in self.rows)
-
-    @property
-    def ranks(self) -> tuple[tuple[tuple[int, int], ...], ...]:
-        """The rank of each row by each column: numbers descending, texts ascending, blanks last.
-        Columns that already have this order are left out."""
-        listed = list(range(len(self.rows)))
-        by_column = {
-            i: ranks
-            for i in range(len(self.columns))
-            if (ranks := _ranks([row[i] for row in self.rows])) != listed
-        }
-        return tuple(
-            tuple((i, ranks[row]) for i, ranks in by_column.items())
-            for row in range(len(self.rows))
-        )
+        """Whether it has so many columns that their names are rotated."""
+        return len(self.columns) > 12
 
 
 def first_rows(columns: Sequence[str], rows: Sequence[tuple[str, ...]]) -> Table:
@@ -265,20 +237,6 @@ def frequency_mark(row: Mapping[Any, Any]) -> Mark:
     low, high = float(row["ci_low"]), float(row["ci_high"])
     text = interval_text(low, high)
     return Mark(float(row["frequency"]), low, high, text, bool(row["selected"]))
-
-
-def _ranks(cells: Sequence[str]) -> list[int]:
-    numbers = [_LEADING.match(cell) for cell in cells]
-    order = sorted(range(len(cells)), key=lambda i: cells[i].casefold())
-    if all(number or not cell for number, cell in zip(numbers, cells, strict=True)):
-        plain = [n[0].lstrip("(<>").replace("∞", "inf") if n else "-inf" for n in numbers]
-        found = [float(text.replace(",", "")) for text in plain]
-        order = sorted(range(len(cells)), key=lambda i: -found[i])
-    places = sorted(order, key=lambda i: not cells[i])
-    ranks = [0] * len(cells)
-    for rank, i in enumerate(places):
-        ranks[i] = rank
-    return ranks
 
 
 def names(material: FitMaterial | ContestMaterial) -> Section | None:

@@ -293,7 +293,6 @@ def importance_path(material: parts.FitMaterial) -> parts.Section | None:
         "importance-path",
         "Importance along the path",
         sub=True,
-        unprinted=True,
         lead=lead,
         figure=importance_figure(fit, found),
         table=table.titled("Importance along the path", "Importances as a table"),

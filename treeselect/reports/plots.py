@@ -18,19 +18,18 @@ from treeselect.comparison.record import Contest
 from treeselect.designs.modeldata import Associations
 from treeselect.designs.preparing import shown_names
 from treeselect.errors import OptionError, listing, quoted
-from treeselect.figures.axes import count_axis, distinct, score_axis, share_axis
-from treeselect.figures.charts import bar_figure, dot_figure, history_figure
-from treeselect.figures.marks import Dot, Figure, Plane, Row, Rows, Rule, Series, Tiles
-from treeselect.figures.plotting import name_points, need_matplotlib, plain, plotted
+from treeselect.figures.axes import distinct
+from treeselect.figures.charts import bar_figure, dot_figure
+from treeselect.figures.marks import Figure, Plane, Rows, Rule, Tiles
+from treeselect.figures.plotting import need_matplotlib, plotted
 from treeselect.figures.shapes import Curve, definite, single_figure
-from treeselect.printing import number_text
 from treeselect.reports import comparison, model, path
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, ContestMaterial
 from treeselect.resampling.fit import Fit, as_shown, noun
 from treeselect.resampling.risk_groups import group_by_risk
 from treeselect.results.curves import curves, has_curve, importance_lines, of_all_classes, shape_map
 from treeselect.results.shapes import given_terms, interaction_table, selected_term
-from treeselect.results.tables import history_table, importances_of, path_table, selected_first
+from treeselect.results.tables import importances_of, path_table, selected_first
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -140,19 +139,6 @@ def _importance_path(fit: Fit) -> _Drawn:
     return path.importance_figure(fit, found), 7.2, 4.2
 
 
-def _history(fit: Fit) -> _Drawn:
-    table = history_table(fit)
-    values = table.pivot(index="round", columns="term", values="importance")
-    shadows = table.drop_duplicates("round").set_index("round")
-    figure = history_figure(
-        values.index.to_list(),
-        {str(unit): values[unit].to_list() for unit in values},
-        dict(zip(table["term"], table["decision"], strict=True)),
-        [shadows[name].to_list() for name in ("shadow_max", "shadow_mean", "shadow_min")],
-    )
-    return figure, 7.6, 4.6
-
-
 def _risk_groups(fit: Fit) -> _Drawn:
     figure, _ = model.risk_figure(group_by_risk(fit))
     return replace(figure, y=figure.y.named("event-free share")), 7.2, 5.0
@@ -202,33 +188,6 @@ def _importance(fit: Fit) -> _Drawn:
     units = fit.groups[:MOST_UNITS]
     figure = bar_figure(units, importances_of(fit, units), 0, label="importance")
     return figure, 6.4, 1.2 + 0.28 * len(units)
-
-
-def _substitutes(fit: Fit) -> _Drawn:
-    table = fit.stability.in_pandas.substitutes.head(MOST_UNITS)
-    if table.empty:
-        raise OptionError(
-            "There are no substitutes to plot.\n"
-            f"  On no resample was a selected {noun(fit, 1)} replaced by another."
-        )
-    rows = [
-        Row(
-            name=f"{row['substitute']} for {row['term']}",
-            dots=[
-                Dot(row["share"], 0.0, row["share"]),
-                *([Dot(row["share_otherwise"], kind=1)] * (row["share_otherwise"] >= 0)),
-            ],
-            aside=f"{row['association']:.2f}" if np.isfinite(row["association"]) else "",
-        )
-        for row in table.to_dict("records")
-    ]
-    figure = Rows(
-        x=share_axis().named("share of resamples that selected the substitute"),
-        rows=rows,
-        asides="association",
-        kinds=(f"resamples without the {noun(fit, 1)}", f"resamples with the {noun(fit, 1)}", ""),
-    )
-    return figure, 6.8, 1.4 + 0.3 * len(rows)
 
 
 def _interactions(fit: Fit) -> _Drawn:
@@ -288,11 +247,9 @@ _FIGURES: dict[str, Callable[[Fit], _Drawn]] = {
     "path": _path,
     "importance": _importance,
     "stability": _stability,
-    "substitutes": _substitutes,
     "correlation": _correlation,
     "interactions": _interactions,
     "importance_path": _importance_path,
-    "history": _history,
     "risk_groups": _risk_groups,
 }
 
@@ -301,7 +258,7 @@ KINDS = (*_FIGURES, "shape")
 
 # --- comparisons ---------------------------------------------------------------------------------
 
-CONTEST_KINDS = ("scores", "differences", "front")
+CONTEST_KINDS = ("scores", "differences")
 
 
 def plot_comparison(found: Contest, kind: str, ax: Axes | None = None) -> Axes:
@@ -314,8 +271,6 @@ def plot_comparison(found: Contest, kind: str, ax: Axes | None = None) -> Axes:
     material = ContestMaterial(found)
     if kind == "scores":
         return plotted(_scores(material), ax, (8.4, 4.4))
-    if kind == "front":
-        return _front(material, ax)
     figure = comparison.difference_rows(material)
     label = f"{found.score_name} minus {found.score_name} of {found.best}, with 95% intervals"
     figure = replace(figure, x=figure.x.named(label))
@@ -345,48 +300,3 @@ def _scores(material: ContestMaterial) -> Plane:
         series=series,
         rules=references,
     )
-
-
-def _front(material: ContestMaterial, ax: Axes | None) -> Axes:
-    """Score against size, with the names of methods and their stability."""
-    found, table = material.found, material.ranked
-    shown = table.head(20)
-    scores, errors = shown["score"].to_list(), shown["standard_error"].to_list()
-    axis = score_axis(scores, errors, found.score_bounds)
-    series = []
-    for inside, name in ((True, "on the Pareto front"), (False, "not on the front")):
-        own = shown[shown["front"] == inside]
-        ends = own["score"] - own["standard_error"], own["score"] + own["standard_error"]
-        series.append(
-            Series(
-                x=own["n_selected"].to_list(),
-                y=own["score"].to_list(),
-                low=ends[0].clip(lower=axis.low).to_list(),
-                high=ends[1].clip(upper=axis.high).to_list(),
-                name=name,
-                line="",
-                mark=0,
-                hollow=not inside,
-            )
-        )
-    figure = Plane(
-        x=count_axis(shown["n_selected"].to_list()),
-        y=axis.named(f"{found.score_name} on held-out rows"),
-        series=[one for one in series if len(one.x)],
-        legend="above",
-    )
-    ax = plotted(figure, ax, (7.2, max(4.0, 1.2 + 0.24 * len(shown))))
-    names = [
-        f"{plain(name)} ({number_text(stability, '.2f')})"
-        for name, stability in zip(
-            distinct(shown["method"].to_list(), 16.0), shown["stability"], strict=True
-        )
-    ]
-    name_points(ax, names, list(zip(shown["n_selected"], shown["score"], strict=True)))
-    more = len(table) - len(shown)
-    units = noun_in(found)
-    ax.set_xlabel(
-        f"mean number of {units} over the folds (stability in brackets)\n"
-        "lines: ± one standard error" + (f"\n(and {more:,} more methods)" if more else "")
-    )
-    return ax

@@ -10,13 +10,12 @@ import re
 import unicodedata
 import warnings
 from collections.abc import Iterator, Sequence
-from itertools import count
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
-from jinja2.bccache import Bucket, BytecodeCache
 from markupsafe import Markup
 
 from treeselect.errors import MissingPackageError, OptionError, quoted, said_by
@@ -78,11 +77,6 @@ SELECTION = "report.html.j2"
 COMPARISON = "comparison.html.j2"
 
 _HEADING = re.compile(r'<h2 id="([^"]+)">(.*?)</h2>', re.DOTALL)
-_UNPRINTED = re.compile(
-    r'<section class="[^"]*\bunprinted"[^>]*>\s*(?:<details[^>]*><summary>)?'
-    r"<h2 [^>]*>(.*?)</h2>",
-    re.DOTALL,
-)
 
 
 def render(
@@ -93,7 +87,7 @@ def render(
     sections: Sequence[str] | None = None,
 ) -> str:
     """The page as text, by a template of the package (`standard`) or by one of the user's."""
-    folders = [template_folder()]
+    folders: tuple[Path, ...] = (template_folder(),)
     name = standard
     if template is not None:
         if not os.path.isfile(template):  # unlike Path.is_file, it accepts names of any length
@@ -101,10 +95,9 @@ def render(
                 f"Can't find the template {quoted(str(template))}.\n"
                 f"  Start with a copy of {quoted(standard)} from {quoted(str(folders[0]))}."
             )
-        folders.insert(0, template.resolve().parent)
+        folders = (template.resolve().parent, *folders)
         name = template.name
-    environment = template_environment(folders)
-    environment.globals["folded"] = template is None
+    environment = template_environment(folders, folded=template is None)
     try:
         return environment.get_template(name).render(report=report, sections=sections)
     except Exception as error:  # a custom template can fail in any way
@@ -119,25 +112,10 @@ def render(
         ) from error
 
 
-class _Compiled(BytecodeCache):
-    """Templates compiled by this process, by their text."""
-
-    def __init__(self) -> None:
-        self._code: dict[str, bytes] = {}
-
-    def load_bytecode(self, bucket: Bucket) -> None:
-        if bucket.key in self._code:
-            bucket.bytecode_from_string(self._code[bucket.key])
-
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        self._code[bucket.key] = bucket.bytecode_to_string()
-
-
-_COMPILED = _Compiled()
-
-
-def template_environment(folders: Sequence[Path]) -> Environment:
-    """The environment of templates, read from the first folder that contains them."""
+@cache
+def template_environment(folders: tuple[Path, ...], *, folded: bool = False) -> Environment:
+    """The environment of templates, read from the first folder that contains them; perhaps sections
+    below the first are folded."""
     environment = Environment(
         loader=FileSystemLoader(folders, encoding="utf-8"),
         # Column names are untrusted: everything is escaped, whatever the file name extension.
@@ -146,15 +124,12 @@ def template_environment(folders: Sequence[Path]) -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        bytecode_cache=_COMPILED,
     )
     environment.filters |= {
         "code": code, "contents": contents, "css_text": css_text, "csv_link": csv_link,
-        "file_name": file_name, "unprinted": unprinted,
-        "drawing": _drawing,
+        "file_name": file_name, "drawing": _drawing,
     }  # fmt: skip
-    environment.globals["number"] = count(1).__next__  # for unique identifiers
-    environment.globals["folded"] = False  # sections below the first
+    environment.globals["folded"] = folded
     return environment
 
 
@@ -191,10 +166,6 @@ def css_text(text: str) -> str:
 def contents(page: Markup) -> list[tuple[str, Markup]]:
     """The headings of all sections of a page, including custom ones: anchors and texts."""
     return [(anchor, Markup(text)) for anchor, text in _HEADING.findall(page)]
-
-
-def unprinted(page: Markup) -> list[Markup]:
-    return [Markup(text) for text in _UNPRINTED.findall(page)]
 
 
 # --- documents: the parts of a page below each other ---------------------------------------------

@@ -175,24 +175,18 @@ def models(material: parts.FitMaterial) -> parts.Section | None:
     shown = every[every["selected"] | (every.index < 10)]
     ranks = [f"{i + 1}, as the fit" if own else f"{i + 1}" for i, own in shown["selected"].items()]
     shown = shown.assign(rank=ranks)
-    columns: list[tuple[str, cells.Cell]] = [("Set", "rank")]
-    members = list(dict.fromkeys(unit for units in shown["terms"] for unit in units))
-    members.sort(key=lambda unit: unit not in material.fit.groups)  # those of the fit first
-    if has_dots := len(members) <= _MOST_DOTS:
-        columns += [(unit, _dot(unit)) for unit in members]
-    else:
-        columns += [("Members", lambda row: enumeration(row["terms"] or ("none",), 20))]
-    columns += [
+    columns: list[tuple[str, cells.Cell]] = [
+        ("Set", "rank"),
+        ("Members", lambda row: enumeration(row["terms"] or ("none",), 20)),
         ("Frequency", cells.decimal("frequency", 3)),
         ("Resamples", cells.number("count", ",")),
         ("Cumulative", cells.decimal("cumulative", 3)),
         (noun(material.fit).capitalize(), cells.number("size", ",")),
     ]
-    marks = {len(columns) - 4: parts.bars(shown["frequency"].tolist())}
+    marks = {2: parts.bars(shown["frequency"].tolist())}
     table = parts.Table(*cells.table(shown, columns), stability.n_models - len(shown), marks)
-    dots = f"; dots mark its {noun(material.fit)}" if has_dots else ""
     lead = (
-        f"Number of {stability.words} that selected exactly each set of {noun(material.fit)}{dots}."
+        f"Number of {stability.words} that selected exactly each set of {noun(material.fit)}."
         " The set of the fit is listed if any resample selected it, whatever its rank."
     )
     return parts.Section(
@@ -202,14 +196,6 @@ def models(material: parts.FitMaterial) -> parts.Section | None:
         lead=lead,
         table=table.titled("Selected sets, most frequent first"),
     )
-
-
-_MOST_DOTS = 20
-"""Units that sets are shown of by dots; the members of others are named."""
-
-
-def _dot(unit: str) -> cells.Cell:
-    return lambda row: parts.DOT if unit in row["terms"] else ""
 
 
 # --- pairs of units that the resamples selected together ----------------------------------------
