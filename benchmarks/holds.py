@@ -33,7 +33,7 @@ counts     400 rows (200 on each side of ``inference()``) of the columns of nois
 refits     200 rows of the first four columns of line, x4 without effect, and a factor of three
            levels, without effect: all forced in. Coverage of 95 % intervals of the four
            coefficients, and the share of p < 0.05 of terms without effect (``drop1()``): least
-           squares, logistic, proportional odds, negative binomial, gamma, Tweedie and Cox models;
+           squares, logistic, proportional odds, negative binomial, gamma and Cox models;
            clusters of five rows, x1 and x4 the same in each; Firth's penalty with 60 rows and few
            events; splines, whose test is that of non-linearity in logistic models; interactions in
            ``diagnostics()``, of which any may have p < 0.05 after Holm; and
@@ -83,7 +83,7 @@ ALONE = {
     "nested": ("R2", "AUC", "AUC, rare", "C", "log loss"),
     "counts": ("lasso",), "resamples": ("lasso", "mrmr", "fcbf"),
     "refits": ("least squares", "clusters", "logistic", "firth", "ordinal", "negative-binomial",
-               "gamma", "tweedie", "cox", "splines", "interactions", "conditional"),
+               "gamma", "cox", "splines", "interactions", "conditional"),
     "gaps": ("complete data", "level", "drop", "impute"), "enough": ("lasso", "mrmr"),
 }  # fmt: skip
 """Methods of parts that are not run for all, or scores."""
@@ -263,7 +263,7 @@ def refits(kind: str, seed: int, n_rows: int) -> dict[str, object]:
     return found
 
 
-FITTED = ("negative-binomial", "gamma", "tweedie")
+FITTED = ("negative-binomial", "gamma")
 """Models by their own name."""
 
 
@@ -279,9 +279,6 @@ def _drawn(kind: str, eta: np.ndarray, cluster: pd.Series, rng) -> dict[str, np.
         return {"y": rng.poisson(rng.gamma(2.0, mean / 2.0))}
     if kind == "gamma":
         return {"y": rng.gamma(2.0, mean / 2.0)}
-    if kind == "tweedie":  # of power 1.5 and scale 1
-        number = rng.poisson(2 * np.sqrt(mean))
-        return {"y": rng.gamma(np.maximum(number, 1e-9)) * np.sqrt(mean) / 2 * (number > 0)}
     if kind == "cox":
         time, end = rng.exponential(1 / mean), rng.exponential(2.0, n)
         return {"time": np.minimum(time, end), "event": (time <= end).astype(int)}

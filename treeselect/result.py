@@ -382,8 +382,7 @@ class SelectionResult(Summarised):
             estimate it anew in each model). ``"firth"``: two classes that terms may separate, by
             Firth's penalised likelihood (R: ``logistf``). ``"ordinal"``: ordered classes, numbers
             or an ordered categorical, in the order that the summary shows, by the proportional odds
-            model (R: ``MASS::polr``). ``"gamma"``: numbers above 0, with the log link;
-            ``"tweedie"``: with zeros among them, the power of the variance by maximum likelihood.
+            model (R: ``MASS::polr``). ``"gamma"``: numbers above 0, with the log link.
             Alternatively, an estimator of scikit-learn, not for times to an event, of which a copy
             is fitted to numbers and indicators of all levels but the first.
         missing : {"drop", "indicator"}

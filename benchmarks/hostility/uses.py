@@ -25,7 +25,7 @@ USES = (
     "path", "summary()", "report(html)", "again()", "again(True)", "resample(2)",
     "resample(2, scheme='complementary')", "resample(2, seed=np.int64(3))", "refit('forest')",
     "refit('boosting')", "refit('glm')", "refit('gam')", "refit('negative-binomial')",
-    "refit('firth')", "refit('ordinal')", "refit('gamma')", "refit('tweedie')",
+    "refit('firth')", "refit('ordinal')", "refit('gamma')",
     "refit(LinearRegression())", "inference()", "refit('glm').save(folder + '/linear')",
     "treeselect.load(refit('gam').save(folder + '/linear')).predict(data)",
     "refit('glm').regression_table(['univariable', 'all', 'selected'], per='sd')",

@@ -1,5 +1,4 @@
-# Gamma and Tweedie regression by R: writes gamma.csv and tweedie.csv beside this script, from
-# survey_data.csv. The power is that of the greatest likelihood in treeselect.
+# Gamma regression by R: writes gamma.csv beside this script, from survey_data.csv.
 # Rscript gamma.R
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)[1]))
 d <- read.csv(file.path(here, "survey_data.csv"), stringsAsFactors = TRUE)
@@ -15,5 +14,3 @@ rows <- rbind(rows, data.frame(what = c("F", "cook", "standardised"),
 write.csv(rows, file.path(here, name), row.names = FALSE, quote = FALSE, na = "")
 }
 own("time", Gamma("log"), "gamma.csv")
-d$spent <- pmax(d$time - 0.5, 0)
-own("spent", statmod::tweedie(1.4462284210414402, 0), "tweedie.csv")

@@ -431,17 +431,12 @@ def test_a_constant_in_the_offset_is_one_of_the_intercept(trial, response, how, 
     pd.testing.assert_frame_equal(far.refit(model).glance(), near.glance(), rtol=1e-6)
 
 
-COUNTS = {"count": ("glm", "negative-binomial"), "size": ("tweedie",)}
-
-
 @pytest.mark.parametrize("kind", [None, "sampling"])
-@pytest.mark.parametrize(("response", "model"), [(y, m) for y, ms in COUNTS.items() for m in ms])
-def test_a_level_whose_counts_are_all_0_has_no_estimate(trial, response, model, kind):
-    data = trial.assign(size=trial["count"] * trial["share"])
-    data.loc[data["site"] == "York", ["count", "size"]] = 0
-    how = {"family": "poisson"} if response == "count" else {}
-    how |= {"weights": "share", "weights_kind": kind} if kind else {}
-    fit = select(response, data, terms="site", k=1, **how)
+@pytest.mark.parametrize("model", ["glm", "negative-binomial"])
+def test_a_level_whose_counts_are_all_0_has_no_estimate(trial, model, kind):
+    data = trial.assign(count=trial["count"].mask(trial["site"] == "York", 0))
+    how = {"weights": "share", "weights_kind": kind} if kind else {}
+    fit = select("count", data, terms="site", k=1, family="poisson", **how)
     with pytest.warns(TreeselectWarning, match="diverge"):
         found = fit.refit(model)
     assert any("diverge" in note for note in found.summary().content.notes)

@@ -24,7 +24,7 @@ from treeselect.figures.marks import Figure, Plane, Rule, Series
 from treeselect.figures.plotting import need_matplotlib, plotted
 from treeselect.frames.tables import in_library
 from treeselect.models.linear import diagnostics
-from treeselect.models.linear.data import GAMMA, TWEEDIE
+from treeselect.models.linear.data import GAMMA
 from treeselect.models.linear.fit import fit_linear
 from treeselect.models.linear.statistics import Recalibration
 from treeselect.models.linear.tests import FittedTerms
@@ -358,8 +358,7 @@ def diagnose(
         )
     held, scores, forest, share = _held_out(found, data, n_folds, seed)
     gap = cross_validation.paired_difference(cross_validation.differences(forest, scores), share)
-    has_law = found.family in (GAMMA, TWEEDIE)  # of numbers, but not that of least squares
-    law = found.fit.result.model.family if has_law else None
+    law = found.fit.result.model.family if found.family == GAMMA else None
     return Diagnostics(
         table, terms, diagnostics.interaction_tests(found), hazards, scores, forest, gap,
         recalibration(held, law), held, found, shown_names(data), seed,

@@ -297,7 +297,7 @@ class GlmFit(Summarised, Predicting, InPapers):
         -------
         TermTests
             ``.tidy()`` and ``.summary()``. F tests for a gaussian response and, by Pearson's
-            dispersion, quasi-Poisson, gamma and Tweedie models; Wald tests for clusters and
+            dispersion, quasi-Poisson and gamma models; Wald tests for clusters and
             sampling weights; otherwise likelihood ratio tests (R: ``test = "LRT"``). They are not
             valid after a selection on the same rows.
 

@@ -17,17 +17,12 @@ from treeselect.engine.survival.times import EVENT, STRATUM, risk_sets
 from treeselect.engine.threads import one_thread
 from treeselect.errors import DataError, quoted
 
-NEGATIVE_BINOMIAL, FIRTH, GAMMA, TWEEDIE, ORDINAL = (
-    "negative-binomial", "firth", "gamma", "tweedie", "ordinal",
-)  # fmt: skip
+NEGATIVE_BINOMIAL, FIRTH, GAMMA, ORDINAL = "negative-binomial", "firth", "gamma", "ordinal"
 """Models of one family; ordinal is that of proportional odds, whose thresholds take the place of an
 intercept."""
 
-COUNTS = ("poisson", NEGATIVE_BINOMIAL, TWEEDIE)
+COUNTS = ("poisson", NEGATIVE_BINOMIAL)
 """Models whose means may go to 0, with estimates that diverge."""
-
-WITH_SCALE = (GAMMA, TWEEDIE)
-"""Models of numbers whose errors grow with the mean: their tests divide by a dispersion."""
 
 _LARGEST = 1e100
 """Largest value of a column: sums of its squares, and their products, must be numbers."""

@@ -16,14 +16,7 @@ from treeselect.engine.survival.curves import kaplan_meier
 from treeselect.engine.survival.times import EVENT, STOP
 from treeselect.errors import DataError
 from treeselect.models.linear.coefficients import wald_test
-from treeselect.models.linear.data import (
-    FIRTH,
-    GAMMA,
-    NEGATIVE_BINOMIAL,
-    ORDINAL,
-    TWEEDIE,
-    WITH_SCALE,
-)
+from treeselect.models.linear.data import FIRTH, GAMMA, NEGATIVE_BINOMIAL, ORDINAL
 from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.likelihood import robust
 from treeselect.models.linear.rule import rule_of
@@ -70,7 +63,7 @@ def row_diagnostics(found: FittedTerms, seed: int) -> RowDiagnostics:
     left, singular, _ = np.linalg.svd(root / np.where(size > 0, size, 1.0), full_matrices=False)
     left = left[:, singular > _DEPENDENT * singular.max()]
     leverage = np.minimum((left**2).sum(axis=1) / weights.copies, 1.0)
-    has_scale = found.family in ("gaussian", *WITH_SCALE) or fit.is_quasi
+    has_scale = found.family in ("gaussian", GAMMA) or fit.is_quasi
     scale = float(fit.result.scale) if has_scale else 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
         residual = np.asarray(family.resid_dev(data.y, mean, precision))
@@ -83,9 +76,6 @@ def row_diagnostics(found: FittedTerms, seed: int) -> RowDiagnostics:
     if found.family == GAMMA:
         share = scipy.stats.gamma.cdf(data.y, 1 / spread, scale=mean * spread)
         quantile = _drawn(share, share, seed)
-    elif found.family == TWEEDIE:
-        share = _tweedie_share(data.y, mean, spread, family.var_power)
-        quantile = _drawn(np.where(data.y > 0, share, 0.0), share, seed)
     elif found.family != "gaussian":
         law = _law(found, mean)
         quantile = _drawn(law.cdf(data.y - 1), law.cdf(data.y), seed)
@@ -94,19 +84,6 @@ def row_diagnostics(found: FittedTerms, seed: int) -> RowDiagnostics:
 
 _DEPENDENT = 1e-12
 """Singular values below this share of the largest are rounding."""
-
-
-def _tweedie_share(y: FloatArray, mean: FloatArray, scale: FloatArray, power: float) -> FloatArray:
-    """Share of a Tweedie distribution up to y: gamma numbers, as many as a Poisson number."""
-    rate = mean ** (2 - power) / (scale * (2 - power))
-    size, unit = (2 - power) / (power - 1), scale * (power - 1) * mean ** (power - 1)
-    found = np.exp(-rate)
-    for n in range(1, 1 + int(min(rate.max() + 10 * np.sqrt(rate.max()) + 10, _MOST_SUMMANDS))):
-        found += scipy.stats.poisson.pmf(n, rate) * scipy.special.gammainc(n * size, y / unit)
-    return np.minimum(found, 1.0)
-
-
-_MOST_SUMMANDS = 5_000
 
 
 def _law(found: FittedTerms, mean: FloatArray) -> Any:

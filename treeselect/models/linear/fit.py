@@ -21,7 +21,6 @@ from treeselect.models.linear.data import (
     GAMMA,
     NEGATIVE_BINOMIAL,
     ORDINAL,
-    TWEEDIE,
     LinearData,
     reduced,
 )
@@ -183,7 +182,6 @@ ONLY_FOR = {
     FIRTH: "binomial",
     ORDINAL: "multinomial",
     GAMMA: "gaussian",
-    TWEEDIE: "gaussian",
 }
 """Models of one family."""
 
@@ -191,7 +189,6 @@ _RATIOS = {
     "binomial": "odds ratio",
     FIRTH: "odds ratio",
     GAMMA: "ratio of means",
-    TWEEDIE: "ratio of means",
     "multinomial": "odds ratio",
     ORDINAL: "odds ratio",
     "poisson": "rate ratio",

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy
@@ -22,7 +22,7 @@ from treeselect.engine.losses import LogisticLoss, PoissonLoss
 from treeselect.engine.survival.cox import CoxRows
 from treeselect.engine.survival.times import EVENT
 from treeselect.errors import listing
-from treeselect.models.linear.data import LinearData, reduced
+from treeselect.models.linear.data import GAMMA, LinearData, reduced
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,15 +123,36 @@ def _maximum(
     return at, best, False
 
 
-# --- logistic and Poisson regression -------------------------------------------------------------
-
-_LOSSES = {"binomial": LogisticLoss(), "poisson": PoissonLoss()}
+# --- logistic, Poisson and gamma regression ------------------------------------------------------
 
 
-def least_deviance(data: LinearData, family: str) -> float:
-    """Deviance at the best coefficients, which are expected to be near 0."""
+class _GammaLoss:
+    """Half the deviance of the gamma distribution with the log link."""
+
+    def value(self, y: FloatArray, eta: FloatArray) -> FloatArray:
+        return np.asarray(y * np.exp(-eta) + eta)
+
+    def least(self, y: FloatArray) -> FloatArray:
+        return 1 + np.log(y)
+
+    def derivatives(self, y: FloatArray, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        ratio = y * np.exp(-eta)
+        return ratio - 1, ratio
+
+
+_LOSSES: dict[str, Any] = {
+    "binomial": LogisticLoss(),
+    "poisson": PoissonLoss(),
+    GAMMA: _GammaLoss(),
+}
+
+
+def glm_optimum(data: LinearData, family: str) -> tuple[FloatArray, float]:
+    """The best coefficients, which are expected to be near 0, and the deviance there."""
     weight, x, base, *_ = _prepared(data)
-    loss = _LOSSES[family]
+    loss, start = _LOSSES[family], np.zeros(x.shape[1])
+    if family == GAMMA:
+        start = np.asarray(np.linalg.lstsq(x, np.log(data.y) - base, rcond=None)[0])
 
     def value(at: FloatArray) -> float:
         return -float(weight @ loss.value(data.y, base + x @ at))
@@ -142,8 +163,8 @@ def least_deviance(data: LinearData, family: str) -> float:
         half = np.linalg.solve(root.T, x.T @ (weight * slope))
         return np.linalg.solve(root, half), float(half @ half)
 
-    _, most, _ = _maximum(np.zeros(x.shape[1]), value, step, near=1e-10, slack=1e-12)
-    return -2 * (most + float(weight @ loss.least(data.y)))
+    found, most, _ = _maximum(start, value, step, near=1e-10, slack=1e-12)
+    return found, -2 * (most + float(weight @ loss.least(data.y)))
 
 
 # --- Cox's model ---------------------------------------------------------------------------------

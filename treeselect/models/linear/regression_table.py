@@ -301,7 +301,7 @@ _KINDS = {
     "gaussian": "linear regression", "binomial": "logistic regression",
     "multinomial": "multinomial logistic regression", "poisson": "Poisson regression",
     "cox": "Cox regression", "negative-binomial": "negative binomial regression",
-    "gamma": "gamma regression", "tweedie": "Tweedie regression",
+    "gamma": "gamma regression",
     "ordinal": "proportional odds regression",
     "firth": "logistic regression with Firth's penalty",
 }  # fmt: skip

@@ -1,10 +1,10 @@
-"""Linear models of each family by statsmodels: long GLMs solved block by block of rows, weighted
-multinomial logits, penalised likelihoods, and separation."""
+"""Linear models of each family by statsmodels: weighted multinomial logits, penalised likelihoods,
+and separation."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -15,105 +15,14 @@ import statsmodels.api as sm
 from statsmodels.discrete.discrete_model import MNLogit
 from statsmodels.genmod.families import links
 from statsmodels.genmod.generalized_linear_model import GLM, GLMResults, GLMResultsWrapper
-from statsmodels.tools.sm_exceptions import PerfectSeparationWarning
 
 from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray, WeightArray
 from treeselect.errors import OptionError
-from treeselect.models.linear.data import (
-    COUNTS,
-    FIRTH,
-    GAMMA,
-    NEGATIVE_BINOMIAL,
-    TWEEDIE,
-    LinearData,
-    reduced,
-)
-from treeselect.models.linear.likelihood import LikelihoodFit
+from treeselect.models.linear.data import COUNTS, FIRTH, GAMMA, NEGATIVE_BINOMIAL, LinearData
+from treeselect.models.linear.likelihood import LikelihoodFit, glm_optimum
 
 _MOST_STEPS, _TOLERANCE = 100, 1e-8
-"""Of statsmodels' ``GLM.fit``: most steps, and change of the deviance that ends them."""
-
-_SINGULAR = 1e-10
-"""Ratio of singular values below which the answer depends on how least squares are solved."""
-
-
-class LongGLM(GLM):
-    """statsmodels' ``GLM``, whose least squares are solved by a QR decomposition found block by
-    block of rows; nearly singular steps are left to statsmodels."""
-
-    def initialize(self) -> None:
-        """Rank and degrees of freedom, as ``GLM.initialize`` computes them."""
-        n_rows = len(self.exog)
-        values = np.linalg.svd(reduced(self.exog), compute_uv=False)
-        limit = values.max(initial=0.0) * max(self.exog.shape) * np.finfo(np.float64).eps
-        self.df_model = int((values > limit).sum()) - 1
-        weights = self.freq_weights
-        self.wnobs = n_rows if weights is None or len(weights) != n_rows else weights.sum()
-        self.df_resid = self.wnobs - self.df_model - 1
-
-    def fit(self, **how: Any) -> Any:
-        """Fit by iteratively reweighted least squares."""
-        if set(how) <= {"scale", "cov_type", "cov_kwds", "use_t"} and np.ndim(self.endog) == 1:
-            self.scaletype = how.pop("scale", None)
-            result = self._in_blocks({"cov_type": "nonrobust"} | how)
-            if result is not None:
-                return result
-        return super().fit(**how)
-
-    def _in_blocks(self, how: dict[str, Any]) -> Any | None:
-        """The results; None if a step is nearly singular."""
-        family, offset = self.family, self._offset_exposure
-        mu = family.starting_mu(self.endog)
-        eta = family.predict(mu)
-        params = np.zeros(self.exog.shape[1])
-        self.scale = self.estimate_scale(mu)
-        steps: list[Any] = [np.inf, params]
-        deviance = [np.inf, self._deviance(mu)]
-        converged, n_steps, separated = False, 0, False
-        while not converged and n_steps < _MOST_STEPS:
-            self.weights = self.iweights * self.n_trials * family.weights(mu)
-            working = eta + family.link.deriv(mu) * (self.endog - mu) - offset
-            found = least_squares(self.exog, working, self.weights)
-            if found is None:
-                return None
-            params, covariance = found
-            eta = self.exog @ params + offset
-            mu = family.fitted(eta)
-            steps.append(params)
-            deviance.append(self._deviance(mu))
-            self.scale = self.estimate_scale(mu)
-            separated = separated or np.allclose(mu - self.endog, 0)
-            converged = np.allclose(deviance[-2], deviance[-1], atol=_TOLERANCE, rtol=0.0)
-            n_steps += 1
-        if separated:
-            said = "Perfect separation or prediction detected, parameter may not be identified"
-            warnings.warn(said, PerfectSeparationWarning, stacklevel=3)
-        self.mu = mu
-        result = GLMResults(self, params, covariance, self.scale, **how)
-        result.method, result.converged = "IRLS", converged
-        result.mle_settings = {"wls_method": "qr", "optimizer": "IRLS"}
-        result.fit_history = {"params": steps, "deviance": deviance, "iteration": n_steps}
-        return GLMResultsWrapper(result)
-
-    def _deviance(self, mu: FloatArray) -> float:
-        own = (self.var_weights, self.freq_weights, self.scale)
-        return float(self.family.deviance(self.endog, mu, *own))
-
-
-def least_squares(
-    matrix: FloatArray, y: FloatArray, weight: FloatArray
-) -> tuple[FloatArray, FloatArray] | None:
-    """Coefficients of weighted least squares, and the inverse of ``X' W X``."""
-    n = matrix.shape[1]
-    R = np.asarray(np.linalg.qr(reduced(matrix, y, np.sqrt(weight)), mode="r"))
-    if len(R) < n or not np.isfinite(R).all():
-        return None
-    R, moved = R[:n, :n], R[:n, n]
-    values = np.linalg.svd(R, compute_uv=False)
-    if not values.min() > _SINGULAR * values.max():
-        return None
-    inverse = scipy.linalg.solve_triangular(R, np.eye(n))
-    return scipy.linalg.solve_triangular(R, moved), inverse @ inverse.T
+"""Of Firth's regression: most steps, and change of a linear predictor that ends them."""
 
 
 class Logit(links.Logit):
@@ -258,37 +167,6 @@ _MOVING = 0.1
 """Change of a linear predictor after the last step; that of a mean that goes to 0 is 1."""
 
 
-def power_optimum(model: GLM, power: float) -> FloatArray:
-    """Coefficients of a GLM with the variance ``mu^power``, from 1 to 2, and the log link, by
-    Newton's steps, halved where the loss, which is convex, would rise: Fisher's may diverge."""
-    x, y, mass = model.exog, model.endog, model.iweights * np.ones(len(model.endog))
-    offset = getattr(model, "offset", None)
-    offset = np.zeros(len(y)) if offset is None else offset
-    logs = np.log(np.where(y > 0, y, y.mean() / 10)) - offset
-    beta = np.linalg.lstsq(x, logs, rcond=None)[0]
-
-    def loss(eta: FloatArray) -> float:
-        rest = eta if power == 2 else np.exp((2 - power) * eta) / (2 - power)
-        with np.errstate(over="ignore"):
-            return float(mass @ (y * np.exp((1 - power) * eta) / (power - 1) + rest))
-
-    for _ in range(_MOST_STEPS):
-        eta = x @ beta + offset
-        falls, rises = y * np.exp((1 - power) * eta), np.exp((2 - power) * eta)
-        curvature = mass * ((power - 1) * falls + (2 - power) * rises)
-        step = np.linalg.lstsq((x.T * curvature) @ x, x.T @ (mass * (rises - falls)), rcond=None)[0]
-        before, size = loss(eta), 1.0
-        while size > _SHORTEST and not loss(eta - size * (x @ step)) <= before:
-            size /= 2
-        beta = beta - size * step
-        if np.abs(x @ step).max() < _SHORTEST:
-            break
-    return np.asarray(beta)
-
-
-_SHORTEST = 1e-9
-
-
 # --- the models of the families ------------------------------------------------------------------
 
 _TAIL = 1.6449
@@ -305,7 +183,7 @@ def overdispersed(result: Any) -> bool:
 
 
 _LONG = 50_000
-"""Rows above which a GLM is solved in blocks."""
+"""Rows above which statsmodels starts where its GLM will end: its steps take long."""
 
 _MOST_COPIES = 10_000_000
 """Most rows to which case weights are expanded where statsmodels takes no weights."""
@@ -351,18 +229,25 @@ def _fit_numbers(data: LinearData, name: str) -> tuple[Any, str]:
 
 
 def _glm(data: LinearData, name: str, family: Any) -> Any:
-    """statsmodels' GLM; on long data one that is solved in blocks."""
-    kind = LongGLM if len(data.y) > _LONG else GLM
+    """statsmodels' GLM."""
     y = pd.Series(data.y, name=name)
-    model = kind(y, data.matrix, family, data.offset, **_weights(data))
+    model = GLM(y, data.matrix, family, data.offset, **_weights(data))
     if data.row_weights.is_sample:  # robust errors by the expected information, as R's survey
         model._optim_hessian = "eim"
     return model
 
 
+def _start(data: LinearData, family: str) -> FloatArray | None:
+    """Coefficients at which statsmodels starts; None for its own."""
+    with contextlib.suppress(np.linalg.LinAlgError):
+        return glm_optimum(data, family)[0] if len(data.y) > _LONG else None
+    return None
+
+
 def _fit_two_classes(data: LinearData, name: str) -> tuple[Any, str]:
     family = sm.families.Binomial(Logit())
-    fit = _glm(data, name, family).fit(**_covariance(data))
+    start = _start(data, "binomial")
+    fit = _glm(data, name, family).fit(start_params=start, **_covariance(data))
     return fit, "GLM, binomial family, logit link (statsmodels)"
 
 
@@ -379,52 +264,17 @@ def _fit_gamma(data: LinearData, name: str) -> tuple[Any, str]:
             f'`model="{GAMMA}"` needs a response above 0.\n  Found: {data.y.min():g}.'
         )
     model = _glm(data, name, sm.families.Gamma(sm.families.links.Log()))
-    fit = model.fit(start_params=power_optimum(model, 2.0), **{"use_t": True, **_covariance(data)})
+    start, _ = glm_optimum(data, GAMMA)  # statsmodels' own steps may diverge
+    fit = model.fit(start_params=start, **{"use_t": True, **_covariance(data)})
     return fit, "GLM, gamma family, log link (statsmodels)"
-
-
-def _fit_tweedie(data: LinearData, name: str) -> tuple[Any, str]:
-    """The Tweedie GLM with the variance ``phi mu^p``, p between 1 and 2 of greatest likelihood at
-    Pearson's phi (Dunn and Smyth 2005); a part of a model has the p of the whole."""
-    if not ((data.y >= 0).all() and (data.y > 0).any()):
-        raise OptionError(
-            f'`model="{TWEEDIE}"` needs a response of at least 0.\n  Found: {data.y.min():g}.'
-        )
-    by, log = {"use_t": True, **_covariance(data)}, sm.families.links.Log()
-
-    def fitted(power: float, own: LinearData, **how: Any) -> Any:
-        model = _glm(own, name, sm.families.Tweedie(log, var_power=power))
-        return model.fit(start_params=power_optimum(model, power), **how)
-
-    matrix = data.matrix if data.whole is None else pd.DataFrame(data.whole)
-    whole = dataclasses.replace(data, matrix=matrix)
-
-    def lost(power: float) -> float:
-        fit = fitted(power, whole)
-        mass = precision = np.ones(len(data.y))
-        if data.row_weights.kind == "precision":
-            precision = data.row_weights.relative
-        else:
-            mass = data.row_weights.relative
-        density = fit.model.family.loglike_obs(data.y, np.asarray(fit.mu), precision, fit.scale)
-        return -float(mass @ density)
-
-    found = scipy.optimize.minimize_scalar(
-        lost, bounds=_POWERS, method="bounded", options={"xatol": 1e-5}
-    )
-    fit = fitted(float(found.x), data, **by)
-    return fit, f"GLM, Tweedie family, power {found.x:.3g}, log link (statsmodels)"
-
-
-_POWERS = (1.01, 1.99)
-"""Range of the power: from Poisson to gamma."""
 
 
 def _fit_counts(data: LinearData, name: str) -> tuple[Any, str]:
     model, by = _glm(data, name, sm.families.Poisson()), _covariance(data)
-    fit, family = model.fit(**by), "Poisson"
+    start = _start(data, "poisson")
+    fit, family = model.fit(start_params=start, **by), "Poisson"
     if not by and overdispersed(fit):
-        fit, family = model.fit(scale="X2", use_t=True), "quasi-Poisson"
+        fit, family = model.fit(start_params=start, scale="X2", use_t=True), "quasi-Poisson"
     return fit, f"GLM, {family} family, log link (statsmodels)"
 
 
@@ -432,11 +282,11 @@ def _fit_dispersed(data: LinearData, name: str) -> tuple[Any, str]:
     """The negative binomial GLM with the variance ``mu + alpha mu^2``, alpha by maximum likelihood
     (R: ``MASS::glm.nb``, with theta = 1 / alpha; Venables and Ripley 2002, section 7.4); the
     covariance is that of known alpha."""
-    by = _covariance(data)
+    by, start = _covariance(data), _start(data, "poisson")
 
     def fitted(log_alpha: float) -> Any:
         family = sm.families.NegativeBinomial(alpha=float(np.exp(log_alpha)))
-        return _glm(data, name, family).fit(**by)
+        return _glm(data, name, family).fit(start_params=start, **by)
 
     found = scipy.optimize.minimize_scalar(
         lambda at: -fitted(at).llf, bounds=_LOG_ALPHA, method="bounded", options={"xatol": 1e-7}
@@ -484,5 +334,4 @@ FITS: dict[str, Callable[[LinearData, str], tuple[Any, str]]] = {
     NEGATIVE_BINOMIAL: _fit_dispersed,
     FIRTH: _fit_separated,
     GAMMA: _fit_gamma,
-    TWEEDIE: _fit_tweedie,
 }

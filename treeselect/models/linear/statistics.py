@@ -11,7 +11,7 @@ import numpy as np
 
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.rounding import slack
-from treeselect.models.linear.data import FIRTH, GAMMA, NEGATIVE_BINOMIAL, ORDINAL, TWEEDIE
+from treeselect.models.linear.data import FIRTH, GAMMA, NEGATIVE_BINOMIAL, ORDINAL
 from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.likelihood import fit_slope
 from treeselect.printing import signed
@@ -132,7 +132,6 @@ _NUMBERS: dict[str, Callable[[Any], dict[str, float]]] = {
     "binomial": _deviance,
     FIRTH: _penalised,
     GAMMA: _penalised,
-    TWEEDIE: _penalised,
     "poisson": _deviance,
     NEGATIVE_BINOMIAL: _dispersed,
     "multinomial": _classes,

@@ -29,15 +29,14 @@ from treeselect.models.linear.coefficients import (
 )
 from treeselect.models.linear.data import (
     FIRTH,
+    GAMMA,
     NEGATIVE_BINOMIAL,
     ORDINAL,
-    TWEEDIE,
-    WITH_SCALE,
     LinearData,
     linear_data,
 )
 from treeselect.models.linear.fit import LinearFit, fit_linear, fit_quietly, with_infinite
-from treeselect.models.linear.likelihood import least_deviance
+from treeselect.models.linear.likelihood import glm_optimum
 from treeselect.printing import SummaryContent, decimal_form, number_text, p_text
 
 
@@ -84,7 +83,7 @@ class FittedTerms:
         the dispersion of a quasi-Poisson one; None for likelihood ratio tests."""
         if self.family == "gaussian":
             return self.whole.deviance / self.whole.df_resid
-        if self.family in WITH_SCALE:
+        if self.family == GAMMA:
             return float(self.fit.result.scale)
         return self.fit.dispersion if self.fit.is_quasi else None
 
@@ -149,7 +148,7 @@ class FittedTerms:
         known = weights.are_copies and not self.fit.is_quasi
         return Nested(
             fit, self.family, deviance_of(fit.result, self.family), fit.n_parameters, n,
-            known and self.family not in (FIRTH, *WITH_SCALE),
+            known and self.family not in (FIRTH, GAMMA),
         )  # fmt: skip
 
 
@@ -182,8 +181,8 @@ class Nested:
 
 
 def beside(part: LinearData, whole: LinearData, family: str) -> LinearData:
-    """The data of a nested model; Firth's penalty and Tweedie's power are those of the whole."""
-    if family not in (FIRTH, TWEEDIE):
+    """The data of a nested model; Firth's penalty is that of the whole."""
+    if family != FIRTH:
         return part
     columns = whole.matrix.to_numpy(dtype=np.float64)[:, whole.is_free]
     return dataclasses.replace(part, whole=columns)
@@ -497,7 +496,7 @@ def _excess(data: LinearData, j: int, found: FittedTerms, limit: float) -> Calla
         moved = at_best + (value - fit.estimate[j]) * (matrix @ column)
         fixed = dataclasses.replace(rest, offset=moved)
         if found.family in ("binomial", "poisson"):
-            return least_deviance(fixed, found.family) - limit
+            return glm_optimum(fixed, found.family)[1] - limit
         return deviance_of(fit_quietly(fixed, found.family, found.name), found.family) - limit
 
     return excess
