@@ -113,16 +113,6 @@ def test_method_object_and_published_form(mixed):
     assert (changed.search.method.n_trees, changed.search.method.forests) == (7, 1)
 
 
-def test_friedman_with_copies_is_found_once_each():
-    simulated = datasets.simulate_friedman(600, seed=3)
-    fit = treeselect.select(
-        simulated.formula, simulated.data, method="controlburn", k=len(simulated.truth), seed=1,
-        n_trees=20,
-    )  # fmt: skip
-    found = [len(place & set(fit.selected)) for place in simulated.truth]
-    assert sum(n == 1 for n in found) >= len(simulated.truth) - 1
-
-
 def test_titanic_with_correlated_copies_keeps_one_of_them_for_nine_of_ten_seeds():
     """The original package of ControlBurn got 1 of 3 right."""
     data = datasets.load("titanic_correlated")
@@ -168,16 +158,6 @@ def test_the_positive_class_may_be_named():
     np.testing.assert_allclose(named.refit("glm").coef, -usual.refit("glm").coef, rtol=1e-6)
     assert named.performance(2).mean == pytest.approx(usual.performance(2).mean)
     assert "positive class: alive" in str(named.summary())
-    large = treeselect.select("outcome ~ sex + age", data, positive="alive", rows=100, **call)
-    assert large.summary().as_text().count("AUC") > 0
-    few = treeselect.select("outcome ~ sex + age", data, rows=100, **call)
-    assert large.tidy().equals(few.tidy())
-    assert (
-        named.with_data(data)
-        .refit("forest")
-        .predict(data)
-        .equals(named.refit("forest").predict(data))
-    )
 
 
 @pytest.mark.parametrize(

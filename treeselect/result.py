@@ -198,10 +198,7 @@ class SelectionResult(Summarised):
             never does); ``importance`` of its unit in the final model (:attr:`importance
             <treeselect.results.views.ModelView.importance>`); ``cost`` of its unit alone;
             ``n_missing``, the number of rows in which the term is missing; with resamples,
-            ``frequency``, ``ci_low`` and ``ci_high``; with effects on resamples, ``direction`` and,
-            for the step (and class) with the largest effect, ``effect_of`` (the step in words),
-            ``effect``, ``effect_low`` and ``effect_high`` (see :meth:`effects
-            <treeselect.results.views.ModelView.effects>`).
+            ``frequency``, ``ci_low`` and ``ci_high``.
         """
         return in_library(tidy_table(self._fit), self._fit.design.library)
 

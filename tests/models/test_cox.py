@@ -15,7 +15,7 @@ from treeselect.designs.weights import RowWeights, row_weights
 from treeselect.engine.survival.cox import CoxRows
 from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM, as_times
 from treeselect.errors import DataError
-from treeselect.models.linear.coefficients import few_events_notes, wald_test
+from treeselect.models.linear.coefficients import wald_test
 from treeselect.models.linear.data import LinearData
 from treeselect.models.linear.fit import fit_linear
 
@@ -94,15 +94,6 @@ def test_statsmodels_has_the_same_coefficients(late):
     assert result.llf == pytest.approx(own.result.llf)
 
 
-def test_weights_that_are_not_whole_have_no_unit():
-    x, y = drawn()
-    weight = np.random.default_rng(2).uniform(0.2, 2, 80)
-    one, other = (fitted(linear(x, y, w)) for w in (weight, 1000 * weight))
-    np.testing.assert_allclose(one.estimate, other.estimate, rtol=1e-9)
-    np.testing.assert_allclose(one.covariance, other.covariance, rtol=1e-9)
-    assert one.n_events == y[:, EVENT].sum()
-
-
 def test_levels_without_events_and_columns_that_order_all_events_go_to_infinity():
     x, y = drawn()
     ordered = x.copy()
@@ -131,19 +122,6 @@ def test_what_takes_no_coefficient():
     y[:, EVENT] = 0
     with pytest.raises(DataError, match="needs events"):
         fitted(linear(x, y))
-
-
-def test_few_events_are_said():
-    x, y = drawn()
-    y[25:, EVENT] = 0
-    n = int(y[:, EVENT].sum())
-    one = fitted(linear(x, y))
-    (said,) = few_events_notes([one])
-    assert said.startswith(f"There are {n} events for 3 coefficients ({n / 3:.2g} per")
-    (said,) = few_events_notes([one, fitted(linear(x[:, :1], y))], "split")
-    assert said.startswith(f"In one split there are {n} events")
-    assert few_events_notes([fitted(linear(x[:, :1], y))]) == ()
-    assert few_events_notes([dataclasses.replace(one, n_events=None)]) == ()
 
 
 def test_groups_of_one_row_are_told_from_none():

@@ -43,17 +43,6 @@ def test_a_table_of_four_cells_has_half_a_row_more_in_each():
     assert found["NV"] == pytest.approx(np.log(odds[1] / odds[0]), rel=1e-6)
 
 
-def test_copies_are_rows(model):
-    counts = CANCER.assign(w=1 + np.arange(len(CANCER)) % 3)
-    rows = counts.loc[counts.index.repeat(counts["w"])].reset_index(drop=True)
-    once, each = fitted(counts, weights="w").refit("firth"), fitted(rows).refit("firth")
-    np.testing.assert_allclose(once.tidy()["estimate"], each.tidy()["estimate"], rtol=1e-6)
-    np.testing.assert_allclose(once.tidy()["std_error"], each.tidy()["std_error"], rtol=1e-6)
-    np.testing.assert_allclose(
-        once.drop1().tidy()["statistic"][1:], each.drop1().tidy()["statistic"][1:], rtol=1e-6
-    )
-
-
 def test_the_logistic_model_names_it_and_its_table_has_profile_intervals(model):
     fit = fitted()
     with pytest.warns(UserWarning, match="separate the classes"):

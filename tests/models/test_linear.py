@@ -95,7 +95,7 @@ def test_deviances_and_aic(rows, response, more):
     found, said = statistics(rows, response, **more)
     assert (found["df_resid"], found["df_null"]) == (88, 89)
     assert found["null_deviance"] > found["deviance"]
-    assert found["aic"] == pytest.approx(4 - 2 * found["ll"])
+    assert found["aic"] == pytest.approx(4 - 2 * found["log_lik"])
     assert said["Deviance"].endswith(f"; null {found['null_deviance']:,.2f} on 89 df")
     assert said["AIC"] == f"{found['aic']:,.2f}"
 

@@ -48,57 +48,6 @@ def test_numbers_are_those_of_single_models(family):
     assert p["univariable", "g"] == pytest.approx(of_g["g"])
 
 
-def test_labels_may_have_brackets():
-    data = SURVEY.assign(
-        word=SURVEY["g"].map({"a": "T.a", "b": "b]: x", "c": "[c]"}).where(SURVEY.index % 9 > 0),
-        kind=SURVEY["m"].map(dict(zip("lmr", ["one", "one: [a]", "one: [a]: b"], strict=True))),
-    )
-
-    def labels(right, left="b", **how):
-        table = fitted(right, left, data=data).refit("glm", **how).regression_table(["selected"])
-        return table.tidy()["label"].tolist()
-
-    term = "C(g, levels=['b', 'a', 'c'])"
-    assert labels(f"{term} + x")[:3] == [f"{term}: b (reference)", f"{term}: a", f"{term}: c"]
-    levels = ["T.a", "[c]", "b]: x", "(missing)"]
-    found = labels("x + word:x", missing="indicator")
-    assert found == ["x", *(f"word: {level}:x" for level in levels[1:])]
-    found = labels("x:word", missing="indicator")
-    assert found == [f"x:word: {level}" for level in levels]
-    data["each"] = SURVEY["g"].map({"a": "a", "b": "b: per day", "c": "b: per week"})
-    table = fitted("x + each", data=data).refit("glm").regression_table(["selected"], per="sd")
-    assert table.tidy()["label"].tolist()[2:] == ["each: b: per day", "each: b: per week"]
-    assert [row[0] for row in table.summary().content.rows[2:]] == table.tidy()["label"].tolist()[
-        2:
-    ]
-    assert labels("x", "kind") == ["one: [a]: x", "one: [a]: b: x"]
-
-
-def test_huge_numbers_of_a_term_that_is_not_in_the_table():
-    fit = fitted("x + far", "y", k=1, keep="x", data=SURVEY.assign(far=SURVEY["w"] * 1e300))
-    table = fit.refit("glm").regression_table(["selected"], per="sd")
-    assert table.tidy()["term"].dropna().tolist() == ["x"]
-
-
-@pytest.mark.parametrize("right", ["word", "C(kind, Treatment('T.a'))"])
-def test_a_reference_level_may_be_called_as_the_column_of_another(right):
-    data = SURVEY.assign(word=SURVEY["g"].map({"a": "T.a", "b": "a", "c": "c"}))
-    data["kind"] = pd.Categorical(data["word"], ["a", "T.a", "c"])
-    fit = fitted(right, data=data)
-    model = fit.refit("glm")
-    names = [f"{right}[{level}]" for level in ("T.T.a", "T.a", "T.c")]
-    own = model.tidy(reference=True).set_index("column")
-    assert own.index.tolist() == ["Intercept", *names]
-    assert own.loc[names[0], "estimate"] == 0
-    found = model.regression_table(["selected"]).tidy().set_index("column")
-    assert found["label"].tolist() == [f"{right}: {x}" for x in ("T.a (reference)", "a", "c")]
-    rows = SURVEY["b"].groupby(data["word"]).agg(["size", "sum"])
-    np.testing.assert_array_equal(found[["n", "events"]], rows.loc[["T.a", "a", "c"]])
-    heads = ["Intercept", found["label"].iloc[0], *names[1:]]
-    for said in (model, fit.inference()):
-        assert [row[0] for row in said.summary().content.rows] == heads
-
-
 @WITH_GAPS
 @pytest.mark.parametrize("right", ["C(z)", "cut", "C(word, levels=['[a]', 'b'])", "gap"])
 def test_levels_that_are_numbers_with_gaps_or_have_brackets_have_counts(right):
@@ -116,17 +65,6 @@ def test_levels_that_are_numbers_with_gaps_or_have_brackets_have_counts(right):
             matrix = model.fitted.data.matrix[found.index[1:]]
             np.testing.assert_array_equal(found["n"].iloc[1:], matrix.sum())
             np.testing.assert_array_equal(found["events"].iloc[1:], model.fitted.data.y @ matrix)
-
-
-@pytest.mark.parametrize("left", ["b", "kind"])
-def test_a_factor_may_have_a_name_that_ends_with_that_of_another(left):
-    data = SURVEY.assign(subg=np.roll(SURVEY["g"], 1), kind=SURVEY["n"].clip(upper=2).astype(str))
-    model = fitted("g + subg", left, data=data).refit("glm")
-    said = [row[0] for row in model.summary().content.rows if row[0].endswith("(reference)")]
-    each = ["g: a (reference)", "subg: a (reference)"]
-    assert said == each if left == "b" else [name.split(": ", 1)[1] for name in said] == 2 * each
-    table = model.regression_table(["selected"]).tidy()
-    assert table["label"].str.endswith("(reference)").sum() == len(said)
 
 
 def test_levels_have_counts_and_events_and_copies_count():
@@ -243,12 +181,11 @@ def test_nothing_selected_has_no_table_of_its_own():
     assert "y" in str(fit.refit("glm").regression_table(["all"]))
 
 
-@pytest.mark.parametrize("library", ["pandas", "polars"])
-@pytest.mark.parametrize("family", LEFT)
-def test_terms_whose_columns_are_all_dropped_leave_no_rows(family, library):
+@pytest.mark.parametrize("family", ["gaussian", "cox"])
+def test_terms_whose_columns_are_all_dropped_leave_no_rows(family):
     """In the rows in which it is known the term is constant."""
     data = SURVEY.assign(one=np.where(SURVEY["g"] == "a", 1.0, np.nan))
-    data = pl.from_pandas(data) if library == "polars" else data
+    data = pl.from_pandas(data)
     with pytest.warns(treeselect.errors.TreeselectWarning, match="a term is missing"):
         model = fitted("one", LEFT[family], family=family, data=data).refit("glm")
     table = model.regression_table(["univariable", "all", "selected"], per="sd")
@@ -312,7 +249,7 @@ def test_bad_arguments(options, message):
         fitted("x + g").refit("glm").regression_table(**options)
 
 
-@pytest.mark.parametrize("family", LEFT)
+@pytest.mark.parametrize("family", ["binomial", "cox"])
 def test_inference_has_the_table_of_the_rows_for_testing(family):
     fit = fitted("x + g", LEFT[family], family=family)
     found = fit.inference(seed=3)

@@ -129,19 +129,3 @@ def test_nothing_selected_and_shares_of_importance(frame):
     fit = treeselect.select("y ~ a", data, k="auto", resamples=0, seed=1, progress=False)
     if fit.k == 0:
         assert fit.refit("stack").predict(data).to_numpy() == pytest.approx(data["y"].mean())
-
-
-@pytest.mark.parametrize("response", ["y", "yes", "three", "Surv(time, event)"])
-def test_model_files_predict_the_same(frame, response, tmp_path):
-    fit = stacked(frame, response)
-    fit.save(tmp_path / "fit.model")
-    again = treeselect.load(tmp_path / "fit.model")
-    assert np.array_equal(np.asarray(again.predict(frame)), np.asarray(fit.predict(frame)))
-    assert again.model.fitted.n_additive == fit.model.fitted.n_additive
-    assert again.model.fitted.description == fit.model.fitted.description
-
-
-def test_the_same_for_any_number_of_processes_and_order_of_columns(frame):
-    first = stacked(frame, "y")
-    second = stacked(frame[frame.columns[::-1]], "y")
-    assert second.predict(frame).to_numpy() == pytest.approx(first.predict(frame).to_numpy())

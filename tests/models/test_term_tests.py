@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from quick import by_mrmr
 from scipy import optimize, stats
 
 import treeselect
@@ -141,7 +140,7 @@ def test_overdispersed_counts_are_quasi_poisson(visits):
     assert "GLM, quasi-Poisson family, log link (statsmodels)" in text
     assert f"Dispersion: {scale:.3g} (Pearson; 1 if Poisson), above chance: quasi-Poisson" in text
     assert model.statistics["dispersion"] == pytest.approx(scale)
-    assert not {"aic", "bic", "ll"} & model.statistics.keys()
+    assert not {"aic", "bic", "log_lik"} & model.statistics.keys()
     less = sm.GLM(visits["n"], matrix[["x", "one"]], sm.families.Poisson()).fit()
     row = model.drop1().tidy().set_index("term").loc["g"]
     f = (less.deviance - expected.deviance) / 2 / scale
@@ -235,9 +234,6 @@ def test_what_is_refused_and_said(models):
     text = " ".join(str(tests).split())
     assert "an interaction contains them: x, g." in text
     assert "No selection affects these p-values" in text
-    assert "x:g" in tests.summary().as_markdown()
-    assert "\\begin{table}" in tests.summary().as_latex()
-    assert "<table" in tests._repr_html_()
 
 
 def test_reference_levels_have_rows(models, survey):
@@ -275,17 +271,9 @@ def test_the_table_of_a_paper_and_the_report(survey, tmp_path):
     ratio = model.tidy(exponentiate=True).set_index("column")["estimate"]["x"]
     assert float(rows["x"][1]) == pytest.approx(ratio, abs=0.005)  # two decimals
     assert rows["g: a (reference)"][1] == "1"
-    for text in (summary.as_latex(), summary.as_markdown(), summary._repr_html_()):
-        assert "Odds ratio" in text
-        assert "(reference)" in text
     page = fit.report(tmp_path / "r.html", linear=model).read_text()
     assert 'id="linear"' in page
-    for part in (
-        "Odds ratio",
-        "g: a (reference)",
-        "likelihood ratio tests",
-        "No selection affects",
-    ):
+    for part in ("Odds ratio", "g: a (reference)", "No selection affects"):
         assert part in page
     assert 'id="linear"' not in fit.report(tmp_path / "r.html").read_text()
     other = treeselect.select("b ~ x + g", survey, method="mrmr", k=1, seed=1)
@@ -306,12 +294,6 @@ def test_profiles_start_where_the_others_are_expected():
     width = wald["ci_high"] - wald["ci_low"]
     for end in ("ci_low", "ci_high"):
         assert (np.abs(found[end] - wald[end]) < 0.3 * width).all()
-
-
-def test_a_single_term_with_clusters_is_tested(survey):
-    fit = by_mrmr("Surv(time, event) ~ x", survey, k=1, fold_groups="site")
-    table = fit.refit("glm").drop1().tidy().set_index("term")
-    assert 0 < table.loc["x", "p_value"] < 1
 
 
 def test_where_all_terms_were_forced_in_p_values_are_not_called_invalid(survey):

@@ -81,13 +81,25 @@ def test_constant_weights_change_nothing(family, survey):
     assert (numbers(twice)["std_error"] < numbers(plain)["std_error"]).all()
 
 
-@pytest.mark.parametrize("family", ["gaussian", "binomial", "poisson", "multinomial"])
-def test_frequencies_are_copied_rows(family, survey):
+@pytest.mark.parametrize(
+    ("family", "model"),
+    [*((family, "glm") for family in FORMULAS if family != "cox"), ("binomial", "firth"),
+     ("multinomial", "ordinal"), ("gaussian", "gam")],
+)  # fmt: skip
+def test_frequencies_are_copied_rows(family, model, survey):
+    survey = survey.assign(m=pd.Categorical(survey["m"], ordered=True))
     count = 1 + np.arange(len(survey)) % 3
     by_count = select(family, survey.assign(v=count), weights="v", weights_kind="frequency")
     copied = select(family, survey.loc[np.repeat(np.arange(len(survey)), count)])
     assert by_count.selected == copied.selected
-    pd.testing.assert_frame_equal(numbers(by_count), numbers(copied), rtol=1e-6)
+    once, each = by_count.refit(model), copied.refit(model)
+    pd.testing.assert_frame_equal(once.tidy(), each.tidy(), rtol=1e-6)
+    pd.testing.assert_frame_equal(once.drop1().tidy(), each.drop1().tidy(), rtol=1e-5)
+    once, each = once.diagnostics(folds=2), each.diagnostics(folds=2)
+    first = each.tidy().iloc[np.append(0, np.cumsum(count)[:-1])].reset_index(drop=True)
+    for name in ("residual", "standardised", "leverage", "cooks_distance"):
+        np.testing.assert_allclose(once.tidy()[name], first[name], rtol=1e-5, atol=1e-8)
+    np.testing.assert_allclose(once.terms["gvif"], each.terms["gvif"], rtol=1e-5)
 
 
 @pytest.mark.parametrize("family", list(FORMULAS))
@@ -130,17 +142,6 @@ def test_large_whole_numbers_are_not_counts(survey):
     found = named.inference(0.5, 1, seed=1)
     assert "sampling weights" in str(found.summary())
     assert (found.tidy()["std_error"] > numbers(counts)["std_error"].max()).any()
-
-
-def test_imputed_frames_and_comparisons_say_the_kind(survey):
-    asked = {"weights": "w", "weights_kind": "sampling", "seed": 1}
-    found = treeselect.select("y ~ x + g", [survey, survey], method="mrmr", k=2, **asked)
-    pooled, alone = found.pooled(), select("gaussian", survey, weights="w", weights_kind="sampling")
-    np.testing.assert_allclose(pooled.tidy()["std_error"], alone.refit("glm").tidy()["std_error"])
-    compared = treeselect.compare("y ~ x + g", survey, ["mrmr"], k=1, folds=2, **asked)
-    for said in (found, pooled, compared):
-        assert "Case weights" in str(said.summary())
-        assert "sampling weights" in str(said.summary())
 
 
 def test_files_selectors_and_calls_carry_the_kind(survey, tmp_path):

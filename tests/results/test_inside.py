@@ -76,6 +76,11 @@ def test_weights_times_leaves_is_what_the_sparse_forest_predicts(data, sparse):
     for tree, own in nodes.groupby("tree"):
         total += weights[tree] * walk(own.set_index("node"), data)
     np.testing.assert_allclose(sparse.predict(data), total, atol=1e-9)
+    problem = sparse.data.design.problem
+    left = problem.y - model.predict(problem)
+    assert np.mean(left) == pytest.approx(0, abs=1e-8)  # the intercept is free
+    score = sparse.search.step.train_score
+    assert 1 - np.var(left) / np.var(problem.y) == pytest.approx(score)
 
 
 def walk(own, data):
@@ -97,24 +102,6 @@ def walk(own, data):
             node = here["left"] if goes_left else here["right"]
         values[i] = own.loc[node, "value"]
     return values
-
-
-def test_the_intercept_is_free_and_the_score_that_of_the_predictions(sparse):
-    model, step = sparse.model.fitted, sparse.search.step
-    problem = sparse.data.design.problem
-    fitted = model.predict(problem)
-    assert np.mean(problem.y - fitted) == pytest.approx(0, abs=1e-8)
-    assert 1 - np.var(problem.y - fitted) / np.var(problem.y) == pytest.approx(step.train_score)
-
-
-def test_it_explains_new_data_and_is_kept_in_files(data, sparse, tmp_path):
-    rng = np.random.default_rng(9)
-    new = data.assign(a=rng.permutation(data["a"]))
-    again = treeselect.load(sparse.save(tmp_path / "fit"))
-    pd.testing.assert_series_equal(again.predict(new), sparse.predict(new))
-    pd.testing.assert_frame_equal(again.model.trees(), sparse.model.trees())
-    whole = treeselect.load(sparse.save(tmp_path / "whole", include_data=True))
-    pd.testing.assert_frame_equal(whole.model.shape("a"), sparse.model.shape("a"))
 
 
 @pytest.mark.parametrize("response", ["y", "two"])
@@ -208,14 +195,6 @@ def test_every_point_of_a_shape_is_the_mean_prediction_there(data, fit):
         for _, point in shape.iloc[:: max(1, len(shape) // 12)].iterrows():
             there = data.assign(**{term: point[term] for term in terms})
             assert fit.predict(there).mean() == pytest.approx(point["mean"])
-
-
-def test_the_map_of_two_terms_is_a_grid(fit):
-    both = fit.model.shape("a", "soil")
-    assert both["a"].nunique() <= 12
-    assert both.groupby("soil")["a"].nunique().max() == both["a"].nunique()
-    grid = both.pivot(index="a", columns="soil", values="mean")
-    assert grid.shape == (both["a"].nunique(dropna=False), 3)
 
 
 @pytest.mark.parametrize("term", ["bs(x, 5)", "poly(x, 3)", "I((x - 3) ** 2)", "I(x > 3)"])
@@ -355,18 +334,6 @@ def test_nothing_selected_has_nothing_inside(data):
         assert fit.predict(data).nunique() == 1
 
 
-def test_what_is_not_used_has_no_interactions(data):
-    fit = treeselect.select(
-        "y ~ . - two", data, method="controlburn", k=3, seed=1, forests=1, refit=None,
-        keep=["d", "e"],
-    )  # fmt: skip
-    strengths = fit.model.interactions().set_index(["term", "other"])["strength"]
-    unused = [pair for pair in strengths.index if set(pair) == {"d", "e"}]
-    assert len(unused) == 1
-    assert strengths[unused[0]] == 0
-    assert "shrunk towards the mean" in fit.summary().as_text()
-
-
 def test_a_cut_that_leaves_no_tree_is_an_error(data):
     frame = data.fillna({"a": 0.0})
     names = list("abcde")
@@ -419,20 +386,14 @@ def test_thresholds_are_told_with_the_digits_that_they_need():
         assert ((frame["day"] <= told) == (frame["day"] <= threshold)).all()
 
 
-def test_two_terms_of_one_variable_have_no_map(data):
-    fit = treeselect.select(
-        "y ~ a + I(a > 0) + b", data, method="controlburn", k=3, seed=1, forests=1,
-        keep=["a", "I(a > 0)"],
-    )  # fmt: skip
-    with pytest.raises(OptionError, match="`other` must have other variables than `term`"):
-        fit.model.shape("a", "I(a > 0)")
-
-
 def test_what_has_no_shape(fit, data):
     with pytest.raises(OptionError, match=r"Found: 'aa'\. Did you mean"):
         fit.model.shape("aa")
     with pytest.raises(OptionError, match="`other` must not be `term`"):
         fit.model.shape("a", "a")
+    both = treeselect.select("y ~ a + I(a > 0)", data, method="mrmr", k=2, seed=1)
+    with pytest.raises(OptionError, match="`other` must have other variables than `term`"):
+        both.model.shape("a", "I(a > 0)")
     with pytest.raises(MethodError, match="`refit` of ControlBurn must be 'forest' or None"):
         treeselect.select("y ~ a", data, method="controlburn", k=1, refit="glm")
 
@@ -475,12 +436,10 @@ def test_logical_values_have_the_same_names_beside_missing_ones(odd):
     assert shape_map(fit._fit, "wet", "b").x == ("False", "True", "missing")
 
 
-@pytest.mark.parametrize("library", [pl, pa], ids=["polars", "pyarrow"])
-def test_tables_are_in_the_library_of_the_data(odd, library):
+def test_tables_are_in_the_library_of_the_data(odd):
     formula = "z ~ b + kind + wet + size"
     asked = {"method": "controlburn", "k": 3, "seed": 1, "forests": 1, "resamples": 4}
-    table = pa.Table.from_pandas(odd)
-    given = table if library is pa else pl.from_arrow(table)
+    given = pl.from_arrow(pa.Table.from_pandas(odd))
     fits = [treeselect.select(formula, data, **asked) for data in (given, odd)]
     for call in (
         *(lambda fit, term=term: fit.model.shape(term) for term in fits[1].selected),
@@ -492,8 +451,8 @@ def test_tables_are_in_the_library_of_the_data(odd, library):
         )),
     ):  # fmt: skip
         found, expected = map(call, fits)
-        assert type(found) is (pa.Table if library is pa else pl.DataFrame)
-        columns = found.to_pydict() if library is pa else found.to_dict(as_series=False)
+        assert type(found) is pl.DataFrame
+        columns = found.to_dict(as_series=False)
         assert list(columns) == list(expected)
         for name, values in columns.items():
             assert (

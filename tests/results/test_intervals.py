@@ -111,18 +111,6 @@ def test_the_rank_counts_the_new_row():
     )
 
 
-def test_a_model_file_with_data_is_enough(fit, tmp_path):
-    fit.save(tmp_path / "with", include_data=True)
-    fit.save(tmp_path / "without")
-    again = treeselect.load(tmp_path / "with")
-    for asked in ({"type": "quantile"}, {"interval": "prediction"}):
-        pd.testing.assert_frame_equal(
-            again.predict(NEW.head(5), **asked), fit.predict(NEW.head(5), **asked)
-        )
-        with pytest.raises(DataError, match="Save the model with `include_data=True`"):
-            treeselect.load(tmp_path / "without").predict(NEW.head(5), **asked)
-
-
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
@@ -143,7 +131,10 @@ def test_what_is_not_allowed_is_refused(fit, asked, words):
     assert words in str(error.value)
 
 
-def test_other_models_and_responses_are_refused(fit):
+def test_other_models_and_responses_are_refused(fit, tmp_path):
+    bare = treeselect.load(fit.save(tmp_path / "without"))
+    with pytest.raises(DataError, match="Save the model with `include_data=True`"):
+        bare.predict(NEW.head(5), interval="prediction")
     with pytest.raises(OptionError, match=r'Use `fit.refit\("stack"\).predict'):
         fit.refit("boosting").predict(NEW.head(2), interval="prediction")
     classes = treeselect.select("kind ~ a", DATA, method="mrmr", k=1, seed=1)

@@ -145,9 +145,8 @@ def test_ordered_factors_have_the_coefficients_of_r(ordered, model):
     assert not split.failure
 
 
-@pytest.mark.parametrize("levels", ["abc", [1, 2, 3]])
-def test_missing_values_of_ordered_factors(gaps, levels):
-    grade = gaps["grade"].cat.rename_categories(list(levels))
+def test_missing_values_of_ordered_factors(gaps):
+    grade = gaps["grade"].cat.rename_categories([1, 2, 3])
     data = gaps.assign(grade=grade.where(np.arange(90) % 5 > 0))
     fit = treeselect.select("y ~ grade", data, k=1, **QUICK)
     for ordered, column in (("treatment", "grade[T.(missing)]"), ("scores", "missing(grade)")):
@@ -168,14 +167,3 @@ def test_refusals(fit, arguments, said):
     for call in (lambda **given: fit.refit("glm", **given), fit.inference):
         with pytest.raises(OptionError, match=said):
             call(**arguments)
-
-
-def test_numbers_of_missing_values_are_in_tables_and_files(fit, gaps, tmp_path):
-    expected = {"x": 23, "site": 15}
-    loaded = treeselect.load(fit.save(tmp_path / "model.ts"))
-    for own in (fit, loaded):
-        assert dict(zip(*own.tidy()[["term", "n_missing"]].to_numpy().T, strict=True)) == expected
-    assert "Missing" in str(fit.summary())
-    assert ">Missing<" in fit.report(tmp_path / "gaps.html").read_text()
-    complete = treeselect.select("y ~ x + site", gaps.dropna(), k=2, **QUICK)
-    assert "Missing" not in str(complete.summary())

@@ -8,7 +8,7 @@ import pytest
 from quick import changed, quick_fit, stability_of
 
 import treeselect
-from treeselect.designs.modeldata import Associations, Coded, association, coded_number
+from treeselect.designs.modeldata import Associations
 from treeselect.results.curves import curves, shape_map
 from treeselect.results.describing import near_units
 from treeselect.results.shapes import shape_table
@@ -96,18 +96,10 @@ def test_neighbours_of_one_term(fitted):
     assert table["other"][0] == "signal"
     assert table["association"].is_monotonic_decreasing
     assert table["selected"].to_list() == [name in fitted.selected for name in table["other"]]
+    every = fitted.data.neighbours(most=2)
+    assert every["term"].to_list() == [name for name in fitted.selected for _ in range(2)]
     others = set(fitted.data.neighbours("noise")["other"])
     assert others == {"signal", "copy", "site", "colour", "flag"}
-
-
-def test_neighbours_of_all_selected_terms(fitted):
-    table = fitted.data.neighbours(most=2)
-    assert table["term"].to_list() == [name for name in fitted.selected for _ in range(2)]
-    for name in fitted.selected:
-        one = fitted.data.neighbours(name, most=2)
-        pd.testing.assert_frame_equal(
-            one, table[table["term"] == name].reset_index(drop=True), check_dtype=False
-        )
 
 
 def test_the_strongest_column_of_a_term_and_of_a_group_counts(mixed):
@@ -123,25 +115,6 @@ def test_the_strongest_column_of_a_term_and_of_a_group_counts(mixed):
     assert measured.units("pair", "noise") == max(
         measured.terms("a", "noise")[1], measured.terms("b", "noise")[1]
     )
-
-
-def test_weights_are_copies(mixed):
-    weight = np.arange(len(mixed)) % 3
-    options = {"k": 1, "seed": 1, "method": "importance", "n_trees": 5}
-    fit = treeselect.select("dose ~ signal + site + noise", mixed, weights=weight, **options)
-    copied = mixed.loc[mixed.index.repeat(weight)].reset_index(drop=True)
-    again = treeselect.select("dose ~ signal + site + noise", copied, **options)
-    first, second = fit.data.neighbours("noise"), again.data.neighbours("noise")
-    pd.testing.assert_frame_equal(first, second)
-
-
-def test_columns_are_coded_once(fitted, monkeypatch):
-    measured = Associations(fitted.data.design)
-    found = measured.terms("signal", "noise")
-    monkeypatch.setattr("treeselect.designs.modeldata.coded_number", None)
-    assert measured.terms("signal", "noise") == found
-    first, second = coded_number(np.array([1.0, 2.0])), Coded(np.array([0, 1]), True)
-    assert association(first, second, np.ones(2)) == pytest.approx(1)
 
 
 def test_a_factor_of_which_nothing_is_known_goes_together_with_nothing():

@@ -200,13 +200,8 @@ def test_what_does_not_suit_is_refused(trial, arguments, said):
     glm = fitted("size ~ site + age", trial).refit("glm")
     with pytest.raises(OptionError, match=said):
         glm.predict(trial, **arguments)
-
-
-def test_errors_are_refused_where_there_are_none(trial):
     glm = fitted("ill ~ site + age", trial).refit("glm")
     with pytest.raises(OptionError, match="`se` must be left out"):
         glm.predict(trial, "class", se=True)
-    with pytest.raises(OptionError, match="`interval` must be left out"):
-        glm.predict(trial, "class", interval="confidence")
     with pytest.raises(OptionError, match="needs a numeric response"):
         glm.predict(trial, se=True, interval="prediction")

@@ -44,25 +44,6 @@ def times(study):
     return select(NOW, "x + dose", study)
 
 
-def test_coefficients_are_those_of_statsmodels(study):
-    from statsmodels.duration.hazard_regression import PHReg
-
-    fit = select(LATE, "x + dose + strata(site)", study).refit("glm")
-    table = fit.tidy().set_index("column")
-    assert "Intercept" not in table.index
-    matrix = np.column_stack(
-        [study["x"], *(study["dose"] == level for level in ("mid", "top"))]
-    ).astype(float)
-    # statsmodels has rows at risk when they enter, which is after that.
-    entry = np.nextafter(study["entry"], np.inf)
-    expected = PHReg(
-        study["time"], matrix, study["event"], entry, study["site"], ties="efron"
-    ).fit()
-    order = ["x", "dose[T.mid]", "dose[T.top]"]
-    np.testing.assert_allclose(table.loc[order, "estimate"], expected.params, atol=1e-7)
-    np.testing.assert_allclose(table.loc[order, "std_error"], expected.bse, rtol=1e-6)
-
-
 def test_ratios_and_their_intervals(times):
     fit = times.refit("glm")
     plain, ratios = fit.tidy(), fit.tidy(exponentiate=True)
@@ -110,16 +91,6 @@ def test_likelihoods_without_a_maximum_and_constant_terms(study):
     assert any("constant within strata: `place`" in note for note in fit.content.notes)
 
 
-def test_nothing_selected_is_a_model_without_coefficients(study):
-    burnt = {"method": "controlburn", "forests": 1, "n_trees": 10, "lam": 1e9}
-    result = select(NOW, "noise", study, k=None, **burnt)
-    assert result.selected == ()
-    fit = result.refit("glm")
-    assert len(fit.tidy(exponentiate=True)) == 0
-    assert fit.result.llf == fit.result.llnull
-    assert "Hazard ratio" not in " ".join(fit.content.notes)
-
-
 # --- inference, resamples, imputations ---------------------------------------------------------
 
 
@@ -148,13 +119,6 @@ def test_few_events_are_told_of(study):
         warnings.simplefilter("ignore", TreeselectWarning)
         text = result.inference(repeats=2).summary().as_text()
     assert "In one split there are" in text
-
-
-def test_resamples_have_models_as_r_weights_them(study):
-    result = select(NOW, "x + noise", study, k=1, resamples=4)
-    table = result.model.coefficient_stability().tidy()
-    assert set(table["column"]) == {"x", "noise"}
-    assert table["full_estimate"].notna().all()
 
 
 def test_pooled_over_frames_that_are_alike(study):

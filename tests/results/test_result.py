@@ -28,14 +28,6 @@ def test_selected_terms_are_in_order_of_importance(fitted):
     assert (tidy.loc[~tidy["selected"], "importance"] == 0).all()
 
 
-def test_formula_quotes_odd_names_and_can_be_used_again(mixed):
-    data = mixed.rename(columns={"signal": "the signal", "copy": "class"})
-    fit = burnt("died ~ `the signal` + site", data, k=2)
-    assert "`the signal`" in fit.formula
-    again = burnt(fit.formula, data, k=2)
-    assert set(again.selected) == {"the signal", "site"}
-
-
 def test_path_has_one_row_per_step(cross_validated):
     path = cross_validated.path
     assert list(path.columns) == ["k", "tuning", "terms", "train_score", "cv_score", "cv_se"]
@@ -103,13 +95,6 @@ def test_augment_adds_fitted_values_in_order(fitted, mixed):
     np.testing.assert_array_equal(augmented["fitted"], fitted.predict(shuffled))
     with pytest.raises(OptionError, match="must not have a column `fitted`"):
         fitted.augment(augmented)
-
-
-def test_resample_returns_a_new_result(fitted):
-    other = fitted.resample(4, seed=9)
-    assert other is not fitted
-    assert other.stability.n_resamples == 4
-    assert fitted.stability.n_resamples == 10
 
 
 @WITH_GAPS

@@ -1,11 +1,7 @@
 """Exchanges and alternatives: tables, words, and what is true where there are few or none."""
 
-import dataclasses
-
 import pandas as pd
-import polars as pl
 import pytest
-from quick import changed
 from round_numbers import EXCHANGES, RIVALS, with_trace
 
 from treeselect.errors import OptionError
@@ -51,12 +47,6 @@ def test_tables_of_nothing_have_their_columns_and_types(fitted, made):
         pd.testing.assert_series_equal(empty.dtypes, full.dtypes)
 
 
-def test_tables_are_in_the_library_of_the_data(made):
-    there = changed(made, design=dataclasses.replace(made.data.design, library="polars"))
-    assert isinstance(there.search.exchanges(), pl.DataFrame)
-    assert there.search.alternatives()["terms"].to_list()[0] == ["site", "copy"]
-
-
 def test_without_a_search_there_is_nothing_to_show(fitted):
     for table in (fitted.search.exchanges, fitted.search.alternatives):
         with pytest.raises(
@@ -69,16 +59,6 @@ def test_without_a_search_there_is_nothing_to_show(fitted):
 
 def test_full_text(made, snapshot):
     assert made.summary().as_text() == snapshot
-
-
-def test_latex_and_html_have_the_tables(made):
-    latex, page = made.summary().as_latex(), made.summary()._repr_html_()
-    assert r"signal replaced copy & $-$2.1 & 0.4 \tabularnewline" in latex
-    assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == 3
-    assert (
-        'flag in place of site</th><td class="number">+0.3</td><td class="number">0.4</td>' in page
-    )
-    assert page.count("<table>") == page.count("</table>") == 3
 
 
 @pytest.mark.parametrize(
@@ -105,20 +85,3 @@ def test_what_is_said_is_true_of_any_number(fitted, exchanges, rivals, counts, n
     if n_notes:
         assert pd.Series([notes[0]]).str.contains(said).all()
     assert len(search_tables(fit._fit)) == bool(exchanges) + bool(rivals)
-
-
-def test_many_names_are_counted_and_lines_stay_narrow(fitted):
-    rivals = [(("noise", "flag"), 0.25, 0.25)]
-    fit = with_trace(fitted, (("site", "signal", -123.456, 0.5),), rivals)
-    groups = fit.data.design.arrays.groups
-    names = tuple(f"the long name of what was {name}" for name in groups.names)
-    arrays = dataclasses.replace(
-        fit.data.design.arrays, groups=dataclasses.replace(groups, names=names)
-    )
-    long = changed(fit, design=dataclasses.replace(fit.data.design, arrays=arrays))
-    made, near = search_tables(long._fit)
-    assert made.rows[0][1] == "-12,345.6"
-    content = dataclasses.replace(fit.summary().content, more=(made, near))
-    text = dataclasses.replace(fit.summary(), content=content).as_text()
-    assert max(map(len, text.splitlines())) <= 88
-    assert "the long name of what was signal replaced" in text

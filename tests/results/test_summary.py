@@ -12,11 +12,9 @@ from round_numbers import with_round_numbers
 from survival_data import small_fit, small_times
 
 import treeselect
-from treeselect.designs.survival import FollowUp, follow_up_facts
 from treeselect.results.citation import limitations
 from treeselect.results.summary import _optimism_notes, overview_table
 from treeselect.results.tables import class_counts, missing_counts, selected_first
-from treeselect.results.verdict import each_selected_all, kept_units, sizes_of_resamples
 
 
 @pytest.fixture(scope="module")
@@ -125,21 +123,6 @@ def test_hostile_names_in_html_and_latex(mixed):
     assert "<" not in rows
 
 
-def test_many_selected_terms_are_cut(mixed):
-    import numpy as np
-
-    rng = np.random.default_rng(1)
-    names = [f"x{i:02}" for i in range(40)]
-    data = mixed[["dose"]].copy()
-    for name in names:
-        data[name] = rng.normal(size=len(data))
-    data["dose"] = data[names].sum(axis=1)
-    fit = burnt("dose ~ .", data, keep=names[:35], k=35)
-    text = str(fit.summary())
-    assert "5 more selected terms are listed by `.tidy()`" in text
-    assert len(text.splitlines()) < 68  # 14 of them are the call
-
-
 def test_the_head_of_times_until_an_event(fitted):
     fit = small_fit("Surv(late, time, dead) ~ risky + x + strata(site)", 1)
     facts = dict(fit.summary().content.facts)
@@ -154,19 +137,6 @@ def test_the_head_of_times_until_an_event(fitted):
         assert "each with its own baseline hazard" in " ".join(text.split())
     assert fitted.glance()["events"].isna().all()
     assert "Events" not in dict(fitted.summary().content.facts)
-
-
-@pytest.mark.parametrize(
-    ("median", "said"),
-    [
-        (1645.0, "median 1,645 (reverse Kaplan-Meier)"),
-        (None, "median not reached (reverse Kaplan-Meier)"),
-    ],
-)
-def test_median_follow_up(median, said):
-    known = FollowUp("time", "dead", None, 80, 20, median=median, span=(10.0, 90.0))
-    assert follow_up_facts(known) == (("Events", "20 in 80 rows (25.0%)"), ("Follow-up", said))
-    assert follow_up_facts(None) == ()
 
 
 def test_far_too_few_rows_are_told(mixed):
@@ -274,15 +244,6 @@ def test_places_are_held_in_turn(drawn, fitted):
     assert named["site"] == ()
 
 
-def test_what_is_kept_and_sizes_of_resamples(fitted, drawn):
-    first, second = fitted.groups
-    assert kept_units(drawn({first: 20, second: 5}, kept=[first]).resampled) == {first}
-    assert sizes_of_resamples(drawn({first: 20, second: 5}).resampled) == (1, 2)
-    assert not each_selected_all(drawn({first: 20}).resampled)
-    units = fitted.data.design.arrays.groups.names
-    assert each_selected_all(drawn(dict.fromkeys(units, 20)).resampled)
-
-
 @pytest.fixture(scope="module")
 def table():
     """Of ten units the last three, which resamples never select, are in the fit."""
@@ -301,11 +262,6 @@ def table():
 )
 def test_the_selection_comes_first_and_is_never_left_out_for_others(table, length, most, terms):
     assert "".join(selected_first(table, length, most)["term"]) == terms
-
-
-def test_of_an_empty_selection_the_most_frequent_units_are_shown(table):
-    shown = selected_first(table.assign(selected=False), 3, 5)
-    assert "".join(shown["term"]) == "abc"
 
 
 def test_counts_are_those_of_the_data(mixed, fitted, tmp_path, cross_validated):

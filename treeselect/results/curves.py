@@ -129,6 +129,16 @@ def value_text(value: Any) -> str:
     return number_text(float(value)) if isinstance(value, float | np.floating) else str(value)
 
 
+def texts_apart(values: Sequence[float]) -> list[str]:
+    """Different numbers in as few digits as tell them apart."""
+    texts = [value_text(value) for value in values]
+    for digits in range(5, 18):
+        if len(set(texts)) == len(texts):
+            break
+        texts = [f"{value:.{digits}g}" for value in values]
+    return texts
+
+
 def _averaged(points: list[CurvePoint]) -> list[CurvePoint]:
     """Means over neighbouring values of a number with many, each over a twentieth of the rows or
     one value: trees jump from value to value by chance."""

@@ -15,18 +15,14 @@ from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import at_least, falling
 from treeselect.engine.survival.times import EVENT
 from treeselect.errors import OptionError, listing
-from treeselect.figures.axes import number_text
 from treeselect.frames.values import Labels, Numbers, read_column
 from treeselect.resampling.fit import Fit
-from treeselect.results.curves import value_text
+from treeselect.results.curves import texts_apart, value_text
 
 # --- rows by their response --------------------------------------------------------------------
 
 MOST_CLASSES = 5
 """Classes that stand for themselves; of more the four most frequent do, and the rest is one."""
-
-_ENDS = (number_text, "{:.9g}".format, repr)
-"""How the ends of thirds are written: as short as tells them apart."""
 
 
 class ResponseGroup(NamedTuple):
@@ -66,11 +62,9 @@ def _thirds(y: FloatArray, copies: IntArray) -> list[ResponseGroup]:
     low, high = quantiles(y, copies, (1 / 3, 2 / 3))
     parts = [part for part in (y <= low, (y > low) & (y <= high), y > high) if part.any()]
     ends = [(float(y[part].min()), float(y[part].max())) for part in parts]
-    for text in _ENDS:
-        names = [" to ".join(dict.fromkeys(map(text, both))) for both in ends]
-        texts = {end: text(end) for both in ends for end in both}
-        if len(set(texts.values())) == len(texts):
-            break
+    distinct = list(dict.fromkeys(end for both in ends for end in both))
+    text = dict(zip(distinct, texts_apart(distinct), strict=True))
+    names = [" to ".join(dict.fromkeys(text[end] for end in both)) for both in ends]
     return [ResponseGroup(name, part) for name, part in zip(names, parts, strict=True)]
 
 

@@ -28,7 +28,7 @@ from treeselect.resampling.fit import (
     Fit,
 )
 from treeselect.results import shapes
-from treeselect.results.curves import DOUBLED, LOG_HAZARD, probability_of, value_text
+from treeselect.results.curves import DOUBLED, LOG_HAZARD, probability_of, texts_apart, value_text
 from treeselect.running.machine import warn
 
 UP, DOWN, MIXED, FLAT, BY_LEVEL, JOINT = DIRECTIONS
@@ -184,23 +184,6 @@ def _by_size(own: pd.DataFrame) -> IntArray:
 
 
 # --- in words ----------------------------------------------------------------------------------
-
-
-def effect_columns(result: Fit, terms: list[str]) -> dict[str, Any]:
-    """Columns of ``tidy()`` if effects are stored; missing for unselected terms."""
-    if result.effect_record is None:
-        return {}
-    table = effect_table(result)
-    main = main_effects(table) if len(table) else table.set_index("term")
-    said = pd.Series([_step_words(row) for row in main.to_dict("records")], main.index, object)
-    text = pd.Series(["text"]).dtype
-    return {
-        "direction": main["direction"].reindex(terms).astype(text).array,
-        "effect_of": said.reindex(terms).astype(text).array,
-        "effect": main["effect"].reindex(terms).to_numpy(),
-        "effect_low": main["low"].reindex(terms).to_numpy(),
-        "effect_high": main["high"].reindex(terms).to_numpy(),
-    }
 
 
 def _step_words(row: Mapping[Hashable, Any]) -> str | None:
@@ -434,8 +417,9 @@ def _number_step(values: FloatArray, known: BoolArray, weight: FloatArray, is_bo
         if values[low] < values[high]:
             start, end, name = low, high, called
             break
-    texts = _two_texts(float(values[start]), float(values[end]), is_bool)
-    return _Step(name, *texts, (int(start), int(end)))
+    ends = float(values[start]), float(values[end])
+    texts = [str(bool(end)) for end in ends] if is_bool else texts_apart(ends)
+    return _Step(name, texts[0], texts[1], (int(start), int(end)))
 
 
 def quantile_rows(values: FloatArray, weight: FloatArray, part: float = 0.25) -> tuple[int, int]:
@@ -446,19 +430,6 @@ def quantile_rows(values: FloatArray, weight: FloatArray, part: float = 0.25) ->
     low = int(np.argmax(at_least(below, wanted)))
     high = len(values) - 1 - int(np.argmax(at_least(above, wanted)))
     return low, high
-
-
-def _two_texts(start: float, end: float, is_bool: bool) -> tuple[str, str]:
-    """Two different values in as few digits as tell them apart, four at least."""
-    if is_bool:
-        return str(bool(start)), str(bool(end))
-    for digits in range(4, 17):
-        texts = f"{start:.{digits}g}", f"{end:.{digits}g}"
-        if texts[0] != texts[1]:
-            break
-    if digits == 4:
-        return value_text(start), value_text(end)
-    return texts
 
 
 def _level_steps(spec: TermSpec, columns: list[AnyArray], weight: FloatArray) -> list[_Step]:

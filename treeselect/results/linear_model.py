@@ -34,11 +34,10 @@ UNAFFECTED = (
     " given left none out."
 )
 
-_STATISTICS = {
-    "df_resid": "df_resid", "deviance": "deviance", "null_deviance": "null_deviance",
-    "df_null": "df_null", "log_lik": "ll", "aic": "aic", "bic": "bic", "sigma": "sigma",
-    "r2": "r2", "adj_r2": "adj_r2",
-}  # fmt: skip
+_STATISTICS = (
+    "df_resid", "deviance", "null_deviance", "df_null", "log_lik", "aic", "bic", "sigma", "r2",
+    "adj_r2",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -395,13 +394,10 @@ class GlmFit(Summarised, Predicting, InPapers):
         >>> int(fit.refit("glm").glance()["events"].iloc[0])
         500
         """
-        found = self._terms().whole
-        known: dict[str, float] = {"n": found.n, "n_dropped": self.n_dropped} | {
-            name: self.statistics.get(key, np.nan) for name, key in _STATISTICS.items()
-        }
-        known |= self._terms().criteria(found) | {"events": self._terms().n_events}
-        columns = ["n", "n_dropped", "events", *_STATISTICS]
-        return in_library(pd.DataFrame([{name: known[name] for name in columns}]), self.library)
+        found = self._terms()
+        row = {"n": found.whole.n, "n_dropped": self.n_dropped, "events": found.n_events}
+        row |= {name: self.statistics.get(name, np.nan) for name in _STATISTICS}
+        return in_library(pd.DataFrame([row]), self.library)
 
     def tables_of_paper(self) -> tuple[SummaryContent, SummaryContent | None]:
         """The table of a paper, of ratios where there are any, and the tests of terms; None if a

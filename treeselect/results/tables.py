@@ -15,7 +15,6 @@ from treeselect.errors import OptionError, first_few, quoted
 from treeselect.models.model import permuted_changes
 from treeselect.printing import SmallTable, count_text, signed
 from treeselect.resampling.fit import Fit, noun
-from treeselect.results.effects import effect_columns
 
 
 def path_table(result: Fit) -> pd.DataFrame:
@@ -78,8 +77,6 @@ def tidy_table(result: Fit) -> pd.DataFrame:
         by_unit = result.resampled.in_pandas.tidy().set_index("term").loc[list(groups.names)]
         for column in ("frequency", "ci_low", "ci_high"):
             frame[column] = by_unit[column].to_numpy()[at]
-    for column, values in effect_columns(result, terms).items():
-        frame[column] = values
     return frame.sort_values(
         ["selected", "importance", "step"],
         ascending=[False, False, True],

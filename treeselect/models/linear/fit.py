@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from treeselect.designs.modeldata import INTERCEPT
-from treeselect.engine.arrays import FloatArray
+from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.survival.times import EVENT
 from treeselect.errors import DataError, OptionError, listing, quoted
 from treeselect.models.linear.data import (
@@ -51,6 +51,10 @@ class LinearFit:
     dispersion: float | None = None
     is_quasi: bool = False  # whether the covariance is multiplied by the dispersion
     family: str = ""  # the distribution of the response
+
+    def of_term(self, term: str) -> BoolArray:
+        """Which coefficients are those of a term."""
+        return np.array([own == term for own in self.terms])  # numpy's == cuts off a NUL
 
     @property
     def n_parameters(self) -> int:

@@ -48,6 +48,8 @@ def fit_facts(fit: LinearFit, family: str, *, are_copies: bool) -> Facts:
     if "r2" in found:
         adjusted = f", adjusted {signed(found['adj_r2'], '.3f')}" if "adj_r2" in found else ""
         facts.append(("R-squared", f"{signed(found['r2'], '.3f')}{adjusted}"))
+    if family == "gaussian":
+        return tuple(facts)
     if "deviance" in found:
         said = f"{found['deviance']:,.2f}{_on(found, 'df_resid')}"
         if "null_deviance" in found:
@@ -58,7 +60,7 @@ def fit_facts(fit: LinearFit, family: str, *, are_copies: bool) -> Facts:
     return (*facts, *dispersion_fact([fit]))
 
 
-_OF_LIKELIHOOD = ("aic", "bic", "ll", "ll_null")
+_OF_LIKELIHOOD = ("aic", "bic", "log_lik")
 
 
 # --- numbers -----------------------------------------------------------------------------------
@@ -69,11 +71,18 @@ def _least_squares(result: Any) -> dict[str, float]:
     if r2 is None:  # of copies of rows, which a gaussian GLM counts
         r2 = 1 - result.deviance / result.null_deviance
     df = result.df_resid
+    n, p = df + result.df_model + 1, result.df_model + 2  # the variance is a parameter, too
+    deviance = result.ssr if hasattr(result, "ssr") else result.deviance
+    likelihood = -n / 2 * (np.log(2 * np.pi * deviance / n) + 1)
     return {
         "sigma": np.sqrt(result.scale),
         "df_resid": df,
         "r2": r2,
         "adj_r2": 1 - (1 - r2) * (df + result.df_model) / df,
+        "deviance": deviance,
+        "log_lik": likelihood,
+        "aic": 2 * p - 2 * likelihood,
+        "bic": p * np.log(n) - 2 * likelihood,
     }
 
 
@@ -85,7 +94,7 @@ def _deviance(result: Any) -> dict[str, float]:
         "df_null": result.df_resid + result.df_model,
         "aic": result.aic,
         "bic": result.bic_llf,
-        "ll": result.llf,
+        "log_lik": result.llf,
     }
 
 
@@ -113,7 +122,9 @@ def _dispersed(result: Any) -> dict[str, float]:
 def _penalised(result: Any) -> dict[str, float]:
     """As :func:`_deviance`, without criteria: the likelihood is not at its maximum."""
     return {
-        name: value for name, value in _deviance(result).items() if name not in ("aic", "bic", "ll")
+        name: value
+        for name, value in _deviance(result).items()
+        if name not in ("aic", "bic", "log_lik")
     }
 
 
@@ -123,7 +134,7 @@ def _classes(result: Any) -> dict[str, float]:
         "null_deviance": -2 * result.llnull,
         "aic": result.aic,
         "bic": result.bic,
-        "ll": result.llf,
+        "log_lik": result.llf,
     }
 
 
@@ -136,7 +147,7 @@ _NUMBERS: dict[str, Callable[[Any], dict[str, float]]] = {
     NEGATIVE_BINOMIAL: _dispersed,
     "multinomial": _classes,
     ORDINAL: _classes,
-    "cox": lambda own: {"ll": own.llf, "ll_null": own.llnull, "aic": own.aic, "bic": own.bic},
+    "cox": lambda own: {"log_lik": own.llf, "aic": own.aic, "bic": own.bic},
 }
 
 

@@ -129,19 +129,6 @@ class FittedTerms:
             return float("nan")
         return float(self.data.row_weights.copies @ (self.data.y > 0))
 
-    def criteria(self, model: Nested) -> dict[str, float]:
-        """Log-likelihood, AIC and BIC of a gaussian model with its variance as a parameter, as R's
-        ``AIC(lm)``; nothing for other models."""
-        if self.family != "gaussian" or not model.has_likelihood:
-            return {}
-        with np.errstate(divide="ignore"):
-            likelihood = -model.n / 2 * (np.log(2 * np.pi * model.deviance / model.n) + 1)
-        p = model.rank + 1
-        return {
-            "log_lik": float(likelihood), "aic": float(2 * p - 2 * likelihood),
-            "bic": float(p * np.log(model.n) - 2 * likelihood), "deviance": model.deviance,
-        }  # fmt: skip
-
     def _nested(self, fit: LinearFit) -> Nested:
         weights = self.data.row_weights
         n = float(weights.n_observations)
@@ -304,7 +291,7 @@ def sequential_tests(found: FittedTerms, notes: tuple[str, ...], library: str) -
         _row(term, after, before, after, found)
         for term, before, after in zip(terms, models, models[1:], strict=False)
     ]
-    how = "each term given those above it (sequential)" + _in_r(found, "anova")
+    how = "each term given those above it (sequential)"
     title = "Analysis of deviance: sequential tests of terms"
     return TermTests(pd.DataFrame(rows), partial(_content, title, rows, found, how, notes), library)
 
@@ -320,20 +307,12 @@ def drop_tests(found: FittedTerms, notes: tuple[str, ...], library: str) -> Term
         if term in found.data.splines:
             line = found.straight(term)
             rows.append(_row(term, line, line, whole, found, bent=True))
-    how = "each term given all others" + _in_r(found, "drop1")
+    how = "each term given all others"
     left = [found.names.get(t, t) for t in found.terms if t not in found.droppable]
     if left:
         notes = (*notes, f"Not dropped, because an interaction contains them: {', '.join(left)}.")
     title = "Tests of terms given all others"
     return TermTests(pd.DataFrame(rows), partial(_content, title, rows, found, how, notes), library)
-
-
-def _in_r(found: FittedTerms, call: str) -> str:
-    """Whose tests in R these are: of one model it keeps theta; ``drop1`` has its own dispersion."""
-    differs = call == "drop1" and found.scale is not None and found.family != "gaussian"
-    differs |= found.family == NEGATIVE_BINOMIAL
-    which = "`anova` of two models" if differs else f"`{call}`"
-    return f", as R's {which}" * (not found.is_robust)
 
 
 def _row(
@@ -352,9 +331,7 @@ def _row(
     row |= {"df": float(df), "deviance": below.deviance - above.deviance}
     if df:
         fit = above.fit
-        tested = np.array([t == term for t in fit.terms])  # numpy's == would cut off a NUL
-        if bent:
-            tested = bent_columns(fit.names, fit.terms, term)
+        tested = bent_columns(fit.names, fit.terms, term) if bent else fit.of_term(term)
         pair = _test(tested, df, row, above, found)
         row |= dict(zip(("statistic", "p_value"), pair, strict=True))
     return row
