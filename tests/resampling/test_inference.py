@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
 from quick import WITH_GAPS
-from scipy import stats
 from sklearn.ensemble import RandomForestRegressor
-from statsmodels.tools.sm_exceptions import SpecificationWarning
 
 import treeselect
 from treeselect.designs.preparing import Request, prepare
@@ -19,7 +15,6 @@ from treeselect.designs.weights import row_weights
 from treeselect.engine.random import stream_seed
 from treeselect.engine.survival.times import EVENT
 from treeselect.errors import OptionError
-from treeselect.models.linear.solving import WeightedMNLogit
 from treeselect.resampling.choosing import Choice, Procedure, choose
 from treeselect.resampling.folds import Folds, part_rows
 from treeselect.resampling.sample_splitting import aggregate_p_values, draw_parts
@@ -238,77 +233,22 @@ def test_wards_are_drawn_again_if_a_part_has_too_few_rows():
         assert (len(part.train) == len(once[0]) and (part.train == once[0]).all()) == good
 
 
-RESPONSES = {"gaussian": "y", "binomial": "ill", "poisson": "n", "multinomial": "kind"}
-
-
-def by_hand(data, rows, family, weights, log_time):
-    """Cluster-robust covariance of statsmodels, also with relative weights."""
-    here, options = data.iloc[rows], {}
-    if weights is not None and not np.issubdtype(weights.dtype, np.integer):
-        options["var_weights"] = weights[rows]
-    matrix = sm.add_constant(here[["n0", "x"]].to_numpy())
-    wards = {"groups": pd.factorize(here["ward"])[0]}
-    how = {"cov_type": "cluster", "cov_kwds": wards, "use_t": True}
-    if family == "multinomial":
-        kind = here["kind"].astype(int)
-        if options:
-            weight = options["var_weights"] / options["var_weights"].mean()
-            return WeightedMNLogit(kind, matrix, weight).fit(disp=False, **how)
-        return sm.MNLogit(kind, matrix).fit(disp=False, **how)
-    if log_time is not None:
-        options["offset"] = log_time[rows]
-    y = here[RESPONSES[family]].to_numpy().astype(float)
-    with warnings.catch_warnings():
-        # statsmodels says of any weights that "cov_type [is] not fully supported" with them.
-        warnings.simplefilter("ignore", SpecificationWarning)
-        kind = getattr(sm.families, family.capitalize())()
-        return sm.GLM(y, matrix, kind, **options).fit(**how)
-
-
-@pytest.mark.parametrize("weighted", ["no", "copies", "relative"])
-@pytest.mark.parametrize("family", ["gaussian", "binomial", "poisson", "multinomial"])
-def test_standard_errors_are_those_of_statsmodels_by_groups(family, weighted):
+def test_standard_errors_of_wards_are_those_of_statsmodels():
+    """All families and weights are compared with R in ``test_weights_kind.py``."""
     data = wards(5, n_groups=60)
-    rng = np.random.default_rng(1)
-    data = data.assign(
-        kind=np.digitize(data["y"], [-0.5, 0.5]).astype(str),
-        ill=data["y"] > 0.3,
-        n=rng.poisson(np.exp(0.5 * data["y"])),
-    )
-    weights = {"no": None, "copies": rng.integers(0, 4, 300), "relative": rng.uniform(0.5, 2, 300)}[
-        weighted
-    ]
-    log_time = rng.uniform(size=300) if family in ("gaussian", "poisson") else None
-    fit = treeselect.select(
-        f"{RESPONSES[family]} ~ n0 + x", data, family=family, k=2, keep=["n0", "x"], seed=1,
-        weights=weights, offset=log_time, **LASSO,
-    )  # fmt: skip
-    found = fit.with_data(data, weights=weights, offset=log_time).inference(
-        fold_groups="ward", level=0.9
-    )
-    there = fit.data.design.response.rows  # each of its copies, not those of weight 0
-    rows = there[part_rows(
-        fit.data.design.problem,
-        fit.data.design.row_weights.in_groups(pd.factorize(data["ward"])[0][there]),
-        0.5, stream_seed(1, "inference", 0),
-    )[1]]  # fmt: skip
-    expected = by_hand(data, rows, family, weights, log_time)
-    table = found.tidy()
-    estimate = np.asarray(expected.params).ravel(order="F")
-    np.testing.assert_allclose(table["estimate"], estimate, rtol=1e-5)
-    error = np.sqrt(np.diag(np.asarray(expected.cov_params())))
-    np.testing.assert_allclose(table["std_error"], error, rtol=1e-5)
-    p_values = np.asarray(expected.pvalues).ravel(order="F")
-    np.testing.assert_allclose(table["p_value"], p_values, rtol=1e-3, atol=1e-12)
+    fit = treeselect.select("y ~ n0 + x", data, k=2, keep=["n0", "x"], seed=1, **LASSO)
+    found = fit.with_data(data).inference(fold_groups="ward")
+    own = pd.factorize(data["ward"])[0]
+    weights = fit.data.design.row_weights.in_groups(own)
+    rows = part_rows(fit.data.design.problem, weights, 0.5, stream_seed(1, "inference", 0))[1]
+    here = data.iloc[rows]
+    how = {"cov_type": "cluster", "cov_kwds": {"groups": own[rows]}, "use_t": True}
+    expected = sm.GLM(here["y"], sm.add_constant(here[["n0", "x"]])).fit(**how)
+    np.testing.assert_allclose(found.tidy()["std_error"], expected.bse)
+    np.testing.assert_allclose(found.tidy()["p_value"], expected.pvalues)
     (split,) = found.splits
-    n_groups = data["ward"].iloc[rows].nunique()
-    assert abs(n_groups - 30) <= 1
-    assert (split.fit.n_groups, split.fit.df) == (n_groups, n_groups - 1)
-    low, high = table["ci_low"], table["ci_high"]
-    np.testing.assert_allclose(high - low, 2 * stats.t(n_groups - 1).ppf(0.95) * table["std_error"])
-    at = [i for i, term in enumerate(split.fit.terms) if term == "n0"]
-    test = expected.f_test(np.eye(len(estimate))[at])
-    assert split.p_values["n0"] == pytest.approx(float(test.pvalue), rel=1e-3)
+    assert (split.fit.n_groups, split.fit.df) == (30, 29)
+    assert split.p_values["n0"] == pytest.approx(expected.pvalues["n0"])
 
 
 def test_the_summary_tells_of_groups():
