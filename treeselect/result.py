@@ -965,8 +965,9 @@ class SelectionResult(Summarised):
             ``"path"``: score by number of terms. ``"importance"``: importances of the selected
             terms. ``"stability"``: selection frequencies with intervals. ``"correlation"``:
             associations between the selected terms in the data, the `measure` of :meth:`neighbours
-            <treeselect.results.views.DataView.neighbours>`. ``"shape"``: the effect of `term`, or
-            a map of `term` and `other`.
+            <treeselect.results.views.DataView.neighbours>`. ``"substitutes"``: which terms replaced
+            a selected term on resamples without it. ``"shape"``: the effect of `term`, or a map of
+            `term` and `other`.
             ``"interactions"``: sizes of the largest interactions. ``"importance_path"``:
             importances by number of terms. ``"risk_groups"``: survival in the groups of
             :meth:`risk_groups <treeselect.results.views.ModelView.risk_groups>`, observed and
@@ -985,7 +986,7 @@ class SelectionResult(Summarised):
         OptionError
             If `kind` is unknown, `term` or `other` do not suit it, or there is nothing to draw.
         StabilityError
-            If ``"stability"`` is requested and there are no resamples.
+            If ``"stability"`` or ``"substitutes"`` is requested and there are no resamples.
         DataError
             If the data are required and the model was saved without them.
         MissingPackageError

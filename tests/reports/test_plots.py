@@ -67,7 +67,16 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.fixture(scope="module")
+def copies(mixed):
+    """`copy` is as good as `signal`, so they share the place across resamples."""
+    noisy = mixed["signal"] + np.random.default_rng(2).normal(scale=0.1, size=len(mixed))
+    data = mixed.assign(copy=noisy)
+    fit = treeselect.select("dose ~ . - died", data, k=1, seed=1, method="importance", n_trees=5)
+    return fit.resample(12)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "substitutes"])
 @pytest.mark.parametrize("name", ["fitted", "cross_validated", "classes", "hostile"])
 def test_every_kind_of_every_result(kind, name, request):
     fit = request.getfixturevalue(name)
@@ -463,3 +472,19 @@ def test_what_can_t_be_plotted_of_a_comparison(kind, says):
     with pytest.raises(OptionError, match=says):
         made(1).plot(kind)
     assert plt.get_fignums() == []
+
+
+def test_substitutes_show_the_table(copies, cross_validated, mixed):
+    table = copies.stability.substitutes
+    ax = copies.plot("substitutes")
+    pairs = [f"{row.substitute} for {row.term}" for row in table.itertuples()]
+    assert texts(ax.get_yticklabels()) == pairs
+    np.testing.assert_allclose(ax.lines[0].get_xdata(), table["share"])
+    np.testing.assert_allclose(ax.lines[1].get_xdata(), table["share_otherwise"])
+    assert texts(ax.texts) == [f"{value:.2f}" for value in table["association"]]
+    with pytest.raises(StabilityError, match="without resamples"):
+        cross_validated.plot("substitutes")
+    whole = burnt("dose ~ signal", mixed, k=1)
+    whole = whole.resample(2)
+    with pytest.raises(OptionError, match="There are no substitutes to plot"):
+        whole.plot("substitutes")

@@ -18,9 +18,9 @@ from treeselect.comparison.record import Contest
 from treeselect.designs.modeldata import Associations
 from treeselect.designs.preparing import shown_names
 from treeselect.errors import OptionError, listing, quoted
-from treeselect.figures.axes import distinct
+from treeselect.figures.axes import distinct, share_axis
 from treeselect.figures.charts import bar_figure, dot_figure
-from treeselect.figures.marks import Figure, Plane, Rows, Rule, Tiles
+from treeselect.figures.marks import Dot, Figure, Plane, Row, Rows, Rule, Tiles
 from treeselect.figures.plotting import need_matplotlib, plotted
 from treeselect.figures.shapes import Curve, definite, single_figure
 from treeselect.reports import comparison, model, path
@@ -190,6 +190,33 @@ def _importance(fit: Fit) -> _Drawn:
     return figure, 6.4, 1.2 + 0.28 * len(units)
 
 
+def _substitutes(fit: Fit) -> _Drawn:
+    table = fit.stability.in_pandas.substitutes.head(MOST_UNITS)
+    if table.empty:
+        raise OptionError(
+            "There are no substitutes to plot.\n"
+            f"  On no resample was a selected {noun(fit, 1)} replaced by another."
+        )
+    rows = [
+        Row(
+            name=f"{row['substitute']} for {row['term']}",
+            dots=[
+                Dot(row["share"], 0.0, row["share"]),
+                *([Dot(row["share_otherwise"], kind=1)] * (row["share_otherwise"] >= 0)),
+            ],
+            aside=f"{row['association']:.2f}" if np.isfinite(row["association"]) else "",
+        )
+        for row in table.to_dict("records")
+    ]
+    figure = Rows(
+        x=share_axis().named("share of resamples that selected the substitute"),
+        rows=rows,
+        asides="association",
+        kinds=(f"resamples without the {noun(fit, 1)}", f"resamples with the {noun(fit, 1)}", ""),
+    )
+    return figure, 6.8, 1.4 + 0.3 * len(rows)
+
+
 def _interactions(fit: Fit) -> _Drawn:
     _need_terms(fit, 2)
     table = interaction_table(fit)
@@ -247,6 +274,7 @@ _FIGURES: dict[str, Callable[[Fit], _Drawn]] = {
     "path": _path,
     "importance": _importance,
     "stability": _stability,
+    "substitutes": _substitutes,
     "correlation": _correlation,
     "interactions": _interactions,
     "importance_path": _importance_path,

@@ -209,8 +209,8 @@ class Boruta(RankingForest):
     than the best shadow, and its importance above 0. Tests on the number of hits confirm or reject
     terms, and rejected terms are left out of later rounds. Terms undecided when the rounds end are
     tentative. The confirmed terms are selected, unless `k` is given; then terms are selected in
-    order of their p-values. ``fit.tidy()`` shows the decisions, ``fit.search.history()`` and
-    ``fit.plot("history")`` the importances by round.
+    order of their p-values. ``fit.tidy()`` shows the decisions, ``fit.search.history()`` the
+    importances by round.
 
     Parameters
     ----------
