@@ -115,6 +115,16 @@ def test_whole_clusters_are_one_observation():
     assert fit.model.conditional_importance(None).tidy()["p_value"].min() > 0.01
 
 
+def test_a_factor_of_more_levels_than_clusters_is_found():
+    rng = np.random.default_rng(16)
+    level, site = rng.integers(40, size=360), np.arange(360) // 12
+    data = pd.DataFrame({"letter": [f"v{i}" for i in level], "x": rng.normal(size=360)})
+    data = data.assign(site=site, y=rng.normal(size=40)[level] + rng.normal(size=360))
+    found = given_others(data, fold_groups="site", k=1)
+    assert found.loc["letter", "p_value"] < 1e-3
+    assert found.loc["x", "p_value"] > 0.02
+
+
 def test_a_single_term_and_one_that_does_not_vary():
     data = frame(6)[["x", "y"]].assign(same=1.0)
     found = given_others(data)

@@ -298,6 +298,10 @@ _FLAT, _FLAT_BY_PENALTY = 1e-4, 30.0
 """A function is tested if the others leave more of its variance than the first share, and than the
 square of the second times its penalty over the number of rows, which is left even of copies."""
 
+_OF_ROWS = 0.2
+"""Most directions of products of residuals that are tested, as a share of the rows or clusters:
+with as many as these, nothing is found, whatever the products."""
+
 _SHARES = 0.5, 0.25, 0.25
 """Weights of levels and slopes, of bends, and of products with other units."""
 
@@ -388,9 +392,11 @@ def _test(y_left: FloatArray, x: FloatArray, weights: RowWeights) -> Tested | No
     if not products.size:
         return None
     variance, vectors = np.linalg.eigh((products.T * counts) @ products)
+    n = float(counts.sum())
     kept = variance > 1e-6 * variance[-1]
+    kept[: -max(int(_OF_ROWS * n), 1)] = False  # the signs of rows have no part in the choice
     statistic = float((((counts @ products) @ vectors[:, kept]) ** 2 / variance[kept]).sum())
-    n, d = float(counts.sum()), int(kept.sum())
+    d = int(kept.sum())
     ratio = (n - d) * statistic / max(d * (n - statistic), 1e-12)
     prior = _EXPECTED / np.sqrt(d)
     log_e = (statistic * prior / (1 + prior) - d * np.log1p(prior)) / 2

@@ -362,10 +362,11 @@ class ModelView:
         have mean 0, and their standardised sum is normal in the limit, provided that the product of
         the errors of both predictions vanishes faster than ``n ** -0.5``. Weights by the other
         terms find effects that change with them [3]_; the p-values of slopes and levels (weight
-        0.5), bends (0.25) and such interactions (0.25) are combined by the Cauchy distribution. The
-        residuals of times to an event are martingale residuals. A term is not found if others
-        determine it, as a copy does, nor an effect of a group that is a product of its own members
-        alone.
+        0.5), bends (0.25) and such interactions (0.25) are combined by the Cauchy distribution. Of
+        many levels, the directions in which products vary most are tested, one for each five rows
+        or clusters. The residuals of times to an event are martingale residuals. A term is not
+        found if others determine it, as a copy does, nor an effect of a group that is a product of
+        its own members alone.
 
         *E-values* are mixtures of likelihood ratios of the same sums [4]_. Without dependence their
         mean is at most 1, so that 20 is reached with a probability of at most 0.05. From them,
