@@ -17,8 +17,8 @@ from treeselect.engine.random import stream_seed
 from treeselect.engine.survival.curves import kaplan_meier
 from treeselect.engine.survival.times import EVENT, STOP, STRATUM, as_times
 from treeselect.errors import OptionError
-from treeselect.models.forest import refit_forest
 from treeselect.models.linear.statistics import recalibrate
+from treeselect.models.stacked import refit_stack
 from treeselect.resampling.cross_validation import held_out_score
 from treeselect.resampling.decisions import rates_table
 from treeselect.resampling.folds import Split
@@ -340,7 +340,7 @@ def test_copies_lose_nothing_and_what_matters_does(found):
     assert (table["ci_low"] <= table["importance"]).all()
 
 
-def test_scores_are_those_of_forests_with_and_without_each_unit(fit, found):
+def test_scores_are_those_of_stacks_with_and_without_each_unit(fit, found):
     problem = dataclasses.replace(fit.data.design.problem, wants_scores=False)
     weights, seed = fit.data.design.row_weights, stream_seed(1, "conditional")
     from treeselect.resampling.folds import Folds, split_rows
@@ -355,8 +355,8 @@ def test_scores_are_those_of_forests_with_and_without_each_unit(fit, found):
         (fit.search.step.selected, found.score[3]),
         (without, found.others[3, found.units.index("site")]),
     ):
-        forest = refit_forest(problem, train, one, seed=own)
-        assert held_out_score(problem, forest, train, test) == score
+        stack = refit_stack(problem, train, one, seed=own)
+        assert held_out_score(problem, stack, train, test) == score
 
 
 def test_a_term_that_is_not_selected_is_added(fit):

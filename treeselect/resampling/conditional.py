@@ -74,7 +74,7 @@ class ConditionalImportance(printing.Summarised, Scored):
     p_value: FloatArray
     e_value: FloatArray
     level: FloatArray
-    score: FloatArray  # (n_folds,); of a forest on the given units, on the held-out rows
+    score: FloatArray  # (n_folds,); of a stack on the given units, on the held-out rows
     others: FloatArray  # (n_folds, n_units); without the unit or, if it is added, with it
     given: str  # "selected" or "all"
     test_share: float  # ratio of held-out to training rows
@@ -152,9 +152,9 @@ class ConditionalImportance(printing.Summarised, Scored):
             facts += [("Folds", self.scheme), (self.score_name, scored)]
             notes += [
                 *([self.score_words] if self.score_words else []),
-                "Loss: difference in score of forests with and without the term, grown on the"
-                " training rows of a fold and scored on the others; intervals by the corrected"
-                " resampled t (Nadeau and Bengio 2003).",
+                "Loss: difference in score of models (additive plus forest) with and without"
+                " the term, fitted to the training rows of a fold and scored on the others;"
+                " intervals by the corrected resampled t (Nadeau and Bengio 2003).",
             ]
         if self.is_chosen and not is_all:
             notes.append(
@@ -176,7 +176,7 @@ class ConditionalImportance(printing.Summarised, Scored):
         return f"<ConditionalImportance: {n} term{'' if n == 1 else 's'}, {self.scheme}>"
 
 
-# --- forests with and without each of some units, scored on held-out rows ------------------------
+# --- stacks with and without each of some units, scored on held-out rows -------------------------
 
 
 def leave_out(
@@ -277,11 +277,13 @@ def _scores(
     *,
     n_threads: int = 1,
 ) -> FloatArray:
-    """Held-out score of a forest on each set, grown on the training rows."""
+    """Held-out score of a stack on each set, fitted to the training rows."""
     train, test = split.weights(weights)
     found = []
     for own in sets:
-        model = named_model("forest", problem, train, own, seed=seed, n_threads=n_threads)
+        model = named_model(
+            "stack", problem, train, own, seed=seed, n_threads=n_threads, wants_importance=False
+        )
         found.append(held_out_score(problem, model, train, test, n_threads))
     return np.array(found)
 

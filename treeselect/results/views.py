@@ -319,8 +319,9 @@ class ModelView:
         The hypothesis is that the response does not depend on the term given the other selected
         terms, or given all others of the formula. The test needs neither a linear model nor a split
         of the rows; of more than 20,000 it takes a sample. Beside it stands the loss of score
-        without the term, by forests with and without it (leave-one-covariate-out [1]_). Factors and
-        groups are tested and left out as a whole. The final model of the fit is not used.
+        without the term, by models (additive plus forest) with and without it
+        (leave-one-covariate-out [1]_). Factors and groups are tested and left out as a whole. The
+        final model of the fit is not used.
 
         Parameters
         ----------
