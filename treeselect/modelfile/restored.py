@@ -242,7 +242,6 @@ def _model(saved: SavedModel, coded: CodedColumns, family: Family, on_link: bool
     if trees is not None:
         _check_trees(trees, family, _highest_codes(coded, groups))
     if saved.stored_as == "linear":
-        _check_parts(what, saved, coded)
         check(what, trees is None, saved.n_additive == 0)
         return alike(LinearModel, saved, family=family)
     check(what, trees is not None or not groups.any(), not saved.parts, not saved.bends)
@@ -253,20 +252,6 @@ def _model(saved: SavedModel, coded: CodedColumns, family: Family, on_link: bool
     if saved.stored_as == "boost":
         return BoostedModel(*parts)
     return StackedModel(*parts, saved.n_additive)
-
-
-def _check_parts(what: str, saved: SavedModel, coded: CodedColumns) -> None:
-    """A part for each column, with as many slopes as its basis has columns."""
-    own, n = np.flatnonzero(saved.groups[coded.groups.ids]), len(saved.constant)
-    check(what, len(saved.parts) == len(own))
-    for part, j in zip(saved.parts, own.tolist(), strict=True):
-        n_knots = len(part.knots)
-        n_basis = 0 if coded.n_levels[j] is not None else max(n_knots - 1, 1)
-        arrays = part.table, part.slopes, part.mean, part.knots
-        check(what, part.table.shape == (256, n), part.mean.shape == (n,), part.knots.ndim == 1)
-        check(what, part.slopes.shape in ((n_basis, n), (0, n)), n_knots in (0, 3, 4))
-        check(what, *(np.isfinite(own).all() for own in arrays), (np.diff(part.knots) > 0).all())
-        check(what, np.isfinite(part.centre), 0 < part.scale < np.inf)
 
 
 def _forest(saved: SavedForest, coded: CodedColumns, family: Family) -> WeightedForest:
