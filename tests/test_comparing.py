@@ -168,7 +168,6 @@ def test_methods_are_refused(methods, kind, message):
 @pytest.mark.parametrize(
     ("k", "message"),
     [
-        ([2, 3, 2], "Found: 2 more than once in [2, 3, 2]"),
         ([], "empty list"),
         ([1, 9], "the number of candidate terms"),
         ([1, 2.5], "whole number"),

@@ -98,13 +98,7 @@ def read_sizes(k: object, groups: FeatureGroups) -> tuple[int | str, tuple[int, 
     given = [check_size(size, groups) for size in listed]
     if not given:
         raise OptionError("`k` must have at least one size.\n  Found: an empty list.")
-    twice = [size for size, count in Counter(given).items() if count > 1]
-    if twice:
-        raise OptionError(
-            f"`k` must list each size once.\n  Found: {twice[0]} more than once in"
-            f" {plain_sizes(given)}. Remove the duplicates."
-        )
-    return "1se", tuple(sorted(given))
+    return "1se", tuple(sorted(set(given)))
 
 
 def plain_sizes(k: Any) -> Any:
