@@ -27,7 +27,7 @@ from treeselect.resampling.resampled import SCHEMES, Scheme, StabilityPath
 from treeselect.resampling.stability import Stability
 from treeselect.running.machine import give_memory_back
 from treeselect.running.parallel import Workers
-from treeselect.running.pieces import HERE, Course, Found, Kind, run_pieces, some
+from treeselect.running.pieces import Course, Found, Kind, run_pieces, some
 
 _JUDGE_TREES, _SCORED_TREES, _SCORED_ROWS = 15, 25, 5_000
 """Most trees of forests that judge sets on a resample and of those that are scored, and rows that
@@ -73,11 +73,11 @@ def assess(
     n_resamples: int,
     scheme: Scheme,
     seed: int,
-    path: bool | int = False,
-    n_scored: int = 0,
-    groups_name: str | bool = False,
-    probes: Probes | None = None,
-    course: Course = HERE,
+    path: bool | int,
+    n_scored: int,
+    groups_name: str | bool,
+    probes: Probes | None,
+    course: Course,
 ) -> tuple[Stability, ScoreBySize | None, tuple[ResampledReadings, ...]]:
     """Repeat the selection on resamples; sets of fewer than `n_scored` units are scored on rows
     that were not drawn, and models evaluated at the probes. If stopped, the finished resamples are

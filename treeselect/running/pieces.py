@@ -91,10 +91,6 @@ class Course:
     on_piece: Callable[[Piece], object] | None = None
 
 
-HERE = Course()
-"""In this process, silently."""
-
-
 def read_course(
     workers: Workers, progress: bool | None, checkpoint: object, on_piece: Any
 ) -> Course:
