@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.metrics import adjusted_mutual_info_score, mutual_info_score
-from tasks import names_of, sizes_of, task_of
+from tasks import names_of, task_of
 
 import treeselect
 from treeselect import CFS, FCBF, MRMR
@@ -321,11 +321,3 @@ def test_a_gain_takes_the_set_of_the_path_that_is_worth_it(linear):
     assert chosen[0] == 0
     assert chosen[-1] == 6
     assert chosen == sorted(chosen)
-
-
-def test_a_copy_comes_before_noise_and_after_other_signals(linear):
-    task = task_of(linear.assign(y=linear["y"] - linear["a"]), CFS())
-    steps = CFS().path(task)
-    assert sizes_of(steps) == list(range(7))
-    assert names_of(task, steps[2].selected) in ({"a", "site"}, {"near", "site"})
-    assert names_of(task, steps[3].selected) == {"a", "near", "site"}

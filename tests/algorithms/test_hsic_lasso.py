@@ -112,10 +112,9 @@ def test_the_solution_is_that_of_non_negative_least_squares(curves, lam):
             lambda x0, x1, x2, x3, e: -2 * np.sin(2 * x0) + x1**2 + x2 + np.exp(-x3) + e,
             {"x0", "x1", "x2", "x3"},
         ),
-        ((150, 80, 5), lambda x0, x1, x2, x3, e: x0 * np.exp(2 * x1) + 0.3 * e, {"x0", "x1"}),
         ((60, 200, 8), lambda x0, x1, x2, x3, e: 2 * x0 + 2 * x1**2 + 0.3 * e, {"x0", "x1"}),
     ],
-    ids=["additive, of the paper", "not additive, of the paper", "few rows"],
+    ids=["additive, of the paper", "few rows"],
 )
 def test_signals_of_any_form_are_found(shape, response, found):
     data = frame(*shape)

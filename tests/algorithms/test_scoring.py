@@ -135,15 +135,6 @@ def test_noise_of_many_levels_does_not_come_before_a_true_binary_term(method):
     assert selected_by(method, many_levels(0)) == {"x", "b"}
 
 
-def test_shares_tell_how_far_gains_hold_whatever_a_unit_is():
-    task = task_of(many_levels(1), RRF(), seed=1)
-    names = np.array(task.problem.groups.names)
-    shares = dict(zip(names, held_shares(task), strict=True))
-    assert max(shares.values()) == 1.0
-    assert min(shares["b"], shares["x"]) > 0.5
-    assert shares["f"] < 0.3
-
-
 @pytest.mark.parametrize("method", ["mrmr", "exchange", "rrf", "gbfs"])
 def test_the_null_model_has_the_score_of_its_offset(method):
     rng = np.random.default_rng(1)

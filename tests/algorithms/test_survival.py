@@ -19,7 +19,7 @@ from treeselect.algorithms.linear.stepwise import Search, Stepwise
 from treeselect.algorithms.registry import METHODS
 from treeselect.engine.forest.bagging import BOOTSTRAP, bagged_forest
 from treeselect.engine.forest.boosting import Boosting, boost
-from treeselect.engine.losses import GradientOnly, SquaredLoss
+from treeselect.engine.losses import GradientOnly
 from treeselect.engine.random import stream_seed
 from treeselect.engine.sparse.weights import SparseForest, TreeColumns
 from treeselect.engine.survival.cox import CoxLoss
@@ -149,17 +149,6 @@ def test_gbfs_at_a_price_of_0_is_plain_boosting_of_the_partial_likelihood(task, 
     ).trees  # fmt: skip
     gains = group_gains(trees, problem.data).sum(axis=0)
     np.testing.assert_allclose(found.importance, gains / gains.sum(), rtol=1e-12)
-
-
-def test_a_round_by_the_gradient_alone_is_a_tree_on_martingale_residuals(task):
-    problem, weight = task.problem, task.weights.values
-    residual = problem.gradient(weight)
-    one, other = (
-        boost(problem.data, loss, y, weight, 0.0, rules(1), seed=5, rank=problem.groups.ranks(5))
-        for loss, y in ((GradientOnly(problem.family.loss), problem.y), (SquaredLoss(), residual))
-    )
-    np.testing.assert_array_equal(one.trees.nodes.value, other.trees.nodes.value)
-    np.testing.assert_array_equal(one.eta, other.eta)
 
 
 def test_the_lasso_over_trees_is_at_its_optimum():

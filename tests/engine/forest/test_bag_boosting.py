@@ -130,14 +130,6 @@ def test_single_feature_trees_take_turns():
     assert np.mean((y - eta) ** 2) < 0.7 * y.var()
 
 
-def test_single_feature_trees_tell_a_valley_that_no_single_split_tells():
-    data, _ = data_and_response(600)
-    y = (np.abs(data.codes[1] - data.codes[1].mean()) > 60).astype(float)
-    bag = boost(data, y, scheme=SINGLE)
-    assert bag.depths.max() >= 2
-    assert (bag.gains.argmax(axis=1) == 1).mean() > 0.8
-
-
 def test_depth_ends_where_most_trees_use_more_groups_than_wanted():
     data, y = data_and_response(2000)
     every, few = boost(data, y), boost(data, y, most_groups=2)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from naive import Stream, left_side
-from tree_data import bag_of, binned, grow_forest, make_data, problems
+from tree_data import bag_of, grow_forest, make_data, problems
 
 from treeselect.engine.columns import pack_blocks
 from treeselect.engine.forest.bagging import ALL_ROWS, BOOTSTRAP, Sampling
@@ -14,7 +14,6 @@ from treeselect.engine.forest.dependence import partial_dependence
 from treeselect.engine.forest.importance import out_of_bag_gains, permutation_importance
 from treeselect.engine.forest.walk import predict_mean
 from treeselect.engine.random import stream_seed, tree_seeds
-from treeselect.engine.tree.nodes import group_gains
 from treeselect.engine.tree.target import (
     class_target,
     copies,
@@ -139,35 +138,6 @@ def test_permuting_where_a_tree_uses_more_groups_than_a_word_has_bits():
     np.testing.assert_allclose(found.mean, expected.mean(axis=0), atol=1e-9)
 
 
-def test_on_the_rows_of_the_bag_the_gain_is_the_decrease_of_impurity():
-    """The identity that MDI-oob takes to other rows (Li et al. 2019)."""
-    data, target, weight, truth, _ = small("mean")
-    grown = forest(data, target, weight, BOOTSTRAP)
-    gains = group_gains(grown.trees, data)
-    for t, (nodes, bag, _) in enumerate(each_tree(grown, BOOTSTRAP)):
-        drawn, found = bag * weight, np.zeros(data.n_groups)
-        for i in np.flatnonzero(drawn):
-            add_gains(nodes, data, i, truth, drawn[i] / drawn.sum(), found)
-        np.testing.assert_allclose(found, gains[t], atol=1e-9)
-
-
-def test_noise_with_many_values_is_not_important():
-    rng = np.random.default_rng(0)
-    n = 400
-    X = np.column_stack([rng.integers(0, 2, n), rng.normal(size=(n, 3))])
-    y = 0.7 * X[:, 0] + rng.normal(size=n)
-    data = binned(X)
-    target, weight = mean_target(y), np.ones(n, dtype=np.int64)
-    grown = forest(data, target, weight, BOOTSTRAP, n_trees=200)
-    plain = group_gains(grown.trees, data).mean(axis=0)
-    assert plain[0] < plain[1:].min()  # the bias: noise with many values looks better
-    for measure in (permutation_importance, out_of_bag_gains):
-        found = measure(grown)
-        assert found.mean.argmax() == 0
-        assert found.mean[0] > 5 * found.standard_error[0]
-        assert found.mean[1:].max() < 0.3 * found.mean[0]  # deep trees make noise cost something
-
-
 def grown_on(data, target, weight, n_trees=3, sampling=BOOTSTRAP):
     growth = Growth(UNBOUNDED, 1, 2, 0.0)
     return grow_forest(data, target, weight, growth, n_trees, sampling).trees
@@ -196,22 +166,6 @@ def test_it_is_the_mean_prediction_with_columns_set(problem):
     if len(groups) == 1:
         assert found.share.sum() == pytest.approx(1)
     assert len({tuple(point) for point in found.points}) == len(found.points)
-
-
-def test_shape_of_a_known_effect():
-    rng = np.random.default_rng(0)
-    X = rng.uniform(-2, 2, size=(500, 3))
-    data = binned(X)
-    y, weight = X[:, 0] ** 2 + X[:, 1] * X[:, 2], np.ones(500, dtype=np.int64)
-    trees = grown_on(data, mean_target(y), weight, 50)
-    found = partial_dependence(lambda d: predict_mean(trees, d), data, weight, [0], max_points=9)
-    assert len(found.points) == 9
-    assert np.argmin(found.mean[:, 0]) in (3, 4, 5)
-    assert found.mean[0, 0] > found.mean[4, 0] + 1.5
-    pair = partial_dependence(lambda d: predict_mean(trees, d), data, weight, [1, 2], max_points=3)
-    corners = pair.mean[:, 0].reshape(3, 3)
-    assert corners[0, 0] + corners[2, 2] > corners[0, 2] + corners[2, 0] + 4
-    assert pair.share.sum() == pytest.approx(1)  # rows between two points belong to the upper one
 
 
 def test_rows_of_weight_0_have_no_part():

@@ -95,13 +95,6 @@ def assert_balanced(pull, coef, start, prices, atol, excess):
 
 
 @KINDS
-def test_the_gradient_is_that_of_an_optimum(kind):
-    solver = problem(kind, [2, 3, 1, 2], seed=3)
-    lam, fit = solved(solver, 0.2)
-    assert_optimal(solver, fit, lam, 1e-6, 2e-6)
-
-
-@KINDS
 def test_nothing_enters_at_the_dearest_penalty_and_one_group_just_below(kind):
     solver = problem(kind, [2, 3, 1, 2], seed=1)
     first = solver.first()
@@ -124,15 +117,6 @@ def test_rounding_is_no_pull():
             first = solver.first()
             assert np.abs(own.T @ solver.rows.negative_gradient(first.eta)).max() > 0
             assert (solver.dearest(first) > 0) == (signal > 0)
-
-
-@KINDS
-def test_without_a_penalty_it_is_maximum_likelihood(kind):
-    solver = problem(kind, [2, 3, 1, 2], seed=2, price=np.zeros(4))
-    fit = solver.first()
-    down = solver.loss.negative_gradient(solver.y, fit.eta).reshape(len(solver.y), -1)
-    assert np.abs(solver.x.T @ down).max() / len(solver.y) < 1e-7
-    assert solver.dearest(fit) == 0.0
 
 
 def test_whole_weights_are_copies_and_an_offset_is_a_known_part():

@@ -191,20 +191,6 @@ def test_each_shuffling_has_each_row_once():
     assert all_rows(mass).rows.shape == (1, 31)
 
 
-def test_of_two_factors_they_are_tschuprows_t():
-    """With norms of 1: chi squared by the rows and the root of both degrees of freedom."""
-    from scipy.stats.contingency import association
-
-    rng = np.random.default_rng(4)
-    a, b = rng.integers(3, size=60), rng.integers(4, size=60)
-    nothing = np.empty((0, 60))
-    kernels = [Kernel(nothing, c, 1 / np.sqrt(np.bincount(c)[c])) for c in (a, b)]
-    found = inner_products(kernels, all_rows(np.ones(60)))
-    table = np.bincount(4 * a + b, minlength=12).reshape(3, 4)
-    t = association(table, method="tschuprow")
-    assert found[0, 1] / np.sqrt(found[0, 0] * found[1, 1]) == pytest.approx(t**2, rel=1e-10)
-
-
 def test_what_is_constant():
     assert Kernel(np.zeros((1, 4))).is_constant
     assert Kernel(np.empty((0, 4))).is_constant

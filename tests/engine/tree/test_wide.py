@@ -13,12 +13,10 @@ from treeselect.engine.columns import (
     bin_numbers,
     select_groups,
 )
-from treeselect.engine.forest.boosting import Boosting, boost
 from treeselect.engine.forest.walk import predict_mean
-from treeselect.engine.losses import SquaredLoss
 from treeselect.engine.tree.nodes import Trees
 from treeselect.engine.tree.target import class_target, mean_target
-from treeselect.engine.tree.workspace import BEST_FIRST, UNBOUNDED, Growth
+from treeselect.engine.tree.workspace import Growth
 
 
 @pytest.fixture(scope="module")
@@ -81,19 +79,6 @@ def test_trees_are_those_of_scikit_learn(problem, depth):
         np.testing.assert_allclose(ours, theirs, atol=1e-9)
         root = nodes.column[0]
         assert edges[root][nodes.code[0] - 1] == pytest.approx(tree.tree_.threshold[0])
-
-
-def test_boosting_is_the_same_for_any_number_of_threads(problem):
-    x, y = problem
-    data, _ = exact(x)
-    rules = Boosting(5, 0.1, Growth(UNBOUNDED, 5, 99, 0.0, order=BEST_FIRST, max_leaves=8))
-    ones = np.ones(len(y), dtype=np.int64)
-    one, two = (
-        boost(data, SquaredLoss(), y, ones, 0.0, rules, seed=0, rank=np.arange(4), n_threads=n)
-        for n in (1, 2)
-    )
-    np.testing.assert_array_equal(one.eta, two.eta)
-    assert np.var(y - one.eta) < 0.8 * np.var(y)
 
 
 def test_groups_keep_their_wide_columns(problem):
