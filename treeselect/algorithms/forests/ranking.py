@@ -277,13 +277,16 @@ class Boruta(RankingForest):
         found = self._rounds(task)
         able = can_split(task.problem.data, task.weight)
         p_values = np.ones(n)
-        p_values[able] = adjusted(found.p_values[able], self.correction)
+        by_chance = _tail(found.hits, len(found.decided.history))
+        p_values[able] = adjusted(by_chance[able], self.correction)
         can_enter = groups.keep | found.is_used
         order = np.lexsort(
             (groups.ranks(task.seed), -levels(found.importance), p_values, ~groups.keep)
         )
         order = order[can_enter[order]]
-        decisions = found.decisions(p_values, self.level or _LEVEL)
+        passed = p_values <= (self.level or _LEVEL)
+        decision = np.where(passed, CONFIRMED, found.decided.decision).astype(np.int64)
+        decisions = dataclasses.replace(found.decided, decision=decision)
         if self.level is None:
             tunings = p_values[order[int(groups.keep.sum()) :]]
             path = self.ranked_path(task, order, found.importance, tunings, self.scored)
@@ -320,10 +323,10 @@ class Boruta(RankingForest):
             open_to_both = decision == TENTATIVE
             decision[open_to_both & (_tail(hits, number) * n_able <= level)] = CONFIRMED
             decision[open_to_both & (_tail(number - hits, number) * n_able <= level)] = REJECTED
-        return Contest(
-            hits, total / np.maximum(seen, 1), is_used, decision,
-            np.array(history).reshape(-1, n), np.array(shadows).reshape(-1, 3),
-        )  # fmt: skip
+        decided = Decisions(
+            decision, np.array(history).reshape(-1, n), np.array(shadows).reshape(-1, 3)
+        )
+        return Contest(hits, total / np.maximum(seen, 1), is_used, decided)
 
     def _round(self, task: Task, able: BoolArray, left: BoolArray) -> tuple[FloatArray, BoolArray]:
         """Importance of the remaining units and of the shadows, and which units have a shadow.
@@ -349,23 +352,7 @@ class Contest:
     hits: FloatArray  # (n_groups,): rounds in which the unit exceeded all shadows
     importance: FloatArray  # (n_groups,): mean over the rounds before rejection
     is_used: BoolArray  # (n_groups,): whether any tree splits on the unit
-    decision: IntArray  # as in :class:`Decisions`, by Bonferroni's correction alone
-    history: FloatArray  # as in :class:`Decisions`, by Bonferroni's correction alone
-    shadows: FloatArray  # as in :class:`Decisions`, by Bonferroni's correction alone
-
-    @property
-    def n_rounds(self) -> int:
-        return len(self.history)
-
-    def decisions(self, p_values: FloatArray, level: float) -> Decisions:
-        """The decisions, including units confirmed by their adjusted p-values at the end."""
-        passed = np.where(p_values <= level, CONFIRMED, self.decision).astype(np.int64)
-        return Decisions(passed, self.history, self.shadows)
-
-    @property
-    def p_values(self) -> FloatArray:
-        """Unadjusted probability of at least as many heads of a fair coin."""
-        return _tail(self.hits, self.n_rounds)
+    decided: Decisions  # by Bonferroni's correction alone
 
 
 def _tail(hits: FloatArray, n_rounds: int) -> FloatArray:
