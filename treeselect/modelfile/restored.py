@@ -327,6 +327,7 @@ def _steps(saved: SavedPath, n_groups: int) -> tuple[Step, ...]:
     selected, found = saved.selected, np.zeros((n, n_groups))
     check(what, n > 1, len(saved.gap) == n, tuning.shape == score.shape == (n,))
     check(what, selected.shape == found.shape, saved.importance.shape == (selected.sum(),))
+    check(what, ((saved.importance >= 0) & (saved.importance < 2)).all())  # shares, as rounded
     found[selected] = saved.importance
     columns = tuning.tolist(), selected, found, score.tolist(), saved.cut_from, saved.gap
     *steps, last = [
