@@ -7,13 +7,18 @@ import functools
 import importlib
 import importlib.metadata
 import importlib.util
+import inspect
+import json
 import runpy
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from sklearn.ensemble import RandomForestClassifier
+
+import treeselect
 
 FOLDER = Path(__file__).resolve().parents[1] / "benchmarks"
 
@@ -95,7 +100,7 @@ def run(monkeypatch, capsys):
         ("prediction.py", 2 + 12 + 2 + 2), ("qvalues.py", 2 + 4 + 1),
         ("same_size.py", 2 + 3 + 2 + 1),
         ("survival.py", 2 + 2), ("tested.py", 2 + 30), ("truth.py", 2 + 4),
-        ("truth.py --peers 'forest importance'", 2 + 2), ("truth.py --rank", 2 + 32 + 2 + 3),
+        ("truth.py --peers 'forest importance'", 2 + 2), ("truth.py --rank", 2 + 33 + 2 + 3),
         pytest.param("whole.py", 2 + 2 + 2 + 1, marks=on_linux),
     ],
 )  # fmt: skip
@@ -109,6 +114,16 @@ def test_a_program_prints_its_tables(run, program, n_lines):
 def test_files_larger_than_memory_are_measured_stage_by_stage(run):
     text = run("beyond_memory.py")
     assert text.count('"peak MB"') == 4
+
+
+def test_calls_that_are_timed_have_all_arguments(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    whole = importlib.import_module("whole")
+    signature, usual = inspect.signature(treeselect.select), whole.Case._field_defaults["ready"]
+    monkeypatch.setattr(treeselect, "select", signature.bind)
+    points = [axis.case(axis.values[0]) for axis in whole.AXES.values()]
+    for case in [*whole.CASES.values(), *points]:
+        case.ready("a frame") if case.ready is not usual else case.call("a frame")
 
 
 def test_each_simulated_case_has_its_truth_among_its_columns(monkeypatch):
@@ -149,12 +164,55 @@ def test_each_program_is_in_a_part_or_says_why_not(evidence, run):
     assert run("evidence.py").count("|\n") == 2 + len(lines)
 
 
+def test_copies_of_the_package_are_not_what_is_tested(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    tested = importlib.import_module("tested")
+    counts = dict.fromkeys(tested.COUNTS, 2)
+    files = {
+        name: {"summary": counts}
+        for name in ("treeselect/errors.py", "/elsewhere/treeselect/errors.py")
+    }
+
+    def called(command, **options):
+        if command[3] == "json":
+            Path(command[-1]).write_text(json.dumps({"files": files}))
+        return subprocess.CompletedProcess(command, 0, stdout="== 5 passed ==\n")
+
+    monkeypatch.setattr(subprocess, "run", called)
+    assert tested.coverage_of([], 1) == ({"treeselect/errors.py": [2, 2, 2, 2]}, "5 passed")
+
+
 def test_what_a_program_runs_in_processes_can_be_sent_to_them():
     # What is cached in the main module can be pickled only by its name, which others do not have.
     for path in FOLDER.rglob("*.py"):
         text = path.read_text("utf-8")
         if "run.map(" in text or "run.flat(" in text:
             assert "cache\n" not in text, path
+
+
+def test_a_fingerprint_ignores_docstrings_and_comments(evidence, tmp_path):
+    texts = {
+        "plain": "def f(x):\n    return x\n",
+        "told": '"""About."""\n\n\ndef f(x):  # same\n    """Identity."""\n    return x\n',
+        "other": "def f(x):\n    return x + 1\n",
+    }
+    found = {}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.py").write_text(text)
+        found[name] = evidence.fingerprint([tmp_path / f"{name}.py"])
+    assert found["plain"] == found["told"] != found["other"]
+
+
+def test_behind_a_program_is_all_that_it_imports(evidence):
+    def behind(name):
+        found = evidence.modules_behind(evidence.FOLDER / name)
+        return {path.relative_to(evidence.FOLDER).as_posix() for path in found}
+
+    assert behind("harness.py") == {"harness.py"}
+    assert {"same_size.py", "answers.py", "peers.py", "peers.R"} <= behind("same_size.py")
+    assert {"papers/common.py", "harness.py"} <= behind("papers/gbfs.py")
+    assert {"hostility/calls.py", "hostility/tables.py"} <= behind("hostile.py")
+    assert "peers.py" not in behind("papers/gbfs.py")
 
 
 def test_what_is_done_is_not_run_again_and_what_fails_is(evidence, monkeypatch, tmp_path, capsys):

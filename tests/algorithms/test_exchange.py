@@ -76,7 +76,7 @@ def test_pairs_and_a_binary_column_are_found_among_noise():
 def test_what_a_pair_tells_beside_single_columns_is_told_by_trees(monkeypatch):
     task = task_of(pair(), ExchangeSearch(), max_size=2, seed=1)
     search = exchange.Search(task)
-    judge = search._sure
+    judge = search.judge
     both = np.isin(task.problem.groups.names, ["x00", "x01"])
     left = judge.residuals(both)
     assert judge.error(both) < 0.4 * judge.error(np.zeros_like(both))
@@ -86,7 +86,8 @@ def test_what_a_pair_tells_beside_single_columns_is_told_by_trees(monkeypatch):
     assert np.isneginf(gains[~both]).all()
     assert (gains[both] > 0).all()
     assert len(np.unique(rows_to_judge(task, 100).places)) == 100
-    one = both & (np.cumsum(both) == 1)
+    one, (other,) = both & (np.cumsum(both) == 1), search.grown(both)
+    assert (other.sum(), (other & both).sum()) == (3, 2)
     monkeypatch.setattr(search, "_is_long", True)
     assert len(search._not_hopeless([both], one)) == 1
     assert search._not_hopeless([one], both) == []
@@ -222,15 +223,15 @@ def test_judges_and_searches_are_made_once_for_each_task(task_of_noise):
 def test_half_samples_are_searched_on_half_the_rows_without_exchanges(task_of_noise, monkeypatch):
     monkeypatch.setattr(exchange, "SURE_ROWS", 100)
     half = dataclasses.replace(task_of_noise, n_judge_trees=15)
-    assert len(exchange.Search(task_of_noise)._sure.rows.places) == 100
+    assert len(exchange.Search(task_of_noise).judge.rows.places) == 100
     search = exchange.Search(half)
-    assert len(search._sure.rows.places) == 50
+    assert len(search.judge.rows.places) == 50
 
     def improved(self, selected):
         raise AssertionError("an exchange")
 
     monkeypatch.setattr(exchange.Search, "improved", improved)
-    found = list(search.growing(exchange.Found(search.first(0)), 2))
+    found = list(search.growing(exchange.Found(search.first(0)), 2, search.best_of_size))
     assert [one.size for one in found] == [1, 2]
 
 

@@ -1,5 +1,6 @@
 """Numbers near the ends of what a number can hold: an answer or an error, and no warning."""
 
+import dataclasses
 import math
 import sys
 from xml.etree import ElementTree
@@ -12,6 +13,8 @@ from quick import WITH_GAPS
 import treeselect
 from treeselect.errors import DataError, NewDataError, OptionError
 from treeselect.figures.axes import nice_ticks, position, tick_labels
+from treeselect.figures.shapes import Curve, CurvePoint, panels
+from treeselect.figures.svg import drawn
 
 pytestmark = WITH_GAPS
 
@@ -79,8 +82,10 @@ def test_products_of_new_data_that_overflow_are_refused_and_nothing_times_infini
 @pytest.mark.parametrize(
     ("argument", "pair", "found"),
     [
-        ("weights", [1.7e308, 1.7e308], r"must be from 1e-70 to 1e\+70"),
-        ("weights", [0.5, 1e300], r"must be from 1e-70 to 1e\+70"),
+        ("weights", [1.7e308, 1.7e308], r"must be at most 1e\+70"),
+        ("weights", [1.5e100, 1.5e100], r"must be at most 1e\+70"),
+        ("weights", [0.5, 1e300], r"must be at most 1e\+70"),
+        ("offset", [1.7e308, 1.7e308], "must be at most 1e.70 in absolute value"),
         ("offset", [-1e300, -1e300], "must be at most 1e.70 in absolute value"),
     ],
 )
@@ -110,3 +115,17 @@ def test_ticks_and_places_are_numbers(low, high, about):
     assert position(low, low, high) in (0.0, 0.5)
     assert position(high, low, high) in (1.0, 0.5)
     assert 0 <= position(low / 2 + high / 2, low, high) <= 1
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize(("low", "high"), RANGES)
+def test_panels_have_places(low, high, missing):
+    values = [low * (1 - share / 8) + high * (share / 8) for share in range(9)]
+    points = [CurvePoint(v, f"{v:.3g}", 0.1, float(i), False) for i, v in enumerate(values)]
+    if missing:
+        points.append(CurvePoint(None, "missing", 0.1, 0.5, True))
+    (panel,) = panels([Curve("x", "x", True, "mean response", tuple(points), 0)])
+    svg = ElementTree.fromstring(drawn(dataclasses.replace(panel, key="id")))
+    places = [float(text.get("x")) for text in svg.iter("text")]
+    places += [float(own.get("d").split()[0][1:]) for own in svg.iter("path")]
+    assert all(0 <= place <= 320 for place in places), places
