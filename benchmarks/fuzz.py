@@ -1,17 +1,16 @@
-"""Inputs that nobody wrote, found by what they reach: atheris at the five doors of the package.
+"""Inputs that nobody wrote, found by what they reach: atheris at the four doors of the package.
 
     python benchmarks/fuzz.py [--quick] [--doors files] [--minutes 60] [--seed 1] [--results DIR]
 
-Doors are formulas, model files, the pieces of a checkpoint, CSV files and command lines. An input
-passes as a hostile case does (``hostile.py``). Those that reach new code are kept in
-``data/fuzz``, and the next run begins with them; ``--quick`` only runs some of these. A crash, or
-an input of more than 60 s, ends the process, and the next goes on. Needs Linux and atheris.
+Doors are formulas, model files (pieces of a checkpoint have the same form), CSV files and command
+lines. An input passes as a hostile case does (``hostile.py``). Those that reach new code are kept
+in ``data/fuzz``, and the next run begins with them; ``--quick`` only runs some of these. A crash,
+or an input of more than 60 s, ends the process, and the next goes on. Needs Linux and atheris.
 """
 
 from __future__ import annotations
 
 import contextlib
-import functools
 import gzip
 import hashlib
 import json
@@ -22,7 +21,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import warnings
 import zipfile
 import zlib
 from pathlib import Path
@@ -30,14 +28,11 @@ from typing import Any
 
 from harness import Run
 from hostility import attacks, files, tables
-from hostility.damaging import change_value, damage
+from hostility.damaging import damage
 from hostility.formulas import mutated
-from hostility.judging import ANSWERED, FAILED, Defect, Outcome, judge, streams
+from hostility.judging import ANSWERED, FAILED, Outcome, judge, streams
 from hostility.watching import fenced
 from hostility.working import SECONDS, plan_of
-
-import treeselect
-from treeselect.errors import TreeselectWarning
 
 CORPUS = Path(__file__).parent / "data" / "fuzz"
 MOST_BYTES, MOST_KEPT = 100_000, 150_000
@@ -46,13 +41,6 @@ USES = (
     "predict(data)", "summary()", "model.rules(2)", "tidy()", "save(copy)", "augment(data)",
     "with_data(data).resample(2)", "model.shape(TERM)", "report(page)", "search.alternatives()",
 )  # fmt: skip
-
-PIECES = {
-    "resample": "fit.resample(2, **common)", "performance": "fit.performance(2, **common)",
-    "validate": "fit.validate(2, **common)", "inference": "fit.inference(repeats=2, **common)",
-    "compare": "compare('y ~ x + g', frame, methods=['fcbf'], folds=2, progress=False, **common)",
-}  # fmt: skip
-"""Calls that read pieces."""
 
 SELECT = ("select", "y ~ x + g", "table.csv", "-m", "fcbf", "-k", "1", "--seed", "1")
 
@@ -91,48 +79,6 @@ def command(data: bytes, folder: Path) -> Outcome:
         return judge(attacks.by_command, arguments, out, error)
 
 
-def piece(data: bytes, folder: Path) -> Outcome:
-    """A piece in the folder of a checkpoint: the name of the call, a blank, and the result."""
-    call, _, text = data.decode("latin-1").partition(" ")
-    if call not in PIECES:
-        return Outcome(ANSWERED)
-    pieces = folder / "pieces"
-    pieces.mkdir(exist_ok=True)
-    for path in pieces.iterdir():
-        path.unlink()
-    name, document = _documents(call)[0]
-    with contextlib.suppress(ValueError, RecursionError):
-        text = json.dumps(json.loads(text), sort_keys=True)
-    check = hashlib.sha256(text.encode("latin-1")).hexdigest()
-    head = json.dumps({"format": document["format"], "key": document["key"], "check": check})[:-1]
-    (pieces / name).write_bytes(f'{head}, "result": {text}}}'.encode("latin-1"))
-    with streams():
-        return judge(_resumed, call, pieces)
-
-
-def _resumed(call: str, folder: Path) -> str:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TreeselectWarning)
-        common = {"seed": 1, "n_jobs": 1, "checkpoint": folder}
-        space = {"fit": _fit(), "common": common, "compare": treeselect.compare}
-        if eval(PIECES[call], {**space, "frame": attacks.frame()}) is None:
-            raise Defect("a call without an answer")
-    return ANSWERED
-
-
-@functools.cache
-def _fit() -> Any:
-    return treeselect.select("y ~ x + g", attacks.frame(), method="fcbf", **attacks.QUICK)
-
-
-@functools.cache
-def _documents(call: str) -> list[tuple[str, dict[str, Any]]]:
-    """Names and contents of the files that a call writes."""
-    with tempfile.TemporaryDirectory() as folder, streams():
-        _resumed(call, Path(folder))
-        return [(p.name, json.loads(p.read_text())) for p in sorted(Path(folder).iterdir())]
-
-
 def _drawn(family: str, n: int = 200) -> list[dict[str, Any]]:
     return [plan_of(1, family, number) for number in range(n)]
 
@@ -156,14 +102,6 @@ def _commands() -> list[bytes]:
     return [text.encode() for text in texts]
 
 
-def _results() -> list[bytes]:
-    return [
-        f"{call} {json.dumps(document['result'])}".encode()
-        for call in PIECES
-        for _, document in _documents(call)
-    ]
-
-
 def _files() -> list[bytes]:
     return [gzip.decompress(one) for one in files.originals().values()]
 
@@ -181,14 +119,6 @@ def other_file(data: bytes, rng: random.Random) -> bytes:
     return gzip.decompress(damage(gzip.compress(data, 1), [change]))
 
 
-def other_piece(data: bytes, rng: random.Random) -> bytes:
-    """A piece with another value."""
-    call, _, text = data.decode("latin-1").partition(" ")
-    document = {"content": json.loads(text)}
-    change_value(document, files._change(rng, "value"), rng)
-    return f"{call} {json.dumps(document['content'])}".encode()
-
-
 def other_formula(data: bytes, rng: random.Random) -> bytes:
     """A formula with other pieces."""
     return mutated(rng, data.decode("utf-8")).encode("utf-8")
@@ -196,8 +126,7 @@ def other_formula(data: bytes, rng: random.Random) -> bytes:
 
 DOORS = {
     "formulas": (formula, _formulas, other_formula), "files": (model_file, _files, other_file),
-    "checkpoints": (piece, _results, other_piece), "tables": (csv, _tables, None),
-    "commands": (command, _commands, None),
+    "tables": (csv, _tables, None), "commands": (command, _commands, None),
 }  # fmt: skip
 
 

@@ -249,7 +249,7 @@ def test_equal_differences_do_not_tell_how_far_chance_goes(differences):
     assert np.isnan([found.low, found.high, found.p_value]).all()
 
 
-# selection repeated inside each fold: honest on noise, the same again, and nothing is kept
+# --- selection repeated inside each fold --------------------------------------------------------
 
 
 QUICK = {"method": "mrmr"}
