@@ -326,7 +326,6 @@ REFUSED = {
         "-m lasso,lasso": "`methods` must be different methods",
         "-m lasso,laso": "Did you mean `lasso`?",
         "-k 3,x": "`k` must be a whole number",
-        "-k 3,3": "`k` must list each size once",
         "-k 2se": '`k` must be a whole number, a list of these, "1se" or "best"',
         "--folds 1": "at least 2",
         "--folds lots": "`folds` must be a whole number",

@@ -272,7 +272,7 @@ def test_the_same_data_again_and_others():
     frame = FRAME.assign(stop=FRAME["time"] + 2)
     data = prepared("Surv(begin, stop, dead) ~ x + strata(site)", frame)
     assert (data.with_data(frame).response.y == data.response.y).all()
-    with pytest.raises(NewDataError, match="with other values or in another order"):
+    with pytest.raises(NewDataError, match="different times, events or strata"):
         data.with_data(frame.assign(site=frame["sex"]))
     with pytest.raises(NewDataError, match="Missing: `site`"):
         data.with_data(frame.drop(columns="site"))

@@ -110,7 +110,7 @@ def test_scorers_that_were_made():
             GAUSSIAN,
             NUMBERS,
             "roc_auc",
-            "numeric response.\n  Found: `roc_auc`, which says",
+            "numeric response.\n  Found: `roc_auc`, which needs class",
         ),
         (GAUSSIAN, NUMBERS, "neg_mean_squared_log_error", "which says: ValueError"),
         (CLASSES, THREE, "f1", "3 classes.\n  Found: `f1`, which says"),

@@ -1,7 +1,5 @@
 """Strengths of interactions: of terms that do and do not depend on each other; their intervals."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +8,6 @@ import treeselect
 from treeselect.engine.forest.dependence import beyond_both, strength
 from treeselect.errors import OptionError, TreeselectWarning
 from treeselect.models.probing import read_resampled_strengths, read_strengths
-from treeselect.resampling import assessing
 from treeselect.results.shapes import interaction_table, interval_note, pair_points
 
 
@@ -58,18 +55,6 @@ def test_few_resamples_give_no_intervals(data):
         found = fit.model.interactions()
     assert found["n_resamples"].tolist() == [2]
     assert found["low"].isna().all()
-
-
-def test_a_piece_holds_strengths_from_0_to_1():
-    problem = SimpleNamespace(groups=SimpleNamespace(names=("x", "z")), family=None)
-    probes = SimpleNamespace(shapes=lambda _: [(0, 1), (0, 1), (2, 1)])
-    given = assessing._Given(SimpleNamespace(problem=problem), "bootstrap", 0, 0, 0, probes)
-    read = assessing._kind_of(given, None, range(0)).coded(0).read
-    found = read([[0], [], None, [[], [], [0.5, None]]])
-    np.testing.assert_array_equal(found.readings.strengths, [[0.5], [np.nan]])
-    for wrong in (1.5, -0.5):
-        with pytest.raises(ValueError, match="strengths that none has"):
-            read([[0], [], None, [[], [], [0.5, wrong]]])
 
 
 def test_files_and_fits_without_effects_have_strengths(told, data, tmp_path):

@@ -79,7 +79,13 @@ class CustomScore:
         if self.time_fields:
             kind = "times to an event, which are relative risks"
         way = "Use another score, or leave `scoring` out for the family's default."
-        found = f"which says: {said_by(error)}"
+        said = said_by(error)
+        found = f"which says: {said}"
+        if isinstance(error, AttributeError) and "predict_proba" in said:
+            found = "which needs class probabilities; the model predicts the mean response."
+        elif isinstance(error, AttributeError) and "decision_function" in said:
+            found = "which needs `decision_function`; the model predicts probabilities."
+            way = "Use a score of probabilities, such as `neg_log_loss`, or leave `scoring` out."
         present = len(np.unique(truth))
         if self.n_classes and present < self.n_classes:
             way = (
