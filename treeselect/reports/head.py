@@ -320,6 +320,7 @@ def _columns(
     material: parts.FitMaterial, found: pd.DataFrame, rows: Sequence[Row]
 ) -> list[_Column]:
     """The columns that apply to this fit, in their order."""
+    first = (~found["group"].duplicated()).tolist()  # what holds for a group is shown once
     columns = [_Column("Term", tuple(str(row["term"]) for row in rows))]
     if (found["term"] != found["group"]).any():
         columns.append(_Column("Group", tuple(str(row["group"]) for row in rows)))
@@ -328,14 +329,14 @@ def _columns(
         columns.append(_Column("Missing", numbers))
     if material.fit.step.decisions is not None:
         columns.append(_Column("Decision", tuple(str(row["decision"]) for row in rows)))
-    columns.append(_importance(rows))
+    columns.append(_importance(rows, first))
     if _varied(material.fit):
-        texts = (
+        texts = [
             BY_REQUEST if row["kept"] else printing.decimal_text(row["frequency"], 2)
             for row in rows
-        )
-        dots = (None if row["kept"] else parts.frequency_mark(row) for row in rows)
-        columns.append(_Column("Frequency", tuple(texts), tuple(dots)))
+        ]
+        dots = [None if row["kept"] else parts.frequency_mark(row) for row in rows]
+        columns.append(_Column("Frequency", _once(texts, first, ""), _once(dots, first, None)))
     if material.effects is not None or material.is_look:
         columns.append(_effect_column(material, material.effects, rows))
     if any(row["substitutes"] for row in rows):
@@ -343,9 +344,9 @@ def _columns(
             printing.enumeration(row["substitutes"], 4) if row["substitutes"] else ""
             for row in rows
         ]
-        columns.append(_Column("Substitutes", tuple(named)))
+        columns.append(_Column("Substitutes", _once(named, first, "")))
     if (found["cost"] != 1).any():
-        columns.append(_Column("Cost", tuple(f"{row['cost']:g}" for row in rows)))
+        columns.append(_Column("Cost", _once([f"{row['cost']:g}" for row in rows], first, "")))
     return columns
 
 
@@ -354,21 +355,16 @@ def _varied(fit: Fit) -> bool:
     return fit.resampled is not None and could_vary(fit.resampled)
 
 
-def _importance(rows: Sequence[Row]) -> _Column:
+def _once(cells: Sequence[Any], first: Sequence[bool], none: Any) -> tuple[Any, ...]:
+    return tuple(cell if own else none for cell, own in zip(cells, first, strict=True))
+
+
+def _importance(rows: Sequence[Row], first: Sequence[bool]) -> _Column:
     """Empty for terms outside the selection, and for the second and further terms of a group."""
-    seen: set[str] = set()
-    shown = []
-    for row in rows:
-        shown.append(bool(row["selected"]) and row["group"] not in seen)
-        seen.add(row["group"])
-    values = [row["importance"] if own else 0.0 for row, own in zip(rows, shown, strict=True)]
-    return _Column(
-        "Importance",
-        tuple(
-            printing.decimal_text(v, 3) if own else "" for v, own in zip(values, shown, strict=True)
-        ),
-        tuple(bar if own else None for bar, own in zip(parts.bars(values), shown, strict=True)),
-    )
+    shown = [own and bool(row["selected"]) for row, own in zip(rows, first, strict=True)]
+    values = _once([row["importance"] for row in rows], shown, 0.0)
+    texts = [printing.decimal_text(value, 3) for value in values]
+    return _Column("Importance", _once(texts, shown, ""), _once(parts.bars(values), shown, None))
 
 
 def _effect_column(
