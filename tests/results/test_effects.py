@@ -13,6 +13,7 @@ from treeselect.models.probing import read_model, read_resample
 from treeselect.results import shapes
 from treeselect.results.curves import curves
 from treeselect.results.effects import (
+    direction,
     effect_cells,
     effect_notes,
     effect_points,
@@ -194,6 +195,12 @@ def test_terms(data, formula, direction, step, ends):
         levels = {"range": [0, 1], "deciles": [0.1, 0.9]}.get(step, [0.25, 0.75])
         found = [float(row["from"]), float(row["to"])]
         np.testing.assert_allclose(found, values.quantile(levels), atol=0.1)
+
+
+def test_a_direction_agrees_in_sign_with_the_change():
+    curve, share = np.array([0.0, -0.1, -0.2, -0.1, 2.0]), np.full(5, 0.2)  # the last point decides
+    assert [direction(curve, share, by) for by in (0.1, -0.1)] == ["up", "mixed"]
+    assert [direction(-curve, share, by) for by in (-0.1, 0.1)] == ["down", "mixed"]
 
 
 def test_factors_start_at_the_reference_of_linear_models_and_missing_is_one(data):

@@ -12,7 +12,7 @@ import pandas as pd
 from treeselect.designs.columns import TermSpec
 from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from treeselect.engine.columns import MAX_BINS, OTHER
-from treeselect.engine.rounding import at_least, falling, slack
+from treeselect.engine.rounding import PRECISION, at_least, falling, slack
 from treeselect.errors import listing
 from treeselect.figures.shapes import MISSING, definite
 from treeselect.models.probing import Probes, ResampledReadings, TermProbe, read_model
@@ -54,13 +54,16 @@ def make_record(
     sizes = np.array([len(probe.grid) for probe in points.probes.terms], dtype=np.int64)
     directions: list[tuple[str, ...]] = []
     parts, shares = np.split(found.response, np.cumsum(sizes)[:-1]), points.probes.terms
-    for part, probe, along, own in zip(parts, shares, points.along, points.is_factor, strict=True):
+    effect = steps(found.ends, points.ends)
+    step_of = {own.term: change for own, change in zip(points.contrasts, effect, strict=True)}
+    kinds = zip(parts, shares, points.along, points.is_factor, strict=True)
+    for term, (part, probe, along, own) in enumerate(kinds):
         if along is None:
             directions.append((BY_LEVEL if own else JOINT,) * part.shape[1])
             continue
         order = np.argsort(along, kind="stable")[: int((~np.isnan(along)).sum())]
-        directions.append(tuple(direction(curve[order], probe.share[order]) for curve in part.T))
-    effect = steps(found.ends, points.ends)
+        outputs = zip(part[order].T, step_of[term], strict=True)
+        directions.append(tuple(direction(one, probe.share[order], by) for one, by in outputs))
     changes = [steps(own.ends, points.ends) for own in resampled]
     low, high, count = shapes.intervals(shapes.stacked(changes, effect.shape))
     curves = shapes.stacked([own.curve for own in resampled], found.curve.shape)
@@ -82,10 +85,10 @@ def make_record(
     )
 
 
-def direction(curve: FloatArray, share: FloatArray) -> str:
+def direction(curve: FloatArray, share: FloatArray, change: float = np.nan) -> str:
     """ "up" if a rising curve explains 90% of the variance of a curve over the rows, "down" for a
-    falling one, "flat" if it is constant, "mixed" otherwise; a fortieth of the rows at each end is
-    ignored."""
+    falling one, unless the `change` over the term's step points the other way, "flat" if it is
+    constant, "mixed" otherwise; a fortieth of the rows at each end is ignored."""
     from scipy.optimize import isotonic_regression
 
     few = ENDS * share.sum()
@@ -101,9 +104,11 @@ def direction(curve: FloatArray, share: FloatArray) -> str:
         float(share @ (curve - isotonic_regression(curve, weights=share, increasing=rises).x) ** 2)
         for rises in (True, False)
     ]
-    if at_least(min(left), (1 - MONOTONE) * total):
+    rises = at_least(left[1], left[0])
+    against = -change if rises else change
+    if at_least(min(left), (1 - MONOTONE) * total) or against > PRECISION * size:
         return MIXED
-    return UP if at_least(left[1], left[0]) else DOWN
+    return UP if rises else DOWN
 
 
 def steps(at_ends: FloatArray, ends: IntArray) -> FloatArray:
@@ -292,8 +297,8 @@ def meaning_of_effects(result: Fit, table: pd.DataFrame) -> str:
     if ways & {UP, DOWN, MIXED}:
         said.append(
             f"Up, down: a monotone curve explains {MONOTONE * 100:.0f}% of the variance of the"
-            f" effect over the rows, without the outer {ENDS * 100:g}% at each end; otherwise"
-            " mixed."
+            f" effect over the rows, without the outer {ENDS * 100:g}% at each end, and agrees"
+            " in sign with the change; otherwise mixed."
         )
     if JOINT in ways:
         said.append("Joint: a term with several variables has no single direction.")

@@ -239,9 +239,10 @@ class ModelView:
 
         *Directions* of numbers refer to the shape at its points (at most 40, with about equal
         numbers of rows), ignoring missing values: ``"up"`` if a curve that never falls explains 90%
-        of its variance over the rows, so that the steps of a forest are no turns; ``"down"``
-        correspondingly; ``"flat"`` if it is constant; ``"mixed"`` otherwise. Points at either end
-        that hold at most 2.5% of the rows are ignored, so that single extreme rows do not decide.
+        of its variance over the rows, so that the steps of a forest are no turns, and the effect is
+        not negative; ``"down"`` correspondingly; ``"flat"`` if it is constant; ``"mixed"``
+        otherwise. Points at either end that hold at most 2.5% of the rows are ignored, so that
+        single extreme rows do not decide.
         Factors have ``"by level"``, terms with several variables and no step ``"joint"``.
 
         *Intervals* hold the rows, the points and the steps fixed; only the model varies. They use
