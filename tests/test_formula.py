@@ -212,6 +212,7 @@ def test_parts_of_an_interaction():
         ("y ~ a^1000", "exponent must be a whole number"),
         ("y ~ a:y", "must not use the response"),
         ("y:a ~ b", "must have a single response"),
+        ("y / b ~ a", "Write arithmetic as `{a / b}`"),
         ("y ~ a:2 + a", "different numerical scaling"),
         ("y ~ a:'b'", "Can't read the formula"),
         ("y ~ hashed(a)", "without its number of levels"),

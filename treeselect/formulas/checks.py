@@ -434,8 +434,9 @@ def check_response(left: Sequence[Term]) -> None:
         )
     if len(left) != 1 or left[0].is_interaction:
         found = f"Found: {listing(t.name for t in left)}. "
-        one = "For their product write `{a * b}`."
-        way = "Fit each response separately." if len(left) > 1 else one
+        way = "Fit each response separately."
+        if any(term.is_interaction for term in left):
+            way = "Write arithmetic as `{a / b}` or `{a * b}`."
         raise Fault("The formula must have a single response.", left[-1].name, found + way)
     if any(map(is_strata, left[0].factors)):
         raise Fault(
