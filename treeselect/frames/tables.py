@@ -242,7 +242,7 @@ def _floats_of(column: Any, used: IntArray | None, name: str) -> FloatArray:
     if np.isinf(found).any():
         raise DataError(
             f"Column {quoted(name)} must be finite.\n"
-            "  Found: infinite values. Replace them by missing values, which are allowed."
+            "  Found: infinite values. Replace them by missing values, which terms may have."
         )
     return np.asarray(found, dtype=np.float64)
 

@@ -230,7 +230,7 @@ def _finite(values: NDArray[np.float64], name: str) -> NDArray[np.float64]:
             f"  Found: {len(rows)} infinite value{'s' if len(rows) > 1 else ''}, the first in row"
             f" {rows[0]} (counted from 0).\n"
             "  Replace them, for example `data.replace([np.inf, -np.inf], np.nan)` in pandas:"
-            " missing values are allowed."
+            " terms may have missing values."
         )
     return values
 
