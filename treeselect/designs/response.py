@@ -25,6 +25,11 @@ from treeselect.shown import shown
 
 FAMILIES = ("auto", "gaussian", "binomial", "multinomial", "ordinal", "poisson", "cox")
 
+_MEANT = {
+    "logistic": "binomial", "quasipoisson": "poisson", "negative-binomial": "poisson",
+    "gamma": "gaussian", "tweedie": "gaussian",
+}  # fmt: skip
+"""The family whose selection is refitted by a model of this name, or that has another name."""
 
 _LARGEST = 1e70
 """Largest response whose fourth powers (variances of squared errors) sum to finite numbers."""
@@ -102,7 +107,7 @@ def read_response(
     """Evaluate the left-hand side and determine the family. Text, logical values, categories and
     numbers that are only 0 or 1 are classes. The positive class of two is 1, True, the last
     category, or the second in sorted order."""
-    check_choice("family", family, FAMILIES)
+    check_choice("family", family, FAMILIES, _MEANT)
     found = _read(formula, frame, family, weight)
     copies = copies_of(weight)[found.rows]
     counts: tuple[int, ...] = ()
