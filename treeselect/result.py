@@ -558,8 +558,8 @@ class SelectionResult(Summarised):
             Folder for finished resamples, one small file each; created if necessary. After an
             interruption, calling again on the same data with the same fit (give `select` a `seed`)
             reuses these files and returns the same numbers as an uninterrupted call. The new call
-            may request more resamples, and several calls may share a folder. Damaged and foreign
-            files are ignored with a warning. If files can't be written, the call continues.
+            may request more resamples, and several calls may share a folder. Damaged files are
+            ignored with a warning. If files can't be written, the call continues.
         on_piece : callable, optional
             Called with a :class:`treeselect.running.pieces.Piece` after each resample, including
             those from `checkpoint`. An exception that it raises ends the call; KeyboardInterrupt
