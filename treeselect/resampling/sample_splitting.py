@@ -146,7 +146,7 @@ def fit_part(
         fit = fit_linear(here, response.family.name, response.name, response.classes)
         if fit.problems:
             raise DataError(fit.problems[0])
-        own = {t: np.array([o == t for o in fit.terms]) for t in terms if t in here.term_of}
+        own = {t: fit.of_term(t) for t in terms if t in here.term_of}
         known = {t: wald_test(fit, tested)[1] for t, tested in own.items()}
         if not np.isfinite(list(known.values())).all():
             raise DataError("The tests can't be computed.")
