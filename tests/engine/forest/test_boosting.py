@@ -72,18 +72,6 @@ def test_training_loss_is_lightgbms(kind):
     assert found.trees.n_trees == 20 * loss.n_outputs
 
 
-def test_two_classes_in_two_columns_are_the_logistic_model():
-    """Their predictors are opposite, and their difference is the log-odds."""
-    _, data, y = simulate()
-    y = (y > 0) * 1.0
-    both = ours(data, MultinomialLoss(2), y, 1).eta
-    np.testing.assert_allclose(
-        both[:, 0] - both[:, 0].mean(), -(both[:, 1] - both[:, 1].mean()), atol=1e-9
-    )
-    odds = ours(data, LogisticLoss(), y, 1).eta
-    np.testing.assert_allclose(both[:, 1] - both[:, 0], odds, atol=1e-6)
-
-
 def test_first_use_prices_choose_what_lightgbms_do():
     X, data, y = simulate()
     price = 60.0

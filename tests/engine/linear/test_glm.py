@@ -169,16 +169,6 @@ def test_of_times_it_is_statsmodels_proportional_hazards():
     np.testing.assert_allclose(x.T @ down, np.zeros(4), atol=1e-9)
 
 
-def test_of_times_fits_made_together_are_the_single_ones():
-    glm = Glm(*times(late=False))
-    fit = glm.fit(np.array([True, False, False]))
-    misfit, added = glm.additions(fit, np.array([1, 2]))
-    both, copy = (glm.fit(np.array(g, dtype=bool)) for g in ([1, 1, 0], [1, 0, 1]))
-    np.testing.assert_allclose(misfit, [both.misfit, copy.misfit], rtol=1e-9)
-    assert (added == [2, 0]).all()
-    assert copy.misfit == pytest.approx(fit.misfit)
-
-
 @pytest.mark.parametrize("name", ["binomial", "poisson", "times"])
 @pytest.mark.parametrize("seed", range(3))
 def test_what_bounds_leave_has_the_best_fit(name, seed):
