@@ -137,8 +137,7 @@ def test_arguments_about_the_data_arrive(tmp_path, monkeypatch, capsys):
     formula = "survived ~ sex + age + fare" if "fare" in data else "survived ~ sex + age"
     how = ["-m", "lasso", "-k", "1", "--seed", "1", "--na", "sex=?", "--monotone", "age=-1",
            "--positive", "0", "--weights", "sibsp", "--weights-kind", "frequency"]  # fmt: skip
-    query = ["--sql", "select * from 'd.csv' where age > 1"]
-    assert main(["select", formula, *query, *how, "--save", "fit"]) == 0
+    assert main(["select", formula, "d.csv", *how, "--save", "fit"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     for text in (
         'na={"sex": ["?"]}',
@@ -147,15 +146,12 @@ def test_arguments_about_the_data_arrive(tmp_path, monkeypatch, capsys):
         'weights_kind="frequency"',
     ):
         assert text in said
-    assert main(["predict", "fit", *query, "-o", "p.csv"]) == 0
+    assert main(["predict", "fit", "d.csv", "-o", "p.csv"]) == 0
     assert main(["predict", "fit", "d.csv", "--sheet", "x"]) == 2
     assert "`sheet` must be the name of a sheet" in capsys.readouterr().err
-    for asked in ([*query, "d.csv"], []):
-        with pytest.raises(SystemExit):
-            main(["predict", "fit", *asked])
-    said = capsys.readouterr().err
-    assert "DATA and --sql can't both be given" in said
-    assert "required: DATA (or --sql)" in said
+    with pytest.raises(SystemExit):
+        main(["predict", "fit"])
+    assert "required: DATA" in capsys.readouterr().err
 
 
 def test_trusted_is_no_flag_and_no_option(tmp_path, capsys):

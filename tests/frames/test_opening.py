@@ -165,37 +165,15 @@ def test_workbooks_that_unpack_to_too_much(tmp_path, monkeypatch):
         treeselect.read(tmp_path / "x.xlsx")
 
 
-def test_queries(tmp_path):
-    path = tmp_path / "x.parquet"
-    STUDY.to_parquet(path)
-    frame = treeselect.read(
-        sql=f"select age, seen, 1.5::decimal(4, 2) as d from '{path}' where sex = 2", na=50
-    )
-    assert frame["age"].isna().tolist() == [False, True]
-    fit = treeselect.select("score ~ age + sex", duckdb.from_df(STUDY), k=1, seed=1, method="rrf")
+def test_relations():
+    relation = duckdb.from_df(STUDY)
+    fit = treeselect.select("score ~ age + sex", relation, k=1, seed=1, method="rrf")
     assert len(fit.predict(duckdb.from_df(STUDY))) == 5
-    assert frame["d"].astype(float).tolist() == [1.5, 1.5]
-
-
-@pytest.mark.parametrize("sql", ["", 3, "create table x as select 1", "select 1; select 2"])
-def test_what_is_no_query_is_refused(sql):
-    with pytest.raises(OptionError, match="`sql` must be"):
-        treeselect.read(sql=sql)
-
-
-@pytest.mark.parametrize("sql", ["selec", "select * from nothing", "select * from path"])
-def test_queries_that_duckdb_refuses(sql):
-    with pytest.raises(DataError, match="can't run the query"):
-        treeselect.read(sql=sql)
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
-        {},
-        {"path": "x.csv", "sql": "select 1"},
-        {"sql": "select 1", "sheet": "x"},
-        {"sql": "select 1", "encoding": "utf-8"},
         {"path": "x.csv", "sheet": "x"},
         {"path": "x.xlsx", "sheet": 1},
         {"path": "x.xlsx", "encoding": "utf-8"},
@@ -211,7 +189,6 @@ def test_arguments_that_do_not_fit(arguments):
     [
         ("pyreadstat", "stats", {"path": "study.sav"}),
         ("python_calamine", "excel", {"path": "book.xlsx"}),
-        ("duckdb", "sql", {"sql": "select 1"}),
     ],
 )
 def test_packages_that_are_missing_are_named(folder, monkeypatch, package, extra, arguments):

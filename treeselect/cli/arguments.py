@@ -241,9 +241,7 @@ class Flag:
 ENCODING = Flag("--encoding", "encoding of a CSV, Stata, SPSS or SAS file, such as latin-1 or"
                 " utf-16 (default: utf-8, or what the file says)", "NAME")  # fmt: skip
 SHEET = Flag("--sheet", "sheet of a workbook", "NAME")
-SQL = Flag("--sql", "query in place of DATA, run by DuckDB, such as \"select * from 'x.parquet'\";"
-           " it can read every file that you can", "QUERY")  # fmt: skip
-READING = (ENCODING, SHEET, SQL)
+READING = (ENCODING, SHEET)
 """How the data are read."""
 
 PROBLEM = (
@@ -325,12 +323,12 @@ def check_checkpoint(arguments: Mapping[str, Any]) -> None:
 
 
 def data_of(arguments: Mapping[str, Any]) -> Any:
-    """The file, or the rows, that are named by ``data``, ``encoding``, ``sheet`` and ``sql``."""
-    if "sql" in arguments or "sheet" in arguments:
+    """The file that is named by ``data``, ``encoding`` and ``sheet``."""
+    if "sheet" in arguments:
         from treeselect.frames.opening import read
 
-        how = {key: arguments[key] for key in ("sql", "sheet", "encoding") if key in arguments}
-        return read(arguments.get("data"), **how)
+        how = {key: arguments[key] for key in ("sheet", "encoding") if key in arguments}
+        return read(arguments["data"], **how)
     if "encoding" not in arguments:
         return arguments["data"]
     from treeselect.frames.files import EncodedFile

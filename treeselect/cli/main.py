@@ -44,8 +44,6 @@ _PLACES = {
 }
 """What is given by its place."""
 
-_OPTIONAL = ("data", "name")
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code: 0, 2 or 130."""
@@ -66,11 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: Sequence[str] | None) -> None:
     try:
         typed = vars(make_parser().parse_args(arguments))
-        command, usage = typed.pop("command"), typed.pop("usage")
-        if "data" in command.places and ("data" in typed) == ("sql" in typed):
-            both = "DATA and --sql can't both be given"
-            neither = "the following arguments are required: DATA (or --sql)"
-            usage(both if "data" in typed else neither)
+        command = typed.pop("command")
         flags = flags_in(command.flags)
         texts = {flag.argument: flag.read for flag in flags}
         command.run({key: texts.get(key, str)(value) for key, value in typed.items()})
@@ -118,7 +112,7 @@ class CommandParser(Parser):
     _within = False
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Options may stand between FORMULA and DATA, which ``--sql`` makes optional."""
+        """Options may stand between FORMULA and DATA."""
         if self._within:  # as the method below does, once for options and once for the others
             return super().parse_known_args(args, namespace)
         self._within = True
@@ -161,9 +155,9 @@ def _add(commands: Any, command: Command) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         argument_default=argparse.SUPPRESS,
     )
-    made.set_defaults(usage=made.error, command=command)
+    made.set_defaults(command=command)
     for dest, text in shown.items():
-        nargs = "?" if dest in _OPTIONAL else None
+        nargs = "?" if dest == "name" else None
         made.add_argument(dest, metavar=text, nargs=nargs, help=_PLACES[dest])
     for title, flags in command.flags.items():
         group = made.add_argument_group(title)

@@ -1,5 +1,5 @@
 """The user's tables and files.
 
-Input: tables of pandas, polars, pyarrow and DuckDB, data files and queries. Output: pandas frames
+Input: tables of pandas, polars, pyarrow and DuckDB, and data files. Output: pandas frames
 and columns of numbers or labels, and on the way back tables in the user's library.
 """
