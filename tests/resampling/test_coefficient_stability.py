@@ -234,18 +234,6 @@ def test_rows_that_models_leave_out_are_told(small):
 # --- measures of coefficients over resamples, by hand and against plain loops --------------------
 
 
-def test_measures_by_hand():
-    """Four resamples: selected in two, once unknown."""
-    estimate = np.array([[3.0], [0.0], [np.nan], [1.0]])
-    in_model = np.array([[True], [False], [False], [True]])
-    found = coefficient_spread(estimate, in_model, np.array([4.0]), np.array([2.0]))
-    assert found["n"].tolist() == [3]
-    assert found["rmsd_ratio"][0] == pytest.approx(np.sqrt((1 + 16 + 9) / 3) / 2)
-    assert found["relative_conditional_bias"][0] == (2 - 4) / 4
-    values = [found[name][0] for name in ("median", "ci_low", "ci_high")]
-    assert values == pytest.approx([1.0, 0.05, 2.9])
-
-
 def test_what_no_resample_tells_is_missing():
     nothing = np.full((3, 2), np.nan)
     full = np.array([1.0, np.nan])

@@ -135,6 +135,8 @@ PAIRED, CONCAVE = "complementary", "r-concave"
         ((9, 4, 10), PAIRED, lambda s: s.pfer(0.7, CONCAVE), OptionError,
          "`threshold` must be at least 0.8 for this bound"),
         ((2, 1, 2), PAIRED, lambda s: s.pfer(1.0, CONCAVE), OptionError, "than 2 resamples"),
+        ((5, 2, 10), PAIRED, lambda s: s.pfer(0.5), OptionError, "number above 0.5 and at most 1"),
+        ((5, 2, 10), PAIRED, lambda s: s.pfer(1.01), OptionError, "number above 0.5 and at most 1"),
     ],
 )  # fmt: skip
 def test_what_has_no_bound(sets, scheme, ask, error, said):
@@ -166,12 +168,6 @@ def test_a_tuning_value_has_no_bound_in_files_either(mixed, tmp_path):
 def test_kept_units_alone_have_no_bound():
     with pytest.raises(StabilityError, match="every selected term is forced in"):
         made([[1, 0, 0]] * 4, kept=1).pfer()
-
-
-@pytest.mark.parametrize("threshold", [0.5, 1.01])
-def test_thresholds_are_above_a_half_and_at_most_one(threshold):
-    with pytest.raises(OptionError, match=r"`threshold` must be a number above 0\.5 and at most 1"):
-        made(guesses(5, 2, 10)).pfer(threshold)
 
 
 # --- what the summary says -----------------------------------------------------------------------
@@ -307,18 +303,6 @@ def data():
 def fit(data):
     fit = treeselect.select("y ~ .", data, method="lasso", k=3, seed=1)
     return fit.resample(20, scheme="complementary", path=4)
-
-
-def test_factors_are_units_with_q_values(fit):
-    table = fit.stability.q_values()
-    assert list(table.columns) == ["term", "efp", "q_value", "selected"]
-    assert len(table) == 7
-    assert table["efp"].is_monotonic_increasing
-    assert table["q_value"].is_monotonic_increasing
-    assert table["term"][0] == "b"
-    assert set(fit.stability.q_values(cutoff=1.0)["term"][:3]) == {"b", "e", "site"}
-    assert ((table["efp"] > 0) & (table["efp"] <= 7)).all()
-    assert (table["q_value"] <= np.minimum(table["efp"], 1)).all()
 
 
 def test_the_path_holds_the_frequency_at_k(fit):

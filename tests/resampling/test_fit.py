@@ -3,7 +3,6 @@
 import dataclasses
 import re
 from collections.abc import Mapping
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -12,13 +11,11 @@ from comparison_data import made
 from quick import WITH_GAPS, changed
 
 from treeselect.errors import OptionError
-from treeselect.models.probing import Readings, ResampledReadings
 from treeselect.reports.pages import gather, gather_comparison
 from treeselect.reports.render import COMPARISON, render
-from treeselect.resampling.fit import LEAST_RESAMPLES, Contrast, as_shown
-from treeselect.results import effects, shapes
+from treeselect.resampling.fit import LEAST_RESAMPLES, as_shown
 from treeselect.results.curves import curves
-from treeselect.results.effects import Points, direction, make_record, steps
+from treeselect.results.effects import direction, steps
 from treeselect.results.shapes import intervals
 
 
@@ -77,58 +74,9 @@ def test_intervals_are_percentiles_of_what_is_known():
     np.testing.assert_allclose(high.ravel(), [39.0, 390.25, np.nan])
 
 
-def fitted_by():
-    """A fit of which nothing is asked."""
-    return SimpleNamespace(model=None, design=SimpleNamespace(problem=None))
-
-
-def test_record_of_given_curves(monkeypatch):
-    readings = [
-        ResampledReadings(
-            curve=np.array([[-1.0 * b], [1.0 * b]]),
-            ends=np.array([[0.0], [float(b)], [1.0], [np.nan if b % 2 else 3.0]]),
-            strengths=np.empty((0, 1)),
-        )
-        for b in range(41)
-    ]
-    contrasts = Contrast(0, "quartiles", "0", "1"), Contrast(1, "none"), Contrast(2, "levels")
-    probes = [SimpleNamespace(grid=range(n), share=np.ones(n)) for n in (2, 0, 0)]
-    points = Points(
-        ("x", "x:f", "f"), SimpleNamespace(terms=probes, pairs=()), (np.arange(2.0), None, None),
-        (False, False, True), contrasts, np.array([[0, 1], [-1, -1], [2, 3]]),
-    )  # fmt: skip
-    curve, at_ends = np.array([[0.0], [20.0]]), np.array([[0.0], [20.0], [1.0], [2.5]])
-    own = Readings(curve, curve, at_ends)
-    monkeypatch.setattr(effects, "read_model", lambda *_: own)
-    monkeypatch.setattr(shapes, "interactions_of", lambda *_: None)
-    found = make_record(fitted_by(), points, readings)
-    assert found.directions == (("up",), ("joint",), ("by level",))
-    np.testing.assert_array_equal(found.effect, [[20.0], [np.nan], [1.5]])
-    np.testing.assert_allclose(found.low, [[1.0], [np.nan], [2.0]])
-    np.testing.assert_allclose(found.high, [[39.0], [np.nan], [2.0]])
-    assert found.count.tolist() == [41, 0, 21]
-    low, high = found.band("x")
-    np.testing.assert_allclose(np.hstack([low, high]), [[-39.0, -1.0], [1.0, 39.0]])
-    assert found.band("f")[0].shape == (0, 1)
-
-
 def test_steps_without_ends_are_missing():
     found = steps(np.array([[1.0, 2.0], [4.0, 1.0]]), np.array([[0, 1], [-1, -1]]))
     np.testing.assert_array_equal(found, [[3.0, -1.0], [np.nan, np.nan]])
-
-
-def test_intervals_of_strengths_are_percentiles(monkeypatch):
-    resampled = [
-        SimpleNamespace(strengths=np.array([[b / 40], [np.nan if b < 22 else 0.5]]))
-        for b in range(41)
-    ]
-    monkeypatch.setattr(shapes, "_pairs_of", lambda _: [("x", "z"), ("x", "f")])
-    monkeypatch.setattr(shapes, "read_strengths", lambda *_: np.array([[0.4, 0.1], [0.6, 0.2]]))
-    found = shapes.interactions_of(fitted_by(), None, resampled)
-    np.testing.assert_allclose(found.low, [1 / 40, np.nan])
-    np.testing.assert_allclose(found.high, [39 / 40, np.nan])
-    assert found.count.tolist() == [41, 19]
-    assert (found.strength.tolist(), found.size.tolist()) == ([0.4, 0.6], [0.1, 0.2])
 
 
 # --- what is shown of a fit with labels, and what stays under its names --------------------------

@@ -331,14 +331,6 @@ def test_the_index_is_its_definition(selected, strengths):
     assert found == pytest.approx(min(index_by_matrices(selected, alike), 1.0), abs=1e-9)
 
 
-@given(arrays(bool, st.tuples(st.integers(2, 9), st.integers(2, 6))))
-@settings(derandomize=True)
-def test_units_that_are_not_alike_leave_the_index_of_nogueira(selected):
-    expected = stability_index(selected)[0]
-    found = correlated_index(selected, np.eye(selected.shape[1]))
-    assert found == pytest.approx(expected, nan_ok=True)
-
-
 def test_it_is_not_defined_where_all_sets_say_the_same():
     selected = np.array([[1, 0, 0], [0, 1, 0], [0, 1, 0]], dtype=bool)
     assert np.isnan(correlated_index(selected, np.ones((3, 3))))

@@ -62,14 +62,6 @@ def test_figures_are_those_of_the_rows_of_a_group(data, measured):
     assert within.groupby("subgroup")["n"].sum().to_dict() == table["n"].to_dict()
 
 
-def test_one_group_of_all_rows_is_the_whole(measured):
-    row = measured.by(np.zeros(700)).tidy().iloc[0]
-    told = measured.predictions()
-    assert row["group"] == "0"
-    assert row["score"] == pytest.approx(roc_auc_score(told["observed"], told["predicted"]))
-    assert row["slope"] == recalibration(measured.held_out).slope
-
-
 def test_columns_series_and_categories_of_any_library(data, measured):
     fit = treeselect.select("sick ~ a + b + c", pl.from_pandas(data), method="mrmr", k=2, seed=1)
     found = fit.performance(2)
