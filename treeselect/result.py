@@ -268,8 +268,7 @@ class SelectionResult(Summarised):
         interval: Literal["prediction"] | None = None,
         level: float = 0.95,
     ) -> Any:
-        """Predict with the final model: the random forest refitted to the selected terms, the
-        sparse forest (``refit=None`` of ControlBurn), or that of :meth:`refit`.
+        """Predict with the final model (:attr:`model`), or that of :meth:`refit`.
 
         Parameters
         ----------

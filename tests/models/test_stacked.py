@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
 
 import treeselect
 from treeselect.engine.columns import bin_columns, bin_edges
@@ -104,6 +105,19 @@ def test_the_unit_of_relative_weights_has_no_effect(frame):
         if response == "three":  # of classes the totals are right
             totals = weight @ pd.get_dummies(data["three"]).to_numpy()
             assert weight @ one.predict(data).to_numpy() == pytest.approx(totals, rel=1e-6)
+
+
+def test_log_hazards_of_an_interaction_are_neither_too_near_nor_too_far():
+    rng = np.random.default_rng(3)
+    x = rng.standard_normal((1000, 2))
+    eta = 2 * np.sign(x[:, 0] * x[:, 1])
+    data = pd.DataFrame(x, columns=["a", "b"])
+    data = data.assign(time=rng.exponential(np.exp(-eta)) + 0.001, event=1)
+    options = {"method": "mrmr", "k": 2, "seed": 1, "progress": False, "model": "stack"}
+    fit = treeselect.select("Surv(time, event) ~ a + b", data.iloc[:400], **options)
+    new = data.iloc[400:]
+    link = fit.predict(new, type="link").to_numpy()
+    assert sm.PHReg(new["time"], link).fit().params[0] == pytest.approx(1, abs=0.25)
 
 
 def test_offsets_missing_values_and_monotone_constraints(frame):

@@ -44,18 +44,20 @@ def with_hazards(forest: Forest, weight: WeightArray, problem: Problem) -> Trees
     trees = hazard_trees(forest, weight, apart.y, np.exp(apart.base))
     outside = out_of_bag(forest._replace(trees=trees)).mean[:, 0, 0]
     known = np.where(np.isnan(outside), np.zeros_like(weight), weight)
-    slope = _slope(problem, known, base, np.nan_to_num(outside))
+    slope = slope_outside(problem, known, base, np.nan_to_num(outside))
     return trees._replace(nodes=trees.nodes._replace(value=trees.nodes.value * slope))
 
 
-def _slope(problem: Problem, weight: WeightArray, base: FloatArray, score: FloatArray) -> float:
-    """The coefficient of a score that maximises the partial likelihood, between 0.1 and 10."""
+def slope_outside(
+    problem: Problem, weight: WeightArray, base: FloatArray, score: FloatArray
+) -> float:
+    """The coefficient of an out-of-bag score of least loss beside a base, from 0.1 to 10."""
     from scipy.optimize import brentq
 
     rows = problem.rows(weight)
 
     def climb(slope: float) -> float:
-        return float((weight * score) @ rows.negative_gradient(base + slope * score))
+        return float(np.sum(weight @ (score * rows.negative_gradient(base + slope * score))))
 
     if not climb(_NARROWEST) > 0:
         return _NARROWEST

@@ -8,6 +8,7 @@ a tree as well, and the whole is one sum of trees on the scale of the linear pre
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,16 +19,23 @@ from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.columns import OTHER, BinnedData, select_groups, take_rows
+from treeselect.engine.forest.bagging import drawn
 from treeselect.engine.forest.importance import out_of_bag_gains
 from treeselect.engine.forest.leaf_values import mean_curvature, with_leaf_fits
-from treeselect.engine.forest.out_of_bag import out_of_bag
 from treeselect.engine.forest.walk import leaves_of, predict_mean, predict_sum
 from treeselect.engine.linear.additive import AdditiveColumns, AdditiveFit, fit_additive
 from treeselect.engine.linear.additive_search import folds_of_clusters
 from treeselect.engine.losses import RowLoss
 from treeselect.engine.random import stream_seed
 from treeselect.engine.tree.nodes import LEAF, Trees, empty_nodes, join_trees
-from treeselect.models.forest import REFITTED_TREES, Grower, best_forest, n_trees_for
+from treeselect.models.forest import (
+    REFITTED_TREES,
+    CutForest,
+    Grower,
+    best_forest,
+    n_trees_for,
+    slope_outside,
+)
 from treeselect.models.model import TreeModel, null_predictor
 
 _MOST_ROWS = 50_000
@@ -70,7 +78,8 @@ def refit_stack(
     wants_importance: bool = True,
 ) -> StackedModel:
     """Fit an additive model and a forest of what its leave-one-out predictions leave, on the
-    selected units. The forest is multiplied by the number from 0 to 1 of least out-of-bag error."""
+    selected units. The forest is multiplied by the number of least out-of-bag loss, 0 where it does
+    not lower the squared error of what is left."""
     return stack_outside(problem, weights, selected, seed, n_trees, n_threads, wants_importance)[0]
 
 
@@ -123,12 +132,17 @@ def stack_outside(
     constant = constant + additive.fit.constant
     trees = effects
     if share > 0:
-        steps = _with_steps(grown.forest.trees, problem, part, outside, weights)
-        value = steps.nodes.value * (share / steps.n_trees)
+        steps, more = _with_steps(grown, problem, part, outside, weights)
+        factor = share
+        if not family.loss.is_squared:
+            known = np.where(np.isnan(more[:, 0]), np.zeros_like(weight), weight)
+            flat = (outside, more) if outside.shape[1] > 1 else (outside[:, 0], more[:, 0])
+            factor = slope_outside(problem, known, flat[0], np.nan_to_num(flat[1]))
+        value = steps.nodes.value * (factor / steps.n_trees)
         trees = join_trees([effects, steps._replace(nodes=steps.nodes._replace(value=value))])
-        eta = eta + share * predict_mean(steps, part, n_threads)
+        eta = eta + factor * predict_mean(steps, part, n_threads)
         constant = constant + _to_totals(problem, weight, eta)
-        outside = outside + share * out_of_bag(grown.forest._replace(trees=steps)).mean[:, 0]
+        outside = outside + factor * more
     if wants_importance:
         importance[selected] = additive.importance(_minus_gradient(loss, base), loss, base)
         if share > 0:  # as far as the forest has a part
@@ -251,16 +265,26 @@ def _to_totals(problem: Problem, weight: WeightArray, eta: FloatArray) -> FloatA
 
 
 def _with_steps(
-    trees: Trees, problem: Problem, part: BinnedData, eta: FloatArray, weights: RowWeights
-) -> Trees:
-    """The same trees with Newton steps at a linear predictor in their leaves."""
-    loss, mass = problem.family.loss, weights.relative  # a leaf has one more row of weight 1
+    grown: CutForest, problem: Problem, part: BinnedData, eta: FloatArray, weights: RowWeights
+) -> tuple[Trees, FloatArray]:
+    """The trees of a forest with Newton steps at a linear predictor in their leaves, and the mean
+    of these out of bag; see :func:`_steps_outside`."""
+    trees, loss = grown.forest.trees, problem.family.loss
+    mass = weights.relative  # a leaf has one more row of weight 1
     if loss.is_squared:
-        return trees
+        return trees, grown.prediction
     if eta.shape[1] == 1:
         own = loss.apart(problem.y, weights.values, eta[:, 0])
-        return with_leaf_fits(trees, part, own.loss, own.y, own.base, mass)
-    down, curvature = loss.of(problem.y, weights.values).derivatives(eta)
+        apart = own.loss.of(own.y, weights.values)
+        trees = with_leaf_fits(trees, part, own.loss, own.y, own.base, mass)
+
+        def derivatives(step: FloatArray) -> tuple[FloatArray, FloatArray]:
+            down, curvature = apart.derivatives(own.base + step[:, 0])
+            return down[:, np.newaxis], curvature[:, np.newaxis]
+
+        return trees, _steps_outside(trees, grown, part, derivatives, weights)
+    rows = loss.of(problem.y, weights.values)
+    down, curvature = rows.derivatives(eta)
     prior = mean_curvature(curvature.mean(axis=1), mass)
     value = np.zeros_like(trees.nodes.value)
     for tree in range(trees.n_trees):
@@ -271,4 +295,38 @@ def _with_steps(
             value[first:end, k] = sums / (
                 np.bincount(leaf, mass * curvature[:, k], end - first) + prior
             )
-    return trees._replace(nodes=trees.nodes._replace(value=value))
+    trees = trees._replace(nodes=trees.nodes._replace(value=value))
+    return trees, _steps_outside(
+        trees, grown, part, lambda step: (down - curvature * step, curvature), weights
+    )
+
+
+def _steps_outside(
+    trees: Trees,
+    grown: CutForest,
+    part: BinnedData,
+    derivatives: Callable[[FloatArray], tuple[FloatArray, FloatArray]],
+    weights: RowWeights,
+) -> FloatArray:
+    """Mean of the trees out of whose bag each row is, NaN for rows in all bags. Leaves are fitted
+    to all their rows: the row, or its cluster, is taken out of its leaf by one more Newton step.
+    Minus the gradients and the curvatures of all rows are those beside a step of each."""
+    mass, blocks = weights.relative, weights.blocks
+    n_blocks = 0 if blocks is None else int(blocks.max()) + 1
+    prior = mean_curvature(derivatives(np.zeros((part.n_rows, 1)))[1].mean(axis=1), mass)
+    total, seen = np.zeros((part.n_rows, trees.nodes.value.shape[1])), np.zeros(part.n_rows)
+    for tree in range(trees.n_trees):
+        out = drawn(grown.forest.bags, tree, part.n_rows) == 0
+        leaf = leaves_of(trees, tree, part)
+        step = trees.nodes.value[int(trees.start[tree]) + leaf]
+        down, curvature = derivatives(step)
+        for k in range(total.shape[1]):
+            lost, own = mass * down[:, k], mass * curvature[:, k]
+            there = np.bincount(leaf, own)[leaf] + prior
+            if blocks is not None:
+                place = np.unique(leaf * n_blocks + blocks, return_inverse=True)[1]
+                lost = np.bincount(place, lost).astype(np.float64)[place]
+                own = np.bincount(place, own).astype(np.float64)[place]
+            total[:, k] += out * (step[:, k] - lost / np.maximum(there - own, prior))
+        seen += out
+    return np.where(seen > 0, total.T / np.maximum(seen, 1), np.nan).T

@@ -44,10 +44,10 @@ from treeselect.running.parallel import workers_for
 class ModelView:
     """The final model of a selection: trees, importance, shapes and effects of its terms.
 
-    It is ``fit.model``. The model is a random forest refitted to the selected terms, the sparse
-    forest (``refit=None`` of ControlBurn), or that of `model` in :func:`treeselect.select` or of
-    :meth:`SelectionResult.refit`. What needs the data raises a DataError if the model was saved
-    without them.
+    It is ``fit.model``. The model is that of `model` in :func:`treeselect.select` or of
+    :meth:`SelectionResult.refit`, by default a stack after exchange search (a forest of more than
+    two classes), the sparse forest (``refit=None`` of ControlBurn), or a random forest of the
+    selected terms. What needs the data raises a DataError if the model was saved without them.
 
     Examples
     --------
