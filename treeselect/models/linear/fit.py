@@ -192,7 +192,7 @@ ONLY_FOR = {
 _RATIOS = {
     "binomial": "odds ratio",
     FIRTH: "odds ratio",
-    GAMMA: "ratio of means",
+    GAMMA: "mean ratio",
     "multinomial": "odds ratio",
     ORDINAL: "odds ratio",
     "poisson": "rate ratio",
