@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 import numpy as np
 
-from treeselect.algorithms.method import Method, check_final, deciding, model_words
+from treeselect.algorithms.method import check_final, deciding, model_words
 from treeselect.arguments.checks import (
     USUAL_SCORE_RULE,
     check_choice,
@@ -38,7 +38,6 @@ from treeselect.comparison.methods import (
     summarise_comparison,
 )
 from treeselect.comparison.record import Contest
-from treeselect.designs.families import Family
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import Request, prepare, response_label, shown_names
 from treeselect.designs.problem import FinalModel
@@ -252,7 +251,7 @@ def compare(
     problems = model_data.problems_for([method for _, method in fitted])
     if own_models:
         problems = [
-            dataclasses.replace(problem, model=_own_model(method, problem.family))
+            dataclasses.replace(problem, model=method.own_model or method.usual_model)
             for problem, (_, method) in zip(problems, fitted, strict=True)
         ]
     own_sizes = [sizes if method.tuning_value is None else None for _, method in contestants]
@@ -365,7 +364,7 @@ def _model_note(data: ModelData, own: Sequence[Contestant]) -> str:
         return f"The scores of all methods are those of {words}."
     family, others = data.response.family, dict[FinalModel, list[str]]()
     for label, method in own:
-        if (model := _own_model(method, family)) is not None:
+        if (model := method.own_model or method.usual_model) is not None:
             others.setdefault(model, []).append(label)
     apart = [f"for {', '.join(n)} those of {model_words(m, family)}" for m, n in others.items()]
     said = "The scores are those of a random forest of the selected terms"
@@ -375,11 +374,6 @@ def _model_note(data: ModelData, own: Sequence[Contestant]) -> str:
         f'{said}, unless the options of a method say otherwise. `model="own"` scores what each'
         " method fits by itself."
     )
-
-
-def _own_model(method: Method, family: Family) -> FinalModel | None:
-    """What a linear method fits, or what ``select()`` does by default; None for a forest."""
-    return method.own_model or method.usual_model(family)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -144,8 +144,8 @@ def select(
         columns of ``"glm"``, not standardised; missing numbers are passed on if it takes them, and
         each ``random_state`` of None is set from the seed. A classifier needs ``predict_proba``;
         offsets and times to an event are refused. None is the method's own: of exchange search
-        the stack, or with more than two classes a forest, which is that of most methods. The
-        selection path does not depend on it, the size only where scores choose it.
+        the stack, of most methods a forest. The selection path does not depend on it, the size only
+        where scores choose it.
     resamples : int, optional
         Number of resamples to assess stability, 2 to 100,000; 0 for none: bootstrap resamples or,
         with ``k="auto"``, random halves of the rows in complementary pairs, which also score sets

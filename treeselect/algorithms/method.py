@@ -80,7 +80,10 @@ class Method:
         Why terms never enter the path, as a clause.
     own_model : str or None
         Final model as which a selection by this method is published, ``"glm"`` of linear methods,
-        scored by ``compare(model="own")``. None, the default, for a forest.
+        scored by ``compare(model="own")``. None, the default, for `usual_model`.
+    usual_model : str or None
+        Final model of ``select()`` if none is given, ``"stack"`` of exchange search. None, the
+        default, for that of :meth:`final_model`, a forest.
     own_value : float or None
         Value of the tuning parameter at which the method itself decides what is selected if `k` is
         not given. None, the default: `k` is chosen by cross-validation.
@@ -114,6 +117,7 @@ class Method:
     left_out: ClassVar[str] = "the others do not improve the ensemble"
     own_value: ClassVar[float | None] = None
     own_model: ClassVar[FinalModel | None] = None
+    usual_model: ClassVar[FinalModel | None] = None
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -244,10 +248,6 @@ class Method:
             task.problem, task.weights, step.selected, seed=task.seed, n_threads=task.n_threads,
             n_trees=task.n_final_trees or REFITTED_TREES, wants_importance=task.wants_importance,
         )  # fmt: skip
-
-    def usual_model(self, family: Family) -> FinalModel | None:
-        """The final model by name if none is asked for; None is that of :meth:`final_model`."""
-        return None
 
     def step_of_set(self, task: Task, step: Step) -> Step:
         """A step whose set is not on the path, with what a step of the path tells of its set."""

@@ -109,7 +109,7 @@ def fit_selection(data: Any, formula: str, options: Mapping[str, Any]) -> Fit:
     design = prepare(request, table, table.labels, rows=rows, seed=seed)
     design = dataclasses.replace(design, library=library_of(data))
     if design.model is None:
-        design = design.with_model(method.usual_model(design.response.family))
+        design = design.with_model(method.usual_model)
     problem, workers = design.problem_for(method), workers_for(n_jobs)
     choice = Choice(_check_k(k, method, problem), asked_folds.for_rows(design.response.rows))
     idle = [name for name in ("folds", "repeats") if given[name] is not None]

@@ -122,8 +122,7 @@ def score_fact(result: Fit) -> tuple[str, str]:
         has_bags = result.chosen_method.tells_out_of_bag and result.k > 0
         rows = "out of bag" if has_bags else "on the training rows"
         rows += result.chosen_method.scored_before
-        usual = result.chosen_method.usual_model(result.design.response.family)
-        if result.design.model not in (None, usual):
+        if result.design.model not in (None, result.chosen_method.usual_model):
             rows += " in the search, not by the final model"
         score = f"{plain_score(glance['train_score'])} {rows}"
         if result.step.cut_from is not None:

@@ -45,9 +45,9 @@ class ModelView:
     """The final model of a selection: trees, importance, shapes and effects of its terms.
 
     It is ``fit.model``. The model is that of `model` in :func:`treeselect.select` or of
-    :meth:`SelectionResult.refit`, by default a stack after exchange search (a forest of more than
-    two classes), the sparse forest (``refit=None`` of ControlBurn), or a random forest of the
-    selected terms. What needs the data raises a DataError if the model was saved without them.
+    :meth:`SelectionResult.refit`, by default a stack after exchange search, the sparse forest
+    (``refit=None`` of ControlBurn), or a random forest of the selected terms. What needs the data
+    raises a DataError if the model was saved without them.
 
     Examples
     --------

@@ -33,7 +33,6 @@ from treeselect.algorithms.task import (
     ranking,
     trace_of,
 )
-from treeselect.designs.families import Family
 from treeselect.designs.problem import FinalModel
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.columns import FREE
@@ -510,11 +509,8 @@ class ExchangeSearch(Method):
     paper: ClassVar[str] = f"treeselect's own method, based on {texts(references)}"
     tuning_name: ClassVar[str] = "unexplained"
     searches_on: ClassVar[int | None] = SURE_ROWS
+    usual_model: ClassVar[FinalModel | None] = "stack"  # the model by which sets are judged
     left_out: ClassVar[str] = "the others are constant, or do not lower the out-of-bag error"
-
-    def usual_model(self, family: Family) -> FinalModel | None:
-        """The model by which sets are judged; of more than two classes a forest predicts better."""
-        return None if family.n_classes > 2 else "stack"
 
     def path(self, task: Task) -> tuple[Step, ...]:
         return tuple(self.steps(task))
