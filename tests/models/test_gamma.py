@@ -40,6 +40,8 @@ def test_it_predicts_means_and_ratios():
     np.testing.assert_allclose(mean["fit"], np.exp(link["fit"]))
     np.testing.assert_allclose(mean["se"], mean["fit"] * link["se"])
     assert "Mean ratio" in str(model.summary(exponentiate=True))
+    pearson = model.result.pearson_chi2 / model.result.df_resid
+    assert dict(model.summary().content.facts)["Dispersion"] == f"{pearson:.3g} (Pearson)"
     assert "Mean ratios: " in model.regression_table().summary().as_text()
     rng = np.random.default_rng(3)
     data = SURVEY.iloc[np.arange(2000) % len(SURVEY)].reset_index(drop=True)

@@ -57,6 +57,8 @@ def fit_facts(fit: LinearFit, family: str, *, are_copies: bool) -> Facts:
         facts.append(("Deviance", said))
     if "aic" in found:
         facts.append(("AIC", f"{found['aic']:,.2f}"))
+    if family == GAMMA:
+        facts.append(("Dispersion", f"{own.scale:.3g} (Pearson)"))
     return (*facts, *dispersion_fact([fit]))
 
 
