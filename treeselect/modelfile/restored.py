@@ -277,6 +277,7 @@ def _check_shapes(
 ) -> None:
     groups, importance, constant = saved.groups, saved.importance, saved.constant
     check(what, groups.shape == importance.shape == (len(coded.groups.names),))
+    check(what, (importance >= 0).all(), np.isfinite(importance.sum()))
     has_odds = family.is_ordered and getattr(saved, "stored_as", "") == "linear"
     check(what, constant.shape == (n_outputs_of(family) - has_odds,))
 
