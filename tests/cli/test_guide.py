@@ -26,7 +26,7 @@ def test_the_commands_of_the_guide(tmp_path, monkeypatch, capsys):
                 quick = [] if "-m" in words or words[0] != "select" else ["-m", "mrmr"]
                 assert main([*words, *quick]) == 0, capsys.readouterr().err
                 ran += 1
-    assert ran == 5
+    assert ran == 4
     assert Path("smaller.json").exists()
 
 
