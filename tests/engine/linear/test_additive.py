@@ -163,6 +163,21 @@ def test_fit_has_no_slope_left(family):
     assert fit.eta == pytest.approx(base + fit.constant + values.T @ fit.coef)
 
 
+@pytest.mark.parametrize("family", [GAUSSIAN, COX, multinomial(3)], ids=lambda f: f.name)
+def test_more_functions_than_rows_are_rotated_without_effect(family, monkeypatch):
+    data, x = data_of(3, 18)
+    y, weight = response(family, x, np.random.default_rng(2)), np.ones(len(x), dtype=np.int64)
+    columns, loss = AdditiveColumns(data, weight), family.loss.of(y, weight)
+    base = np.zeros((len(x), max(family.n_classes, 1)))
+    fits = []
+    for wide in (0, 1_000):
+        monkeypatch.setattr("treeselect.engine.linear.columns._WIDE", wide)
+        fits.append(fit_additive(columns, [0, 1, 2], loss, base, has_constant=False))
+    for name in ("coef", "eta", "outside", "effects_outside", "error"):
+        one, other = (getattr(fit, name) for fit in fits)
+        assert one == pytest.approx(other, abs=1e-6)
+
+
 @pytest.mark.parametrize("family", [GAUSSIAN, BINOMIAL, POISSON], ids=lambda f: f.name)
 def test_approximate_predictions_are_near_those_of_fits_without_the_row(family):
     data, x = data_of(8, 100, missing=False)

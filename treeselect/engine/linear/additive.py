@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.columns import OTHER, BinnedData
+from treeselect.engine.linear.columns import in_row_space
 from treeselect.engine.losses import RowLoss
 from treeselect.engine.tree.target import are_copies
 
@@ -228,12 +229,12 @@ def fit_additive(
     (n_rows, n_outputs), is the linear predictor of the constant model, offset included."""
     x, penalty, direction = columns.groups(groups)
     kept = np.ones(len(x), dtype=np.bool_)
+    first = int(has_constant)
     while True:
-        found, coef = None, np.zeros((kept.sum() + has_constant, base.shape[1]))
-        own, own_penalty = x[kept], penalty[kept]
-        if has_constant:
-            own = np.concatenate([np.ones((1, x.shape[1])), own])
-            own_penalty = np.concatenate([np.zeros(1), own_penalty])
+        found, (own, own_penalty, turned) = None, in_row_space(x[kept], penalty[kept])
+        own = np.concatenate([np.ones((first, x.shape[1])), own])
+        own_penalty = np.concatenate([np.zeros(first), own_penalty])
+        coef = np.zeros((len(own), base.shape[1]))
         for ridge in sorted(ridges, reverse=True) if len(groups) else [0.0]:
             coef = _newton(columns.weight, own, ridge * own_penalty, loss, base, coef)
             eta = base + own.T @ coef
@@ -241,11 +242,10 @@ def fit_additive(
             outside = eta - (own[:, :, np.newaxis] * steps).sum(axis=0)
             error = float(np.average(loss.value(_flat(outside)), weights=columns.weight))
             if found is None or error < found.error:
-                every = np.zeros((len(x), base.shape[1]))
-                every[kept] = coef[int(has_constant) :]
+                every, moved = np.zeros((len(x), base.shape[1])), np.zeros((len(x), *eta.shape))
+                every[kept] = turned(coef[first:])
                 constant = coef[0] if has_constant else np.zeros(base.shape[1])
-                moved = np.zeros((len(x), *eta.shape))
-                moved[kept] = own[int(has_constant) :, :, np.newaxis] * steps[int(has_constant) :]
+                moved[kept] = x[kept][:, :, np.newaxis] * turned(steps[first:])
                 effects = x[:, :, np.newaxis] * every[:, np.newaxis] - moved
                 ends = np.cumsum([0, *(len(columns.group(g)[0]) for g in groups)])
                 by_group = np.array([effects[a:b].sum(axis=0) for a, b in itertools.pairwise(ends)])

@@ -147,3 +147,21 @@ class CodedColumns:
         own = codes if self.rows is None else codes[self.rows]
         size = int(own.max(initial=0)) + 1
         return np.column_stack([np.bincount(own, column, size) for column in values.T])
+
+
+def in_row_space(
+    x: FloatArray, penalty: FloatArray
+) -> tuple[FloatArray, FloatArray, Callable[[FloatArray], FloatArray]]:
+    """Functions with the same fits, their penalties, and from their coefficients to those of `x`:
+    of many more functions than rows, one for each row, as least penalised coefficients are
+    combinations of the rows."""
+    if len(x) <= _WIDE * x.shape[1]:
+        return x, penalty, lambda coef: coef
+    root = np.sqrt(penalty)[:, np.newaxis]
+    back, own = np.linalg.qr(x / root)
+    back = back / root
+    return own, np.ones(len(own)), lambda coef: np.tensordot(back, coef, axes=1)
+
+
+_WIDE = 4
+"""Functions for each row from which they are rotated."""
