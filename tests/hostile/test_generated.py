@@ -120,3 +120,42 @@ def test_cases_use_all_that_an_answer_has():
         has = {name for cls in kind.__mro__ for name, value in vars(cls).items()
                if inspect.isfunction(value) and name[0] != "_"}  # fmt: skip
         assert has - {"save", "as_shown", "choices"} <= used  # again() saves
+
+
+def test_the_watch_knows_the_modules_that_handle_formulas():
+    from hostility.watching import HANDLES
+
+    package = FOLDER.parent / "treeselect"
+    handling = {p.relative_to(package).as_posix() for p in package.rglob("*.py")
+                if HANDLES.search(str(p))}  # fmt: skip
+    known = {p.relative_to(package).as_posix() for p in package.glob("formulas/*.py")}
+    assert known | {"formula.py", "designs/evaluation.py"} == handling
+    assert "formulas/guard.py" in known
+
+
+def test_the_watch_hears_what_a_formula_must_not_do(tmp_path):
+    from hostility.watching import watching
+
+    code = compile(f"open({str(tmp_path / 'x')!r}, 'w').close()", "<string>", "exec")
+    with watching() as heard:
+        exec(code)
+        __import__("__hello__")
+    assert any(said.startswith("open") for said in heard)
+    assert "import of __hello__" in heard
+    with watching() as heard:
+        (tmp_path / "y").write_text("honest")
+        sorted([2, 1])
+    assert heard == []
+
+
+def test_the_fence_keeps_cases_from_other_files(tmp_path):
+    from hostility.watching import fenced
+
+    outside = Path(FOLDER.anchor) / "a case wrote this"
+    with fenced():
+        (tmp_path / "x").write_text("here")
+        with pytest.raises(PermissionError):
+            outside.write_text("there")
+        with pytest.raises(PermissionError):
+            (tmp_path / "x").replace(outside)
+    assert not outside.exists()

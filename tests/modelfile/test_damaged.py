@@ -1,6 +1,7 @@
 """Model files that are damaged, hostile, or of no model: nothing but one clear error."""
 
 import contextlib
+import dataclasses
 import gzip
 import tracemalloc
 from types import SimpleNamespace
@@ -12,15 +13,43 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from quick import changed as with_parts
 
 import treeselect
 from treeselect import coding
+from treeselect.algorithms.task import Exchange, Rival, Trace
+from treeselect.engine.survival.curves import Baseline
 from treeselect.engine.tree.nodes import Nodes, Trees
-from treeselect.errors import FormulaError, ModelFileError, OptionError
-from treeselect.modelfile.restored import _check_bins
+from treeselect.errors import DataError, FormulaError, ModelFileError, OptionError
+from treeselect.modelfile.restored import _check_bins, check_baseline
 from treeselect.models.importing import ImportedBins
 
+QUICK = {"method": "controlburn", "forests": 1, "n_trees": 12, "seed": 3}
+
+FORMULA = (
+    "died ~ signal*site + bs(noise, 4, extrapolation='clip') + poly(dose, 2):colour + C(flag)"
+    " + scale(dose) + hashed(colour, 3) + I(noise > 0) + `odd name`"
+)
+
 TIMES = "Surv(begin, end, status == 'dead') ~ . + strata(site)"
+
+
+@pytest.fixture(scope="module")
+def data(mixed):
+    return mixed.assign(**{"odd name": np.arange(len(mixed)) % 7})
+
+
+def traced(mixed):
+    """A fit as a search leaves it."""
+    fit = treeselect.select("died ~ . - dose", mixed, method="mrmr", k=2, seed=1)
+    own = fit.search.step.selected
+    inside, outside = (np.flatnonzero(own == part).tolist() for part in (True, False))
+    rivals = [
+        Rival(tuple(sorted((kept, other))), 0.125, 0.25) for kept in inside for other in outside
+    ]
+    trace = Trace((Exchange(outside[0], inside[0], -0.5, 0.25),) * 2, tuple(rivals), 8, 14)
+    step = dataclasses.replace(fit.search.step, trace=trace)
+    return with_parts(fit, step=step, steps=fit._fit.steps[:-1])
 
 
 def times():
@@ -32,22 +61,42 @@ def times():
     return frame.assign(site=rng.choice(["Bath", "York"], 60))
 
 
+def affected(mixed):
+    """A fit with effects of two terms on 20 resamples."""
+    fit = treeselect.select("dose ~ signal + site", mixed.iloc[:100], method="mrmr", k=2, seed=1)
+    found = fit.resample(20, effects=True)
+    assert np.isfinite(found.model.effects()["low"]).all()
+    return found
+
+
 WITH = ("data", "times")
 """Kinds of fits whose files hold the data."""
 
 
 @pytest.fixture(scope="module")
-def file_of(data, fit, tmp_path_factory):
+def file_of(data, tmp_path_factory):
     """Model files by the name of a kind of fit; each is fitted once."""
     known = {}
     few = {"method": "mrmr", "k": 2, "seed": 1}
+    tuned = {"method": "boruta", "n_trees": 10, "max_rounds": 12, "k": None, "seed": 1}
     ways = {
-        "fit": lambda: fit,
-        "data": lambda: fit,
+        "fit": lambda: treeselect.select(FORMULA, data, k=6, resamples=3, **QUICK),
+        "data": lambda: treeselect.select(FORMULA, data, k=6, **QUICK),
+        "searched": lambda: traced(data.drop(columns="odd name")),
+        "affected": lambda: affected(data),
+        "decided": lambda: treeselect.select("died ~ signal + noise + dose", data, **tuned),
+        "boosted": lambda: treeselect.select("died ~ signal + site", data, **few).refit("boosting"),
+        "stacked": lambda: treeselect.select("dose ~ signal + site", data, **few).refit("stack"),
         "imputed": lambda: treeselect.select("died ~ signal + site", data, missing="impute", **few),
+        "chosen": lambda: treeselect.select(
+            "died ~ signal + site", data, method="fcbf", k="1se", folds=2, seed=1
+        ),
         "linear": lambda: treeselect.select(
             "died ~ site*colour + poly(dose, 2) + signal", data, method="mrmr", k=5, seed=1
         ).refit("glm", splines={"signal": 3}, missing="indicator"),
+        "classes": lambda: treeselect.select(
+            "site ~ signal + colour:C(flag)", data, method="mrmr", k=2, seed=1
+        ),
         "curved": lambda: treeselect.select("dose ~ signal + site", data, model="gam", **few),
         "times": lambda: treeselect.select(TIMES, times(), method="rrf", n_trees=5, k=1, seed=1),
     }
@@ -238,6 +287,13 @@ def test_arrays_that_are_not_plain_numbers(file_of, array, tmp_path):
     refused(changed(file_of("fit"), tmp_path, "path.tuning", array))
 
 
+@pytest.mark.parametrize("array", [(2, (1,), bytes(8)), (1, (1, 1, 1), bytes(8)), (1, (-1,), b"")])
+def test_arrays_of_other_kinds_are_refused_whatever_they_stand_for(array):
+    code, shape, values = array
+    with pytest.raises(ValueError, match="an array of a kind"):
+        coding._array_of(code, msgspec.msgpack.encode(("<f8", shape, values)))
+
+
 def test_truth_values_are_0_or_1():
     found = coding._array_of(1, msgspec.msgpack.encode(("|b1", (3,), b"\0\1\2")))
     assert found.tobytes() == b"\0\1\1"
@@ -281,19 +337,29 @@ def swapped(array):
 
 EDITS = {
     "fit": [
-        *((place, GONE) for place in ("design", "path", "seed", "design.formula", "model")),
+        *((place, GONE) for place in (
+            "design", "call", "method", "path", "seed", "choice", "notes", "design.formula",
+            "design.terms", "design.schema", "design.state", "design.units", "design.column_names",
+            "design.response", "design.rows", "design.weights", "design.library", "model",
+        )),
+        ("choice.k", "evil"), ("choice.k", 10**6), ("choice.k", True), ("choice.folds", 1),
         ("choice.folds", "evil"), ("choice.repeats", 0.5), ("choice.groups_name", [1]),
         ("design.response.scoring", "evil"), ("design.response.scoring", ["os.system", True]),
-        ("method.0", "os.system"), ("method.1", {"evil": 1}), ("method.1", {"code": "x"}),
-        ("design.response.family", "evil"), ("design.response.classes", [[1], [2]]),
+        ("design.response.scoring", [["x"], False]), ("method.0", "os.system"),
+        ("method.1", {"evil": 1}), ("method.1", {"code": "x"}), ("design.response.family", "evil"),
+        ("design.response.classes", [[1], [2]]), ("design.new_levels", "evil"),
         ("design.schema.signal", "evil"), ("design.terms.0.name", "evil"),
-        ("design.terms.0.factors", []), ("design.units.items", [[99]]),
-        ("design.units.items.0", []), ("design.units.items", [[-1]]),
-        ("design.units.names", ["a"]), ("design.units.keep", lambda keep: keep[:-1]),
-        ("design.units.names", lambda names: [names[0], *names[:-1]]),
-        ("design.n_levels.0", 10**9), ("design.column_names", added("evil")), ("seed", "evil"),
-        ("resampled.scheme", "evil"), ("resampled", ["evil", 1, 1]), ("asked.method", 8),
-        ("design.formula.1", []), ("design.formula.0", 3), ("design.labels", {"no column": "X"}),
+        ("design.terms.0.factors", []), ("design.terms.0.n_missing", -1),
+        ("design.units.items", [[99]]), ("design.units.items.0", []), ("design.units.names", ["a"]),
+        ("design.units.item_costs", lambda costs: [-1.0] * len(costs)),
+        ("design.n_levels.0", 10**9), ("design.state", []), ("path.cut_from", []),
+        ("seed", "evil"), ("resampled.scheme", "evil"), ("resampled", ["evil", 1, 1]),
+        ("design.formula.1", []), ("design.formula.0", 3), ("design.weights", [1]),
+        ("design.labels", 3), ("design.labels", [3]), ("design.labels", {"signal": 3}),
+        ("design.labels", {"signal": ""}), ("design.labels", {"no column": "X"}),
+        ("design.na", {"everywhere": [None]}), ("design.na", {"everywhere": [np.nan]}),
+        ("asked.arguments.formula", 3), ("asked.arguments.trusted", True), ("asked.arguments", {}),
+        ("asked.method", 8), ("held_out", {"score_name": "R2", "score": 0.5, "n_rows": 0}),
         ("design.monotone", {"site": 1}), ("design.monotone", {"signal": 2}),
         ("subforest.trees.nodes.left", first(0)),  # a walk that never ends
         ("subforest.trees.nodes.left", first(10**6)), ("subforest.trees.nodes.left", first(-5)),
@@ -303,20 +369,56 @@ EDITS = {
         ("subforest.trees.start", swapped), ("subforest.trees.start", lambda a: a + 1),
         ("subforest.trees.start", lambda a: a[:1]),
         ("subforest.trees.start", lambda a: np.array([0, 2**62, -(2**63), -(2**62), a[-1]])),
-        ("subforest.weights", lambda a: a[:-1]), ("subforest.shares", lambda a: a[:-1]),
-        ("subforest.gains", lambda a: a.T.copy()),
-        ("subforest.group_of", lambda a: swapped(a) + 1),
-        ("model.trees.nodes.left", first(0)), ("model.trees.nodes.column", first(99)),
-        ("model.trees.nodes.value", lambda a: a[:-1]), ("model.trees.nodes.value", to("int64")),
-        ("model.trees.nodes.weight", to(float)), ("model.trees", None),
-        ("model.n_additive", 10**6), ("model.stored_as", "evil"),
+        ("subforest.weights", lambda a: a[:-1]),
+        ("subforest.weights", lambda a: a * 0),  # no tree moves anything: trees(), shape()
+        ("subforest.weights", lambda a: -a), ("subforest.weights", lambda a: a + 1e300),
+        ("subforest.gains", lambda a: a.T.copy()), ("subforest.gains", lambda a: -a),
+        ("subforest.gains", lambda a: a * 0), ("subforest.gains", lambda a: a + 1),
+        ("subforest.shares", lambda a: a * 0 + 1e-320), ("subforest.shares", lambda a: a * 2),
+        ("subforest.shares", lambda a: -a), ("subforest.group_of", lambda a: swapped(a) + 1),
+        ("subforest.groups", lambda a: ~a), ("subforest.importance", lambda a: a * 2),
+        ("subforest.importance", lambda a: a * np.nan),
+        ("subforest.constant", lambda a: a + np.inf),
+        ("subforest.trees.nodes.gain", lambda a: a - 1e9),
+        ("model.trees.nodes.left", first(0)), ("model.trees.nodes.left", first(10**6)),
+        ("model.trees.nodes.left", first(-5)), ("model.trees.nodes.column", first(99)),
+        ("model.trees.nodes.column", first(-7)), ("model.trees.nodes.code", split_codes(255)),
+        ("model.trees.start", swapped), ("model.trees.start", lambda a: a + 1),
+        ("model.trees.start", lambda a: a[:1]),
+        ("model.trees.start", lambda a: np.array([0, 2**62, -(2**63), -(2**62), a[-1]])),
+        ("model.trees.nodes.left", lambda a: a * np.nan),
+        ("model.trees.nodes.value", first(np.nan)), ("model.trees.nodes.value", lambda a: a[:-1]),
+        ("model.trees.nodes.value", to("int64")), ("model.trees.nodes.value", lambda a: a + 1e300),
+        ("model.trees.nodes.gain", lambda a: a * np.nan),
+        ("model.trees.nodes.weight", lambda a: -a), ("model.trees.nodes.weight", to(float)),
+        ("model.trees", None), ("model.n_additive", 10**6), ("model.stored_as", "evil"),
         ("model.groups", lambda a: a[:-1]), ("model.groups", swapped),
-        ("model.importance", to("int64")), ("model.constant", lambda a: a[:0]),
+        ("model.importance", to("int64")), ("model.importance", lambda a: -a - 1),
+        ("model.importance", lambda a: a + 1), ("model.constant", to("int64")),
+        ("model.constant", lambda a: a[:0]), ("model.constant", lambda a: a * np.nan),
         ("path.selected", lambda a: a[:, :-1]), ("path.selected", to(float)),
-        ("path.selected", last_row(swapped)), ("path.tuning", lambda a: a[:1]),
-        ("path.importance", lambda a: a[:1]), ("path.train_score", lambda a: a[:-1]),
-        ("path.gap", []), ("resampled.selected", lambda a: a[:1]),
-        ("resampled.fitted", lambda a: a[:-1]), ("resampled.assessed", lambda a: a[:-1]),
+        ("path.selected", lambda a: ~a), ("path.selected", last_row(swapped)),
+        ("path.selected", last_row(lambda row: row | True)),
+        ("path.tuning", lambda a: a[:1]), ("path.tuning", lambda a: a * np.nan),
+        ("path.importance", to(bool)), ("path.importance", lambda a: a * 2),
+        ("path.importance", lambda a: a - 1), ("path.importance", lambda a: a * np.nan),
+        ("path.importance", lambda a: a[:1]),
+        ("path.train_score", to("int64")), ("path.train_score", lambda a: a + np.inf),
+        ("resampled.selected", lambda a: a[:1]), ("resampled.measured_index", 2.0),
+        ("resampled.measured_associations", [2.0]), ("resampled.measured_places", [[[1, 0], 1.0]]),
+        ("resampled.measured_places", [[[0, 99], 1.0]]), ("resampled.asked", 2),
+        ("resampled.measured_places", [[[0, 1], 1.5]]), ("resampled.asked", 3),
+        ("resampled.measured_places", [[[-1, 0], 1.0]]), ("design.column_names", added("evil")),
+        ("design.state", lambda state: state | {"evil": {}}), ("design.units.items", [[-1]]),
+        ("subforest.gains", lambda a: np.where(a > 0, np.inf, a)), ("choice.repeats", 0),
+        ("design.units.names", lambda names: [names[0], *names[:-1]]), ("path.gap", []),
+        ("design.units.item_costs", [np.inf]), ("design.units.keep", lambda keep: keep[:-1]),
+        ("choice.k", 0), ("path.tuning", lambda a: a[:-1]),
+        ("path.train_score", lambda a: a[:-1]), ("resampled.fitted", lambda a: a[:-1]),
+        ("resampled.assessed", lambda a: a[:-1]), ("resampled.measured_index", -np.inf),
+        ("resampled.asked", 10**9), ("resampled.measured_places", [[[0], 1.0]]),
+        ("resampled.measured_places", [[[0, 1], 0.0]]), ("design.response.counts", [1]),
+        ("resampled.measured_associations", [-0.1]), ("subforest.shares", lambda a: a[:-1]),
     ],
     "data": [
         ("design.data.weight", lambda a: a * 0), ("design.data.weight", lambda a: a * 2**60),
@@ -328,7 +430,7 @@ EDITS = {
         ("design.data.columns.site.values", lambda a: a - 2), ("design.data.rows", lambda a: a[1:]),
         ("design.data.weight", lambda a: a * np.inf), ("design.data.weight", lambda a: -a),
         ("design.data.columns.site.levels", None), ("design.data.offset", np.zeros(3)),
-        ("design.data.groups", np.zeros(3, dtype=int)),
+        ("design.data.groups", np.zeros(3, dtype=int)), ("design.data.folds", np.zeros(3, int)),
     ],
     "imputed": [
         ("imputer", None), ("design.missing", "level"), ("design.missing", "evil"),
@@ -340,13 +442,69 @@ EDITS = {
             ("covariance", lambda a: -a), ("covariance", first(9.0)),
         )),
     ],
+    "searched": [
+        ("path.trace.exchanges.0.0", 99), ("path.trace.exchanges.0.0", -99),
+        ("path.trace.exchanges.0", lambda e: [e[0], e[0], *e[2:]]),  # a unit for itself
+        ("path.trace.exchanges.0", [1, 2]), ("path.trace.exchanges.0.0", 1.5),
+        ("path.trace.exchanges.0.2", np.nan), ("path.trace.exchanges.0.2", 1e300),
+        ("path.trace.exchanges.0.3", -1.0), ("path.trace.exchanges.0.3", "x"),
+        ("path.trace.rivals.0.0", [98, 99]), ("path.trace.rivals.0.0", lambda units: units[::-1]),
+        ("path.trace.rivals.0.0", lambda units: units[:1]), ("path.trace.rivals", lambda r: r[:-1]),
+        ("path.trace.rivals.0.1", np.inf), ("path.trace.rivals.0.2", -1.0),
+        ("path.trace.rivals", []), ("path.trace.exchanges", 8), ("path.trace.n_judged", 7),
+        ("path.trace.n_rivals", 9), ("path.trace.n_rivals", -1), ("path.trace.n_judged", 2**40),
+        ("path.trace.n_rivals", "8"), ("path.trace.n_judged", GONE),
+    ],
+    "affected": [
+        ("effect_record.effect", lambda a: a[:-1]), ("effect_record.effect", lambda a: a[:, :0]),
+        ("effect_record.effect", lambda a: a * np.inf), ("effect_record.low", lambda a: a * np.nan),
+        ("effect_record.effect", lambda a: a * np.nan), ("effect_record.effect", to("int64")),
+        ("effect_record.low", lambda a: a + 1e9), ("effect_record.high", lambda a: a[1:]),
+        ("effect_record.count", lambda a: a + 1), ("effect_record.count", lambda a: a - 99),
+        ("effect_record.count", lambda a: a - 1),  # too few for an interval
+        ("effect_record.count", to(float)), ("effect_record.curve_low", lambda a: a[1:]),
+        ("effect_record.curve_low", lambda a: a + 1e300),
+        ("effect_record.curve_high", lambda a: a - 1e9),
+        ("effect_record.curve_size", lambda a: a[::-1] - 1),
+        ("effect_record.curve_size", lambda a: a - a),
+        ("effect_record.terms", ["signal"]), ("effect_record.terms", ["signal", "flag"]),
+        ("effect_record.terms", 8), ("effect_record.directions", [["up"], ["sideways"]]),
+        ("effect_record.directions", [["up"]]),
+        ("effect_record.directions", [["up", "up"], ["up", "up"]]), ("effect_record.contrasts", []),
+        ("effect_record.contrasts", lambda c: c[:1]), ("effect_record.contrasts.0.term", 9),
+        ("effect_record.contrasts.0.term", "signal"), ("effect_record.contrasts.0.step", "evil"),
+        ("effect_record.contrasts.0.start", 1), ("effect_record.n_resamples", 21),
+        ("effect_record.n_resamples", 20.5), ("effect_record.n_resamples", None),
+        *((f"effect_record.interactions.{place}", value) for place, value in (
+            ("strength", lambda a: a[:0]), ("strength", lambda a: a + 1),
+            ("strength", lambda a: -1 - a), ("strength", lambda a: a * np.nan),
+            ("low", lambda a: a + 2), ("high", lambda a: a - 2), ("size", lambda a: -1 - a),
+            ("count", lambda a: a + 1), ("count", lambda a: a - 1),  # too few for an interval
+            ("count", lambda a: a - 99), ("count", lambda a: a[:0]), ("count", to(float)),
+            ("pairs", []), ("pairs", [["signal", "signal"]]), ("pairs", [["signal", "flag"]]),
+            ("pairs", [["signal"]]), ("pairs", [["signal", "site"], ["site", "signal"]]),
+            ("pairs", 8),
+        )),
+    ],
+    "decided": [
+        ("path.decisions.decision", lambda a: a + 2), ("path.decisions.decision", lambda a: a[:-1]),
+        ("path.decisions.decision", to(float)), ("path.decisions.history", lambda a: a[:, :-1]),
+        ("path.decisions.history", lambda a: a * np.inf),
+        ("path.decisions.shadows", lambda a: a[:-1]),
+        ("path.decisions.shadows", lambda a: a * np.nan),
+    ],
+    "boosted": [
+        ("model.trees.nodes.code", split_codes(255)),
+        ("model.trees.nodes.value", lambda a: a * np.nan), ("model.groups", lambda a: ~a),
+        ("model.trees.nodes.weight", lambda a: -a),
+    ],
     "linear": [
         *((place, GONE) for place in ("design", "rule", "chosen", "state", "example", "content")),
         ("terms", ["evil"]), ("terms", lambda t: t[:1]), ("terms", lambda t: [*t, t[0]]),
         ("names", lambda n: n[:-1]), ("names", lambda n: [*n[:-1], "evil"]), ("example", {}),
         ("example.site.levels", None), ("example.site.levels", ["a"]),
         ("example.site.levels", [f"{i}" for i in range(200)]), ("example.site.values", first(99)),
-        ("example.dose.values", lambda v: v[:-1]), ("splines", {}),
+        ("example.dose.values", lambda v: v[:-1]), ("state", {}), ("splines", {}),
         ("splines.signal", swapped), ("splines.signal", lambda k: k[:2]),
         ("splines.signal", lambda k: k * np.nan), ("indicators", [["evil", 1]]),
         ("chosen", lambda c: c[:-1]), ("chosen", lambda c: ~c), ("chosen", to(float)),
@@ -357,19 +515,56 @@ EDITS = {
         ("content.title", 3), ("design.response.family", "poisson"), ("design.formula.0", "a ~ b"),
         ("references", {"site": {"column": 3, "label": "x"}}), ("n_used", "evil"),
     ],
-    "curved": [("model.trees", [1]), ("model.n_additive", 1)],
+    "classes": [
+        ("model.constant", lambda a: a[:2]), ("design.response.classes", ["Bath", "York"]),
+        ("design.terms.1.combinations", lambda c: [*c[:-1], [c[-1][0], 2]]),
+        ("design.terms.1.combinations", lambda c: c[::-1]),
+    ],
+    "curved": [
+        ("model.parts.0.knots", lambda k: k * 0), ("model.parts.0.knots", lambda k: k[:1]),
+        ("model.parts.0.scale", 0.0), ("model.parts.0.scale", np.inf), ("model.trees", [1]),
+        ("model.parts.0.centre", np.nan), ("model.parts.0.mean", lambda m: m[:0]),
+        ("model.parts.0.mean", lambda m: m * np.inf), ("model.parts.0.slopes", lambda b: b[:-1]),
+        ("model.parts.0.table", lambda t: t[:-1]),
+        ("model.parts.1.slopes", np.zeros((1, 1))), ("model.parts", lambda parts: parts[:1]),
+        ("model.n_additive", 1),
+    ],
+    "stacked": [("model.n_additive", 10**6), ("model.n_additive", -1)],
+    "chosen": [
+        ("scores", None), ("scores.scores", lambda a: a[:1]), ("scores.repeats", 0.5),
+        ("scores.scores", lambda a: a[:, :1]), ("scores.full", lambda a: np.array([np.inf])),
+        ("scores.spared", [0, 5]), ("scores.repeats", 3), ("scores.repeats", 0),
+        ("scores.scores", lambda a: a[0]), ("scores.scores", lambda a: a * 1e200),
+        ("p_values", np.zeros(3)), ("choice.k", 1),
+    ],
     "times": [
         *((f"design.response.follow_up.{part}", value) for part, value in (
-            ("n_rows", 61), ("n_rows", "60"), ("n_events", 0), ("median", "a"), ("levels", []),
+            ("n_rows", 61), ("n_rows", "60"), ("n_rows", True), ("n_events", 0), ("n_events", 61),
+            ("n_events", 1), ("median", "a"), ("median", -1.0), ("levels", []),
+            ("levels", [["Bath"], ["Bath"]]), ("levels", [["Bath"]]), ("levels", [["Bath"], []]),
+            ("levels", [["Bath"], [{}]]), ("levels", [["Bath"], ["York"], ["Leeds"]]),
+            ("span", [2.0, 1.0]), ("span", [-1.0, 2.0]), ("span", [1.0, np.inf]),
+            ("median", np.inf),
         )),
         ("design.response.follow_up", None), ("design.response.family", "gaussian"),
-        ("design.formula.0", "a ~ b + c"),
-        ("design.data.y", lambda y: y[:, 1]), ("design.data.y", lambda y: y[:-1]),
-        ("design.data.y", lambda y: y * np.nan), ("design.data.y", lambda y: y[:, [1, 0, 2, 3]]),
-        ("design.data.y", lambda y: y - [0, 0, 0, 1]), ("baseline.begin", to(float)),
+        ("design.formula.0", "a ~ b + c"), ("baseline", None),
+        ("design.formula.0", lambda text: text.replace("strata(site)", "site")),
+        ("design.data.y", lambda y: y[:, 1]), ("design.data.y", lambda y: y[:, :3]),
+        ("design.data.y", lambda y: y[:-1]), ("design.data.y", lambda y: y * np.nan),
+        ("design.data.y", lambda y: y[:, [1, 0, 2, 3]]),
+        ("design.data.y", lambda y: y - [0, 0, 0, 1]),
+        ("design.data.y", lambda y: y + np.array([0, 0, 0.5, 0])),
+        ("design.data.y", lambda y: y * [1, 1, 1, 0]),
+        ("baseline.time", lambda t: t * 0), ("baseline.time", swapped),
+        ("baseline.time", lambda t: t * np.inf),
+        ("baseline.time", lambda t: t[1:]), ("baseline.begin", lambda b: b + 1),
+        ("baseline.begin", swapped), ("baseline.begin", to(float)), ("baseline.hazard", swapped),
+        ("baseline.hazard", lambda h: -h), ("baseline.hazard", lambda h: h[:, None]),
+        ("baseline.level", lambda v: v * np.nan), ("baseline.level", lambda v: v[:1]),
+        ("baseline.until", lambda u: u[:1]), ("baseline.until", lambda u: u * np.inf),
     ],
 }  # fmt: skip
-"""Changes of a file, by the kind of its fit, that compiled code or a record can't bear."""
+"""Changes of a file, by the kind of its fit: what no fit of the package has."""
 
 
 CASES = [(name, place, value) for name, edits in EDITS.items() for place, value in edits]
@@ -387,11 +582,36 @@ def test_what_is_not_changed_is_read(file_of, name):
     assert found.coef.size if name == "linear" else found.selected
 
 
-def test_thresholds_are_of_the_columns_there_are():
-    known, none = SimpleNamespace(column_names=("x",), n_levels=(None,)), np.zeros(1)
-    _check_bins(ImportedBins((none,), np.array([0]), 1, False), known)
-    with pytest.raises(ValueError, match="inconsistent"):
-        _check_bins(ImportedBins((none,), np.array([0, 0]), 1, False), known)
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        ("effect_record.interactions.size", lambda a: a * 0), ("asked", None),
+        *((f"effect_record.interactions.{end}", lambda a: a * 0) for end in ("strength", "low")),
+        ("effect_record.interactions.strength", lambda a: a * 0 + 1),
+    ],
+)  # fmt: skip
+def test_what_a_fit_may_have(file_of, place, value, tmp_path):
+    found = treeselect.load(changed(file_of("affected"), tmp_path, place, value))
+    assert treeselect.load(found.save(tmp_path / "again")).selected == found.selected
+
+
+def test_parts_that_no_single_change_makes():
+    """Strata that do not follow each other; thresholds of more columns than there are."""
+    none, two = np.zeros(2), np.array([1.0, 2.0])
+    known = SimpleNamespace(levels=((), ()), column_names=("x",), n_levels=(None,))
+    for middle, source in ((1, [0]), (3, [0, 0])):
+        baseline = Baseline(two, np.array([0, middle, 2]), two, none, none)
+        bins = ImportedBins((none[:1],), np.array(source), 1, False)
+        for check, own in ((check_baseline, baseline), (_check_bins, bins)):
+            is_refused = pytest.raises(ValueError, match="inconsistent")
+            with is_refused if middle == 3 else contextlib.nullcontext():
+                check(own, known)
+
+
+def test_a_rival_is_another_set(file_of, tmp_path):
+    selected = content_of(file_of("searched"))["content"]["path"]["selected"][-1]
+    own = np.flatnonzero(selected).tolist()
+    refused(changed(file_of("searched"), tmp_path, "path.trace.rivals.0.0", own))
 
 
 # --- what must not be run, and must not harm -----------------------------------------------------
@@ -427,13 +647,61 @@ def test_a_call_that_was_put_into_the_times_is_refused(file_of, tmp_path):
         treeselect.load(changed(file_of("times"), tmp_path, "design.formula.0", edit))
 
 
-def test_what_transforms_learned_is_of_bounded_length(data, tmp_path):
-    fit = treeselect.select("dose ~ scale(signal) + noise", data, method="mrmr", k=1, seed=1)
+def test_transforms_learn_nothing_from_new_data(data, tmp_path):
+    fit = treeselect.select("dose ~ scale(signal) + noise", data, k=1, **QUICK)
     path = fit.save(tmp_path / "fit")
+    for learned in ({"scale(signal)": {}}, {"scale(noise)": {}}, [], 1, None):
+        new = changed(path, tmp_path, "design.state.scale(signal)", learned)
+        refused(new, match="formula and transforms")
     long = {"scale(signal)": [0.0] * 6000}
     refused(changed(path, tmp_path, "design.state.scale(signal)", long), match="too long")
+
+
+def test_what_transforms_learned_may_be_nonsense_but_not_harmful(file_of, data, tmp_path):
+    document = content_of(file_of("fit"))
+    for nonsense in ({}, {"knots": ["a"]}, []):
+        names = document["content"]["design"]["state"]
+        document["content"]["design"]["state"] = dict.fromkeys(names, nonsense)
+        with contextlib.suppress(ModelFileError, DataError):
+            treeselect.load(written(tmp_path, document)).predict(data)
 
 
 def test_trusted_is_a_truth_value(file_of):
     with pytest.raises(OptionError, match="`trusted` must be True or False"):
         treeselect.load(file_of("fit"), trusted="no")
+
+
+def test_any_changed_number_is_an_error_or_harmless(file_of, data, tmp_path):
+    """Whatever can be loaded can be used."""
+    rng = np.random.default_rng(0)
+    document = content_of(file_of("data"))
+    content = document["content"]
+    parts = [("content", part) for part in ("model", "subforest", "path")]
+    held = [
+        (*at, *inner)
+        for at in parts
+        for inner in places(content[at[1]])
+        if inner and inner != ("trees",)
+    ]
+    values = [0, 1, -1, 3, 255, 1e-320, 1e300, np.nan, np.inf]
+    for _ in range(40):
+        at = held[rng.integers(len(held))]
+        copy = content_of(file_of("data"))
+
+        def edit(array):
+            if not isinstance(array, np.ndarray):
+                return array
+            with np.errstate(all="ignore"):
+                value = np.array(values)[rng.integers(len(values), size=1)].astype(array.dtype)
+            array.flat[rng.integers(array.size)] = value[0]
+            return array
+
+        put(copy, at, edit)
+        path = written(tmp_path, copy)
+        with contextlib.suppress(ModelFileError):
+            again = treeselect.load(path)
+            again.predict(data.head(3))
+            model = again.model
+            for call in (model.trees, model.nodes, model.rules, again.tidy, again.summary):
+                str(call())
+            again.model.shape(again.selected[0])

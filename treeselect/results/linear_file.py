@@ -23,7 +23,14 @@ from treeselect.engine.survival.curves import Baseline
 from treeselect.errors import ModelFileError, said_by
 from treeselect.formulas.terms import Column, Transform
 from treeselect.frames.values import Labels, read_column
-from treeselect.modelfile.restored import MOST_LEARNED, check, column_of, data_of
+from treeselect.modelfile.restored import (
+    MOST_LEARNED,
+    check,
+    check_baseline,
+    column_of,
+    data_of,
+    fits,
+)
 from treeselect.modelfile.saved import Level, SavedColumn, SavedDesign, alike, saved_design
 from treeselect.models.linear.coefficients import Reference
 from treeselect.models.linear.data import ORDINAL
@@ -170,7 +177,10 @@ def linear_parts(saved: SavedLinear, *, trusted: bool) -> dict[str, Any]:
     check("terms", len(set(saved.terms)) == len(specs))
     recoded = Recoded(saved.scores, saved.polynomials, saved.splines)
     filling = Filling(saved.levels, saved.values, saved.term_of)
+    factors = {f.name: f for spec in specs for f in spec.term.factors if not f.is_plain}
     state = {name: plain(learned, MOST_LEARNED) for name, learned in saved.state.items()}
+    check("transforms", set(state) == set(factors))
+    check("transforms", *(fits(own, state[name]) for name, own in factors.items()))
     _check_coding(saved, specs)
     text, terms = design.spec.formula.text, [spec.term for spec in specs]
     _, _, made = term_matrix(text, _frame(saved), terms, recoded, state)
@@ -227,6 +237,8 @@ def _check_rule(saved: SavedLinear, design: ModelData) -> None:
     check(what, rule.estimate.shape == (size,), rule.covariance.shape == (size, size))
     check(what, rule.centre.shape == (n,), rule.df is None or rule.df > 0)
     check("the baseline hazard", (saved.baseline is None) != family.has_times)
+    if saved.baseline is not None and design.response.follow_up is not None:
+        check_baseline(saved.baseline, design.response.follow_up)
     content = saved.content
     check("the summary", *(len(row) == len(content.columns) for row in content.rows))
 
