@@ -200,50 +200,49 @@ class _Additive:
 def effect_tree(column: int, values: FloatArray, counts: FloatArray, *, is_factor: bool) -> Trees:
     """A function of a column's code as a tree: codes are halved again and again, missing values
     first; levels are asked for one by one, the most frequent first."""
-    nodes: list[tuple[int, int, bool, int, FloatArray, float]] = []
-
-    def leaf(at: int, value: FloatArray, count: float) -> None:
-        nodes[at] = (LEAF, 0, False, 0, value, count)
-
-    def split(at: int, code: int, missing_left: bool, codes: IntArray) -> int:
-        left = len(nodes)
-        count = float(counts[codes].sum())
-        mean = counts[codes] @ values[codes] / count if count > 0 else values[codes].mean(axis=0)
-        nodes[at] = (column, code, missing_left, left, mean, count)
-        nodes.extend([nodes[at]] * 2)
-        return left
-
-    nodes.append((LEAF, 0, False, 0, values[0], 0.0))
-    every = np.arange(len(values))
+    order = np.arange(len(values))
     if is_factor:
-        at = 0
         levels = np.flatnonzero(counts[:OTHER] > 0)
         levels = levels[np.argsort(-counts[levels], kind="stable")]
-        rest = np.setdiff1d(every, levels)
-        for i, level in enumerate(levels.tolist()):
-            left = split(at, level, level == 0, np.concatenate([levels[i:], rest]))
-            leaf(left, values[level], float(counts[level]))
-            at = left + 1
-        leaf(at, values[rest[-1]] if len(rest) else values[-1], 0.0)
-    elif len(values) > 1:
-        left = split(0, 0, True, every)
-        leaf(left, values[0], float(counts[0]))
-        waiting = [(left + 1, 1, len(values) - 1)]
-        while waiting:
-            at, low, high = waiting.pop(0)
-            if low == high or (values[low : high + 1] == values[low]).all():
-                leaf(at, values[low], float(counts[low : high + 1].sum()))
-                continue
-            middle = (low + high) // 2
-            left = split(at, middle, False, np.arange(low, high + 1))
-            waiting += [(left, low, middle), (left + 1, middle + 1, high)]
+        order = np.concatenate([levels, np.setdiff1d(order, levels)[::-1]])
+        if len(order) == len(levels):  # of no row
+            order, counts = np.append(order, len(values)), np.append(counts, 0.0)
+            values = np.concatenate([values, values[-1:]])
+        node, last = np.arange(2 * len(levels) + 1), len(order) - 1
+        low, is_leaf = node // 2, node % 2 == 1
+        high, middle = np.where(is_leaf, low, last), np.where(node < node[-1], low, last)
     else:
-        leaf(0, values[0], float(counts.sum()))
-    made = empty_nodes(len(nodes), len(nodes[0][4]))
-    for at, (own, code, missing_left, left, value, count) in enumerate(nodes):
-        made.column[at], made.code[at], made.missing_left[at] = own, code, missing_left
-        made.left[at], made.value[at], made.weight[at] = left, value, round(count)
-    return Trees(made, np.array([0, len(nodes)]))
+        low, high, middle = _halved(values)
+    values, counts = values[order], counts[order]
+    is_split = middle < high
+    made = empty_nodes(len(low), values.shape[1])
+    made.column[:] = np.where(is_split, column, LEAF)
+    made.code[:] = np.where(is_split, order[middle], 0)
+    made.missing_left[:] = is_split & (order[middle] == 0)
+    made.left[:] = np.where(is_split, 2 * np.cumsum(is_split) - 1, 0)
+    before = np.zeros((len(values) + 1, values.shape[1] + 1))
+    np.cumsum(np.column_stack([counts, counts[:, np.newaxis] * values]), axis=0, out=before[1:])
+    total = before[high + 1] - before[low]
+    made.weight[:] = np.round(total[:, 0])
+    mean = total[:, 1:] / np.maximum(total[:, [0]], 1e-300)
+    made.value[:] = np.where(is_split[:, np.newaxis], mean, values[low])
+    return Trees(made, np.array([0, len(low)]))
+
+
+def _halved(values: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
+    """First and last code of each node of a tree of halves, level by level, and the last one that
+    goes left; in a leaf all go left, as values are equal."""
+    changes = np.cumsum([0, *(values[1:] != values[:-1]).any(axis=1)])
+    changes[1:] += 1  # missing values are on their own
+    low, high, levels = np.array([0]), np.array([len(values) - 1]), []
+    while len(low):
+        middle = np.where(changes[low] < changes[high], (low + high) // 2 * (low > 0), high)
+        levels.append(np.stack([low, high, middle]))
+        low, high, middle = levels[-1][:, middle < high]
+        low = np.stack([low, middle + 1], axis=1).ravel()
+        high = np.stack([middle, high], axis=1).ravel()
+    low, high, middle = np.concatenate(levels, axis=1)
+    return low, high, middle
 
 
 def _minus_gradient(loss: RowLoss, eta: FloatArray) -> FloatArray:

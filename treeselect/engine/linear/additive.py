@@ -231,35 +231,46 @@ def fit_additive(
     kept = np.ones(len(x), dtype=np.bool_)
     first = int(has_constant)
     while True:
-        found, (own, own_penalty, turned) = None, in_row_space(x[kept], penalty[kept])
-        own = np.concatenate([np.ones((first, x.shape[1])), own])
+        error, (own, own_penalty, turned) = np.inf, in_row_space(x[kept], penalty[kept])
+        gram = _Gram(np.concatenate([np.ones((first, x.shape[1])), own]))
         own_penalty = np.concatenate([np.zeros(first), own_penalty])
-        coef = np.zeros((len(own), base.shape[1]))
+        near = np.zeros((len(own_penalty), base.shape[1]))
         for ridge in sorted(ridges, reverse=True) if len(groups) else [0.0]:
-            coef = _newton(columns.weight, own, ridge * own_penalty, loss, base, coef)
-            eta = base + own.T @ coef
-            steps = _steps_outside(columns, own, ridge * own_penalty, loss, eta, folds)
-            outside = eta - (own[:, :, np.newaxis] * steps).sum(axis=0)
-            error = float(np.average(loss.value(_flat(outside)), weights=columns.weight))
-            if found is None or error < found.error:
-                every, moved = np.zeros((len(x), base.shape[1])), np.zeros((len(x), *eta.shape))
-                every[kept] = turned(coef[first:])
-                constant = coef[0] if has_constant else np.zeros(base.shape[1])
-                moved[kept] = x[kept][:, :, np.newaxis] * turned(steps[first:])
-                effects = x[:, :, np.newaxis] * every[:, np.newaxis] - moved
-                ends = np.cumsum([0, *(len(columns.group(g)[0]) for g in groups)])
-                by_group = np.array([effects[a:b].sum(axis=0) for a, b in itertools.pairwise(ends)])
-                found = AdditiveFit(every, constant, eta, outside, by_group, error, has_constant)
-        assert found is not None
-        wrong = (direction[:, np.newaxis] * found.coef < 0).any(axis=1)
+            near = _newton(columns.weight, gram, ridge * own_penalty, loss, base, near)
+            eta = base + gram.x.T @ near
+            lower = _steps_outside(columns, gram, ridge * own_penalty, loss, eta, folds)
+            outside = eta - np.einsum("fi,fik->ik", gram.x, lower)
+            own_error = float(np.average(loss.value(_flat(outside)), weights=columns.weight))
+            if own_error < error or np.isinf(error):
+                error, best, steps = own_error, (eta, outside), (near, lower)
+        coef, moved = np.zeros((len(x), base.shape[1])), np.zeros((len(x), *base.shape))
+        coef[kept], moved[kept] = (turned(step[first:]) for step in steps)
+        wrong = (direction[:, np.newaxis] * coef < 0).any(axis=1)
         if not wrong.any():
-            return found
+            break
         kept &= ~wrong  # what must not fall, and would, stays level
+    constant = steps[0][0] if has_constant else np.zeros(base.shape[1])
+    effects = x[:, :, np.newaxis] * (coef[:, np.newaxis] - moved)
+    ends = np.cumsum([0, *(len(columns.group(g)[0]) for g in groups)])
+    by_group = np.array([effects[a:b].sum(axis=0) for a, b in itertools.pairwise(ends)])
+    return AdditiveFit(coef, constant, *best, by_group, error, has_constant)
+
+
+class _Gram:
+    """Weighted products of functions; those of the last weights are kept."""
+
+    def __init__(self, x: FloatArray) -> None:
+        self.x, self._weight, self._products = x, np.empty(0), np.empty((0, 0))
+
+    def of(self, weight: FloatArray) -> FloatArray:
+        if not np.array_equal(weight, self._weight):
+            self._weight, self._products = weight, (self.x * weight) @ self.x.T
+        return self._products
 
 
 def _newton(
     weight: FloatArray,
-    x: FloatArray,
+    gram: _Gram,
     penalty: FloatArray,
     loss: RowLoss,
     base: FloatArray,
@@ -275,6 +286,7 @@ def _newton(
             value = weight @ own.value(there)
         return float(value + penalty @ some**2 / 2)
 
+    x = gram.x
     coef, eta = coef.copy(), base + x.T @ coef
     lower = [np.empty((0, 0))] * coef.shape[1]
     for number in range(_STEPS if len(x) else 0):
@@ -285,9 +297,9 @@ def _newton(
             down, curvature = own.derivatives(here)
             if len(lower) == 1 or number & (number - 1) == 0:
                 curvature = np.maximum(curvature, _LEAST_CURVATURE)
-                gram = (x * (weight * curvature)) @ x.T + np.diag(penalty)
-                gram[np.diag_indices(len(gram))] += _SLACK * np.trace(gram) / len(gram) + 1e-12
-                lower[k] = scipy.linalg.cholesky(gram, lower=True, check_finite=False)
+                matrix = gram.of(weight * curvature) + np.diag(penalty)
+                matrix[np.diag_indices(len(x))] += _SLACK * np.trace(matrix) / len(x) + 1e-12
+                lower[k] = scipy.linalg.cholesky(matrix, lower=True, check_finite=False)
             right = x @ (weight * down) - penalty * coef[:, k]
             step = scipy.linalg.cho_solve((lower[k], True), right, check_finite=False)
             for _ in range(_HALVINGS):
@@ -308,7 +320,7 @@ def _newton(
 
 def _steps_outside(
     columns: AdditiveColumns,
-    x: FloatArray,
+    gram: _Gram,
     penalty: FloatArray,
     loss: RowLoss,
     eta: FloatArray,
@@ -316,21 +328,23 @@ def _steps_outside(
 ) -> FloatArray:
     """By how much each coefficient is lower without each row, or its fold, shape (n_functions,
     n_rows, n_outputs); see :class:`AdditiveFit`."""
-    weight, steps = columns.weight, np.zeros((len(x), *eta.shape))
+    x, weight = gram.x, columns.weight
+    steps = np.zeros((len(x), *eta.shape))
     down, curvature = derivatives(loss, eta)
     for k in range(eta.shape[1]) if len(x) else ():
-        weighted = x * (weight * curvature[:, k])
-        gram = weighted @ x.T + np.diag(penalty + 1e-12)
-        gram[np.diag_indices(len(gram))] += _SLACK * np.trace(gram) / len(gram)
+        curved = weight * curvature[:, k]
+        matrix = gram.of(curved) + np.diag(penalty + 1e-12)
+        matrix[np.diag_indices(len(x))] += _SLACK * np.trace(matrix) / len(x)
         if folds is None:
-            solved = np.linalg.solve(gram, x)
+            solved = np.linalg.inv(matrix) @ x
             once = np.ones_like(weight) if columns.are_copies else weight
-            leverage = np.minimum((x * solved).sum(axis=0) * curvature[:, k] * once, MOST_LEVERAGE)
+            leverage = np.einsum("fi,fi->i", x, solved) * curvature[:, k] * once
+            leverage = np.minimum(leverage, MOST_LEVERAGE)
             steps[:, :, k] = solved * (once * down[:, k] / (1 - leverage))
             continue
         for fold in np.unique(folds):
             out = folds == fold
-            rest = gram - weighted[:, out] @ x[:, out].T
+            rest = matrix - (x[:, out] * curved[out]) @ x[:, out].T
             step = np.linalg.solve(rest, x[:, out] @ (weight[out] * down[out, k]))
             steps[:, out, k] = step[:, np.newaxis]
     return steps
