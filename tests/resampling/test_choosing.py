@@ -38,16 +38,7 @@ from treeselect.resampling.folds import Folds
 
 # Four folds; means 0.5, 0.7, 0.78, 0.8. At size 3 the standard deviation of (.7, .9, .7, .9) is
 # 0.11547, its standard error half of that: 0.0577.
-SCORES = ScoreBySize(
-    np.array(
-        [
-            [0.5, 0.70, 0.78, 0.7],
-            [0.5, 0.70, 0.78, 0.9],
-            [0.5, 0.70, 0.78, 0.7],
-            [0.5, 0.70, 0.78, 0.9],
-        ]
-    )
-)
+SCORES = ScoreBySize(np.array([[0.5, 0.70, 0.78, 0.7], [0.5, 0.70, 0.78, 0.9]] * 2))
 
 
 def test_best_and_one_standard_error():
@@ -272,7 +263,7 @@ def asked(problem, folds):
 
 
 @pytest.mark.usefixtures("short")
-def test_rows_are_searched_or_held_out_and_classes_balanced(problem):
+def test_rows_are_searched_or_held_out_at_most_so_many_and_classes_balanced(problem, monkeypatch):
     found = spared_rows(asked(problem, Folds(4)), seed=1)
     searched, held_out = found[0].train, [split.test for split in found]
     assert len(searched) <= SEARCHED
@@ -282,10 +273,6 @@ def test_rows_are_searched_or_held_out_and_classes_balanced(problem):
     share = problem.y.mean()
     for rows in (searched, *held_out):
         assert problem.y[rows].sum() == pytest.approx(share * len(rows), abs=1)
-
-
-@pytest.mark.usefixtures("short")
-def test_at_most_so_many_rows_are_held_out(problem, monkeypatch):
     monkeypatch.setattr(choosing, "_MOST_HELD_OUT", 500)
     found = spared_rows(asked(problem, Folds(5)), seed=1)
     held_out = np.concatenate([split.test for split in found])
@@ -397,12 +384,10 @@ def test_clusters_are_no_independent_rows():
         assert fitted(frame.drop(columns="who")).selected != ()
 
 
-def test_any_method_can_leave_k_to_the_tests(linear):
+def test_any_method_can_leave_k_to_the_tests_which_remove_redundant_units(linear):
     for method in ("mrmr", "lasso", "importance"):
         assert set(fitted(linear, method=method).selected) == {"x0", "x1"}
 
-
-def test_units_that_became_redundant_are_removed(linear):
     class Wrong(treeselect.Method):
         """Noise first."""
 

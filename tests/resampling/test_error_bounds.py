@@ -66,10 +66,13 @@ def test_concave_is_that_of_r():
         assert found >= CONCAVE_IN_R[q - 1] * (1 - 1e-6)
 
 
-def test_where_a_bound_begins():
+def test_where_a_bound_begins_and_a_higher_threshold_has_one():
     assert concave_bound(3, 40, 0.70001, 10) == concave_bound(3, 40, 0.75, 10)
     assert largest_tail(0.25, 5, 10, -0.5) == 1.0
     assert largest_tail(0.25, 6, 10, -0.5) < 1.0
+    crowded = made(guesses(9, 4, 10))
+    assert crowded.pfer(0.8, "r-concave").bound < crowded.pfer(0.8).bound
+    assert concave_bound(1, 4, 0.75, 2) == worst_case_bound(1, 4, 0.75)
 
 
 # --- what is false among what passed -------------------------------------------------------------
@@ -86,7 +89,7 @@ def test_guesses_pass_no_more_often_than_the_bound(assumption):
     assert 0 < np.mean(passed) <= bound
 
 
-def test_pfer_by_hand():
+def test_pfer_by_hand_is_compared_with_what_passed():
     selected = np.zeros((10, 5), dtype=bool)
     selected[:, 0] = True  # kept
     selected[:, 1] = True
@@ -100,9 +103,6 @@ def test_pfer_by_hand():
     assert str(found).startswith("At most 5 false selections expected among 2 terms with")
     assert str(found).endswith("; the bound is uninformative")
     assert not found.informative
-
-
-def test_a_bound_is_compared_with_what_passed():
     selected = np.zeros((10, 400), dtype=bool)
     selected[:, :4] = True
     told = made(selected, "subsample").pfer(0.75)
@@ -142,12 +142,6 @@ PAIRED, CONCAVE = "complementary", "r-concave"
 def test_what_has_no_bound(sets, scheme, ask, error, said):
     with pytest.raises(error, match=re.escape(said)):
         ask(made(guesses(*sets), scheme))
-
-
-def test_where_a_threshold_is_too_low_a_higher_one_has_a_bound():
-    crowded = made(guesses(9, 4, 10))
-    assert crowded.pfer(0.8, "r-concave").bound < crowded.pfer(0.8).bound
-    assert concave_bound(1, 4, 0.75, 2) == worst_case_bound(1, 4, 0.75)
 
 
 def test_a_tuning_value_has_no_bound_in_files_either(mixed, tmp_path):
@@ -305,7 +299,7 @@ def fit(data):
     return fit.resample(20, scheme="complementary", path=4)
 
 
-def test_the_path_holds_the_frequency_at_k(fit):
+def test_the_path_holds_the_frequency_at_k_in_a_file_too(fit, tmp_path):
     paths = fit.resample(20, scheme="complementary", path=3).stability
     wide = paths.path().pivot_table(index="k", columns="term", values="frequency")
     assert wide.index.to_list() == [1, 2, 3]
@@ -314,18 +308,18 @@ def test_the_path_holds_the_frequency_at_k(fit):
     pd.testing.assert_series_equal(
         wide.loc[3], at_k[wide.columns], check_names=False, check_index_type=False
     )
+    again = treeselect.load(fit.save(tmp_path / "model.zip")).stability
+    pd.testing.assert_frame_equal(again.q_values(), fit.stability.q_values())
+    pd.testing.assert_frame_equal(again.path(), fit.stability.path())
 
 
-def test_true_is_as_many_sizes_as_q_values_look_at(data):
+def test_sizes_of_paths_and_kept_units_that_are_not_judged(data):
     fit = treeselect.select("y ~ .", data, method="mrmr", k=1, seed=1)
     paths = [fit.resample(4, scheme="complementary", path=p).stability for p in (True, 7)]
     assert paths[0].path()["k"].max() < 7
     pd.testing.assert_frame_equal(paths[0].q_values(), paths[1].q_values())
     wide = fit.resample(4, scheme="complementary", path=True, k=6).stability
     assert wide.path()["k"].max() == 6  # that of the resamples is among them
-
-
-def test_kept_units_are_not_judged_and_sets_of_tuning_values_are_ranked(data):
     fit = treeselect.select("y ~ .", data, method="mrmr", k=2, keep="c", seed=1)
     found = fit.resample(10, scheme="complementary", path=3).stability
     assert "c" not in set(found.q_values()["term"])
@@ -338,12 +332,6 @@ def test_kept_units_are_not_judged_and_sets_of_tuning_values_are_ranked(data):
     assert found.q_values()["term"][0] == "b"
 
 
-def test_a_file_holds_the_paths(fit, tmp_path):
-    again = treeselect.load(fit.save(tmp_path / "model.zip")).stability
-    pd.testing.assert_frame_equal(again.q_values(), fit.stability.q_values())
-    pd.testing.assert_frame_equal(again.path(), fit.stability.path())
-
-
 @pytest.fixture
 def found():
     along = StabilityPath(np.array([[4, 0, 0], [4, 3, 1]]), 4, 0)
@@ -352,15 +340,13 @@ def found():
     )
 
 
-def test_q_values_by_hand(found):
+def test_q_values_and_lines_by_hand(found):
     """Power 1: bounds 3 / 9 and 3 * 4 / 9, mean 5 / 6; scores 1 and 1 / 4."""
     table = found.q_values(power=1, cutoff=1.0)
     assert table["term"].to_list() == ["a", "b", "c"]
     np.testing.assert_allclose(table["efp"], [5 / 6, 3, 3])
     np.testing.assert_allclose(table["q_value"], [5 / 6, 1, 1])
 
-
-def test_more_pairs_than_count_change_nothing(found):
     def times(n):
         selected, counts = np.tile(found.selected, (n, 1)), n * found.along.counts
         along = StabilityPath(counts, 4 * n, 0)
@@ -368,9 +354,6 @@ def test_more_pairs_than_count_change_nothing(found):
 
     pd.testing.assert_frame_equal(times(26), times(13))
     assert (times(13)["efp"] <= found.q_values()["efp"]).all()
-
-
-def test_lines_of_a_figure_begin_with_the_fit(found):
     lines = frequency_lines(found, most=2)
     assert (lines.sizes, lines.names, lines.more) == ((1, 2), ("b", "a"), 1)
     assert lines.values == ((0.0, 0.75), (1.0, 1.0))

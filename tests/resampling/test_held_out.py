@@ -64,7 +64,7 @@ def sick(mixed):
 # --- predictions -------------------------------------------------------------------------------
 
 
-def test_each_row_is_predicted_once_and_the_scores_are_those_of_the_predictions(mixed, died):
+def test_predictions_are_of_each_row_once_and_the_scores_are_theirs(mixed, died, site):
     table = died.predictions()
     assert list(table) == ["row", "fold", "observed", "predicted", "weight"]
     assert table["row"].to_list() == list(range(N))
@@ -74,16 +74,10 @@ def test_each_row_is_predicted_once_and_the_scores_are_those_of_the_predictions(
         assert roc_auc_score(own["observed"], own["predicted"]) == pytest.approx(
             died.scores[fold - 1]
         )
-
-
-def test_rows_are_those_of_the_data(mixed):
     some = mixed.assign(dose=mixed["dose"].mask(mixed.index % 7 == 0))
     table = of(some, "dose ~ signal + noise").predictions()
     assert table["row"].to_list() == [row for row in range(N) if row % 7]
     assert np.array_equal(table["observed"], some["dose"].dropna())
-
-
-def test_of_several_classes_there_is_a_column_for_each(mixed, site):
     table = site.predictions()
     names = [f"predicted_{label}" for label in ("Bath", "Leeds", "York")]
     assert list(table) == ["row", "fold", "observed", *names, "weight"]
@@ -130,7 +124,7 @@ def test_of_times_the_share_with_the_event_by_the_horizon_is_compared():
 # --- two classes -------------------------------------------------------------------------------
 
 
-def test_the_curve_is_that_of_scikit_learn(died):
+def test_curve_confusion_and_cutoffs_are_those_of_scikit_learn(died):
     table, found = died.predictions(), died.roc()
     false, true, cutoff = roc_curve(table["observed"], table["predicted"])
     assert np.allclose(found["false_positive_rate"], false)
@@ -140,34 +134,6 @@ def test_the_curve_is_that_of_scikit_learn(died):
     together, mean = areas(died.held_out, 1)
     assert together == pytest.approx(roc_auc_score(table["observed"], table["predicted"]))
     assert mean == pytest.approx(died.mean)
-
-
-def test_groups_are_those_of_scikit_learn_where_nothing_ties(died):
-    rng = np.random.default_rng(1)
-    apart = died.held_out.predicted * 0.9 + rng.random(N) * 1e-3
-    held = dataclasses.replace(died.held_out, predicted=apart)
-    found = dataclasses.replace(died, held_out=held).calibration(5)
-    observed, predicted = calibration_curve(held.y, apart, n_bins=5, strategy="quantile")
-    assert found["n"].to_list() == [80.0] * 5
-    assert np.allclose(found["observed"], observed)
-    assert np.allclose(found["predicted"], predicted)
-    assert ((found["ci_low"] < found["observed"]) & (found["observed"] < found["ci_high"])).all()
-
-
-def test_equal_predictions_stay_together(died):
-    held = dataclasses.replace(died.held_out, predicted=np.full(N, 0.25))
-    found = dataclasses.replace(died, held_out=held).calibration()
-    assert found["n"].to_list() == [N]
-    for n_groups in (1, 101):
-        with pytest.raises(OptionError, match="`n_groups` must be"):
-            died.calibration(n_groups)
-    assert np.isnan(recalibration(held).slope)
-    assert recalibration(held).intercept == pytest.approx(
-        np.log(held.y.mean() / (1 - held.y.mean())) - np.log(1 / 3)
-    )
-
-
-def test_confusion_and_cutoffs(died):
     table = died.predictions()
     taken = table["predicted"] >= 0.5
     expected = confusion_matrix(table["observed"], taken)
@@ -182,6 +148,28 @@ def test_confusion_and_cutoffs(died):
     assert half["positive"] == taken.mean()
     assert half["sensitivity"] == taken[table["observed"]].mean()
     assert half["specificity"] == (~taken[~table["observed"]]).mean()
+
+
+def test_groups_are_those_of_scikit_learn_and_ties_stay_together(died):
+    rng = np.random.default_rng(1)
+    apart = died.held_out.predicted * 0.9 + rng.random(N) * 1e-3
+    held = dataclasses.replace(died.held_out, predicted=apart)
+    found = dataclasses.replace(died, held_out=held).calibration(5)
+    observed, predicted = calibration_curve(held.y, apart, n_bins=5, strategy="quantile")
+    assert found["n"].to_list() == [80.0] * 5
+    assert np.allclose(found["observed"], observed)
+    assert np.allclose(found["predicted"], predicted)
+    assert ((found["ci_low"] < found["observed"]) & (found["observed"] < found["ci_high"])).all()
+    held = dataclasses.replace(died.held_out, predicted=np.full(N, 0.25))
+    found = dataclasses.replace(died, held_out=held).calibration()
+    assert found["n"].to_list() == [N]
+    for n_groups in (1, 101):
+        with pytest.raises(OptionError, match="`n_groups` must be"):
+            died.calibration(n_groups)
+    assert np.isnan(recalibration(held).slope)
+    assert recalibration(held).intercept == pytest.approx(
+        np.log(held.y.mean() / (1 - held.y.mean())) - np.log(1 / 3)
+    )
 
 
 def test_slope_and_intercept_are_those_that_the_data_were_made_with():
@@ -267,7 +255,7 @@ def test_sizes_of_weights_are_copies_or_relative(mixed):
     assert uneven.calibration()["n"].sum() == pytest.approx(N)
 
 
-def test_rows_that_are_held_out_again_count_once(mixed, died):
+def test_rows_that_are_held_out_again_count_once_and_others_never(mixed, died):
     twice = of(mixed, "died ~ signal + site + noise", repeats=2)
     assert len(twice.predictions()) == 2 * N
     assert twice.held_out.n_rows == N
@@ -275,9 +263,6 @@ def test_rows_that_are_held_out_again_count_once(mixed, died):
     wide = (recalibration(f.held_out) for f in (twice, died))
     width = [own.slope_high - own.slope_low for own in wide]
     assert width[0] == pytest.approx(width[1], rel=0.2)
-
-
-def test_rows_that_are_never_held_out_have_no_line(mixed):
     folds = ShuffleSplit(2, test_size=0.2, random_state=1)
     found = of(mixed, "died ~ signal + noise", folds)
     assert len(found.predictions()) == 160
@@ -331,13 +316,18 @@ def found(fit):
     return fit.model.conditional_importance(repeats=2)
 
 
-def test_copies_lose_nothing_and_what_matters_does(found):
+def test_copies_lose_nothing_what_matters_does_and_intervals_need_variation(found):
     table = found.tidy().set_index("term")
     assert set(table.index) == {"a", "near", "pair", "site"}
     assert table["importance"].is_monotonic_decreasing
     assert table.loc[["pair", "site"], "p_value"].max() < 0.01
     assert table.loc[["a", "near"], "importance"].max() < 0.1
     assert (table["ci_low"] <= table["importance"]).all()
+    same = dataclasses.replace(found, others=found.score[:, np.newaxis] - np.zeros((1, 4)))
+    assert (same.tidy()["ci_low"] == 0).all()
+    apart = dataclasses.replace(same, others=same.others - 0.5)
+    assert apart.tidy()["ci_low"].isna().all()
+    assert "unknown" in apart.summary().as_text()
 
 
 def test_scores_are_those_of_stacks_with_and_without_each_unit(fit, found):
@@ -371,16 +361,13 @@ def test_a_term_that_is_not_selected_is_added(fit):
     assert "Selected p e Level Loss" in text
 
 
-def test_whole_groups_are_held_out(fit, data):
+def test_folds_of_conditional_importance_are_of_whole_groups_or_ones_own(fit, data):
     found = fit.with_data(data).model.conditional_importance(
         3, terms="site", fold_groups="patient", scoring="neg_mean_absolute_error"
     )
     assert found.scheme == "3-fold cross-validation of whole patient clusters repeated 5 times"
     assert found.score.max() < 0
     assert "pair" not in repr(found)
-
-
-def test_folds_of_ones_own_are_taken_once(fit, data):
     found = fit.model.conditional_importance(np.arange(len(data)) % 2, terms="site")
     assert len(found.score) == 2
     assert "given folds" in found.scheme
@@ -395,14 +382,6 @@ def test_terms_must_be_given_where_nothing_is_selected(fit, data):
     empty = treeselect.select("y ~ noise", data, method="lasso", lam=1e9)
     with pytest.raises(OptionError, match="`terms` must be given because nothing is selected"):
         empty.model.conditional_importance()
-
-
-def test_no_interval_without_variation(found):
-    same = dataclasses.replace(found, others=found.score[:, np.newaxis] - np.zeros((1, 4)))
-    assert (same.tidy()["ci_low"] == 0).all()
-    apart = dataclasses.replace(same, others=same.others - 0.5)
-    assert apart.tidy()["ci_low"].isna().all()
-    assert "unknown" in apart.summary().as_text()
 
 
 def test_full_text(found, snapshot):
@@ -435,7 +414,7 @@ def late():
     )
 
 
-def test_curves_of_risk_groups_and_numbers_at_risk(groups):
+def test_curves_of_risk_groups_and_what_is_known_after_the_last_row(groups):
     for name, curve in zip(groups.names, groups.curves, strict=True):
         table = groups.at(curve.time)
         own = table[table["group"] == name]
@@ -446,6 +425,13 @@ def test_curves_of_risk_groups_and_numbers_at_risk(groups):
     assert len(dataclasses.replace(groups, library="pandas").at((1, 2))) == 6
     with pytest.raises(OptionError, match="`times` must be one or more numbers of at least 0"):
         groups.at([-1])
+    after = groups.at([1e6])
+    gone = np.array([curve.survival[-1] == 0 for curve in groups.curves])
+    assert (after["survival"].isna() == ~gone).all()
+    assert (after["at_risk"] == 0).all()
+    assert groups.at([0])["survival"].to_list() == [1.0] * 3
+    observed = groups.at([groups.horizon])["survival"].to_numpy()
+    assert np.array_equal(observed, groups.calibration()["observed"], equal_nan=True)
 
 
 def test_nothing_is_said_of_a_selection_that_was_none(groups):
@@ -476,16 +462,6 @@ def test_relative_weights_have_the_intervals_of_the_rows_that_they_are_worth():
         sums = ((curve.standard_error / curve.survival) ** 2)[ended]
         n = weight.sum() ** 2 / (weight**2).sum()
         np.testing.assert_allclose(np.diff(sums, prepend=0), one * weight.sum() / n)
-
-
-def test_nothing_is_known_after_the_last_row_unless_nobody_is_left(groups):
-    after = groups.at([1e6])
-    gone = np.array([curve.survival[-1] == 0 for curve in groups.curves])
-    assert (after["survival"].isna() == ~gone).all()
-    assert (after["at_risk"] == 0).all()
-    assert groups.at([0])["survival"].to_list() == [1.0] * 3
-    observed = groups.at([groups.horizon])["survival"].to_numpy()
-    assert np.array_equal(observed, groups.calibration()["observed"], equal_nan=True)
 
 
 # --- risks of rows that the model has not seen, and groups of them -------------------------------

@@ -47,9 +47,6 @@ def test_the_table_and_its_words_by_hand():
         "From 50 to 100 training rows, the mean R2 on held-out rows changed by +0.200 (95% interval"
     )
     assert "from -1.00 to 1.00; larger training sets share more rows" in found.words
-
-
-def test_words_where_the_index_stays_and_of_one_share_and_one_fold():
     found = curve([[0.2, 0.4], [0.5, 0.5]], [[[1, 0, 1], [0, 1, 1]]] * 2, (0.5, 1.0))
     assert "The stability index of the selected sets stayed at -1.00; larger" in found.words
     apart = dataclasses.replace(found, apart=np.array([[0, 1]]))
@@ -76,7 +73,7 @@ def fit(data):
     return treeselect.select("y ~ a + b + c + d", data, method="mrmr", k=1, seed=1)
 
 
-def test_all_rows_give_the_scores_of_the_same_folds(data, fit):
+def test_all_rows_give_the_scores_of_the_same_folds_and_groups_stay_together(data, fit):
     own = np.arange(90) % 3
     found = fit.search.learning_curve([0.5, 1], own)
     assert found.n_train.tolist() == [[30] * 3, [60] * 3]
@@ -87,9 +84,6 @@ def test_all_rows_give_the_scores_of_the_same_folds(data, fit):
     turned = treeselect.select("y ~ d + c + b + a", data[data.columns[::-1]], method="mrmr", k=1,
                                seed=1)  # fmt: skip
     np.testing.assert_array_equal(turned.search.learning_curve([0.5, 1], own).scores, found.scores)
-
-
-def test_groups_stay_together_in_parts(data, fit):
     found = fit.with_data(data).search.learning_curve([0.5, 1], 3, fold_groups="site")
     assert (found.n_train % 3 == 0).all()
 
@@ -177,16 +171,13 @@ def test_a_score_learns_from_rows_that_train():
     assert error(Y, P, test, of_both, train=1, in_training=False) == one
 
 
-def test_copies_are_drawn_one_by_one_and_other_weights_as_rows():
+def test_copies_are_drawn_one_by_one_other_weights_as_rows_and_few_have_no_error():
     twice = np.full(N, 2)
     copied = error(np.repeat(Y, 2), np.repeat(P, 2), rows(np.ones(2 * N, dtype=np.int64)))
     assert error(Y, P, rows(twice)) == pytest.approx(copied, rel=0.2)
     assert error(Y, P, rows(twice.astype(float), are_copies=False)) == pytest.approx(
         copied * np.sqrt(2), rel=0.2
     )
-
-
-def test_a_score_that_few_samples_have_has_no_error():
     one = np.zeros(N)
     one[0] = 1
     lonely = rows(np.where(np.arange(N) < 2, 1, 0))
@@ -211,7 +202,7 @@ def test_the_interval_shrinks_with_cases_and_repeats_do_not_add_rows():
 # --- paired differences ------------------------------------------------------------------------
 
 
-def test_without_shared_rows_it_is_the_paired_t_test():
+def test_differences_are_those_of_the_paired_t_test_by_the_share_of_held_out_rows():
     rng = np.random.default_rng(0)
     ours, theirs = rng.normal(size=(2, 12))
     found = paired_difference(ours - theirs, 0.0)
@@ -221,9 +212,6 @@ def test_without_shared_rows_it_is_the_paired_t_test():
         (found.mean, found.low, found.high, found.p_value),
         ((ours - theirs).mean(), low, high, expected.pvalue),
     )
-
-
-def test_the_variance_grows_by_the_share_of_held_out_rows():
     differences = np.array([0.01, 0.03, 0.02, 0.06])
     # Five equal folds would have n_test / n_train = 1 / 4: (1 / 4 + 1 / 4) times the variance.
     found = paired_difference(differences, 0.25)
@@ -231,9 +219,6 @@ def test_the_variance_grows_by_the_share_of_held_out_rows():
     half = stats.t.ppf(0.975, 3) * error
     np.testing.assert_allclose((found.low, found.high), (0.03 - half, 0.03 + half))
     np.testing.assert_allclose(found.p_value, 2 * stats.t.sf(0.03 / error, 3))
-
-
-def test_differences_that_are_none_or_one_alone():
     found = paired_difference(np.zeros(5), 0.25)
     assert (found.mean, found.low, found.high, found.p_value) == (0.0, 0.0, 0.0, 1.0)
     found = paired_difference(np.array([0.2]), 0.5)
@@ -287,7 +272,7 @@ def test_noise_has_no_credit_unless_the_terms_were_chosen_outside_the_folds():
 # --- the record --------------------------------------------------------------------------------
 
 
-def test_tables(measured, cross_validated):
+def test_tables_and_summary(measured, cross_validated):
     tidy = measured.tidy()
     assert list(tidy) == ["fold", "k", "score", "selected", "n_train", "n_test"]
     assert tidy["fold"].tolist() == [1, 2, 3]
@@ -301,9 +286,19 @@ def test_tables(measured, cross_validated):
     assert glance["score"] == "R2"
     assert glance["mean"] == measured.mean
     assert (glance["k_min"], glance["k_max"]) == (tidy["k"].min(), tidy["k"].max())
+    text = measured.summary().as_text()
+    assert "nested cross-validation" in text.splitlines()[0]
+    joined = " ".join(text.split())
+    assert "1 s.e. rule on R2, 3-fold cross-validation within each training set" in joined
+    assert f"R2: {measured.mean:.3f} (s.e. {measured.standard_error:.3f})" in joined
+    best = cross_validated.path.set_index("k").loc[cross_validated.k, "cv_score"]
+    of_path = f"R2 of the fit at k = {cross_validated.k}: {best:.3f}, cross-validated; the same"
+    assert f"{of_path} folds chose k." in joined
+    assert "nested cross-validation" in repr(measured)
+    assert max(map(len, text.splitlines())) <= 88
 
 
-def test_interval_is_from_held_out_rows_folds_and_cases(measured):
+def test_intervals_are_from_folds_and_cases_and_end_at_the_bounds(measured):
     within, between = np.mean(measured.errors**2), measured.scores.var(ddof=1)
     assert (measured.errors > 0).all()
     error = np.sqrt(max(within, between) / 3)
@@ -314,9 +309,6 @@ def test_interval_is_from_held_out_rows_folds_and_cases(measured):
     glance = measured.glance().iloc[0]
     assert (glance["ci_low"], glance["ci_high"]) == (low, high)
     assert f"95% interval: {low:.3f} to {high:.3f}" in measured.summary().as_text()
-
-
-def test_intervals_of_performance_end_at_the_bounds_and_need_scores_that_vary(measured):
     wide = dataclasses.replace(measured, scores=np.array([0.5, 0.9, 1.0]), score_bounds=(0.0, 1.0))
     low, high = wide.mean_ci
     assert 0 < low < 0.8 < high < 1
@@ -329,19 +321,6 @@ def test_intervals_of_performance_end_at_the_bounds_and_need_scores_that_vary(me
     assert np.isnan(same.mean_ci).all()
     assert "interval" not in same.summary().as_text()
     assert same.words == "0.750 (standard error 0.000)"
-
-
-def test_summary(measured, cross_validated):
-    text = measured.summary().as_text()
-    assert "nested cross-validation" in text.splitlines()[0]
-    joined = " ".join(text.split())
-    assert "1 s.e. rule on R2, 3-fold cross-validation within each training set" in joined
-    assert f"R2: {measured.mean:.3f} (s.e. {measured.standard_error:.3f})" in joined
-    best = cross_validated.path.set_index("k").loc[cross_validated.k, "cv_score"]
-    of_path = f"R2 of the fit at k = {cross_validated.k}: {best:.3f}, cross-validated; the same"
-    assert f"{of_path} folds chose k." in joined
-    assert "nested cross-validation" in repr(measured)
-    assert max(map(len, text.splitlines())) <= 88
 
 
 # --- the same answer ---------------------------------------------------------------------------

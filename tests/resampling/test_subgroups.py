@@ -122,7 +122,7 @@ def test_data_that_were_changed_are_refused(data):
         fit.performance(2, fold_groups="site")
 
 
-def test_times_have_risks_by_the_horizon():
+def test_times_have_risks_by_the_horizon_where_follow_up_reaches_it():
     fit = small_fit()
     found = fit.performance(3, horizon=200).by("site")
     table, data = found.tidy(), small_times()
@@ -135,9 +135,6 @@ def test_times_have_risks_by_the_horizon():
     assert np.isfinite(table["slope"]).all()
     assert table["intercept"].isna().all()
     assert "too uncertain to tell groups apart" in " ".join(found.summary().as_text().split())
-
-
-def test_what_is_observed_is_missing_where_follow_up_ends_before_the_horizon():
     data = small_times()
     ended = (data["site"] == data["site"].min()) & (data["time"] > 100)
     data.loc[ended, ["time", "dead"]] = [100, 0]
@@ -145,9 +142,6 @@ def test_what_is_observed_is_missing_where_follow_up_ends_before_the_horizon():
     table = fit.performance(3, horizon=200).by("site").tidy()
     assert table["observed"].isna().tolist() == [True, *[False] * (len(table) - 1)]
     assert fit.validate(2, horizon=200).by("site")["observed"].isna().sum() == 1
-
-
-def test_scores_of_times_are_of_hazards_that_are_comparable_between_folds():
     found = small_fit().performance(3, horizon=200, scoring="cox_deviance")
     told, data = found.predictions(), small_times()
     y = as_times(data["time"], data["dead"])
@@ -159,7 +153,7 @@ def test_scores_of_times_are_of_hazards_that_are_comparable_between_folds():
     assert trained.score_words.endswith("are here the held-out rows of the group.")
 
 
-def test_a_group_without_variation_has_no_score(data, measured):
+def test_what_has_no_subgroups_or_no_score(data, measured):
     table = measured.by(data["sick"]).tidy()
     assert table["score"].isna().all()
     assert table["ci_low"].isna().all()
@@ -167,6 +161,14 @@ def test_a_group_without_variation_has_no_score(data, measured):
     assert table[["slope", "intercept"]].isna().all(axis=None)
     with pytest.raises(OptionError, match="nothing to plot"):
         measured.by(data["sick"]).plot()
+    again = pickle.loads(pickle.dumps(measured))
+    assert again.by(data["sex"]).tidy().equals(measured.by("sex").tidy())
+    with pytest.raises(OptionError, match="a copy of a result does not hold the data"):
+        again.by("sex")
+    fit = treeselect.select("site ~ a + b", data.assign(site=data["site"].astype(str)),
+                            method="mrmr", k=1, seed=1)  # fmt: skip
+    with pytest.raises(OptionError, match="Found: 3 classes"):
+        fit.performance(2).by("sex")
 
 
 def test_a_group_of_few_heavy_rows_is_small(data):
@@ -189,17 +191,6 @@ def test_a_loaded_model_has_the_columns_behind_its_terms(data, tmp_path):
     assert len(again.by("sex").tidy()) == 3
     with pytest.raises(OptionError, match="Can't find `site`"):
         again.by("site")
-
-
-def test_what_has_no_subgroups(data, measured):
-    again = pickle.loads(pickle.dumps(measured))
-    assert again.by(data["sex"]).tidy().equals(measured.by("sex").tidy())
-    with pytest.raises(OptionError, match="a copy of a result does not hold the data"):
-        again.by("sex")
-    fit = treeselect.select("site ~ a + b", data.assign(site=data["site"].astype(str)),
-                            method="mrmr", k=1, seed=1)  # fmt: skip
-    with pytest.raises(OptionError, match="Found: 3 classes"):
-        fit.performance(2).by("sex")
 
 
 def test_what_is_printed(measured):
