@@ -62,10 +62,8 @@ def test_values_in_words(name, value, text):
 
 def test_options_steps_and_names_in_place_of_values():
     arguments = {"formula": "y ~ .", "weights": np.ones(3), "scoring": np.median, "k": 2}
-    assert call_text("select", pd.DataFrame(), arguments, ARGUMENTS).unshown == (
-        "weights",
-        "scoring",
-    )
+    unshown = call_text("select", pd.DataFrame(), arguments, ARGUMENTS).unshown
+    assert unshown == ("weights", "scoring")
     method = ControlBurn(forests=1, loss="hinge")
     text = text_of(method=method).removeprefix("method=")
     assert eval(text, {"treeselect": treeselect}) == method
@@ -89,16 +87,13 @@ def test_every_argument_is_printed(monkeypatch):
     assert all(usual[name].default is ARGUMENTS[name] for name in set(ARGUMENTS) & set(usual))
 
 
-def test_data_in_words():
+def test_data_in_words_and_a_long_call_is_broken_as_black_breaks_it():
     path = Path("somewhere") / "passengers.csv"
     frame = pd.DataFrame(np.zeros((1200, 2)))
     assert data_text(path, frame.shape) == "passengers.csv"
     assert data_text(frame, frame.shape) == "a data frame of 1,200 rows and 2 columns"
     text = call_text("select", str(path), {"formula": "y ~ ."}, {}).text
     assert text == f'treeselect.select("y ~ .", {code_text(repr(str(path)))})'
-
-
-def test_a_long_call_is_broken_as_black_breaks_it():
     text = (
         'treeselect.select("y ~ .", data, method=treeselect.RRF(n_trees=20), k=3,'
         ' keep=["sex"], seed=1).resample(5, seed=1)'

@@ -98,14 +98,11 @@ def test_what_could_not_differ_and_what_was_chosen_on_the_folds(mixed):
     assert any("R2 is optimistic" in text for text in best.search.citation().limitations)
 
 
-def test_no_text_of_any_fit_slips(several):
+def test_no_text_of_any_fit_slips_and_what_is_cited_is_in_the_references(several):
     for kind, (fit, _) in several.items():
         text = "\n".join((repr(fit), str(fit.summary()), fit.search.citation().as_text()))
         assert not re.findall(SLIPS, text), kind
         assert ("unit" in text) == ("groups" in kind), kind
-
-
-def test_what_is_cited_is_in_the_references_and_in_bibtex(several):
     for fit, performance in several.values():
         found = cite(fit._fit, VERSIONS, performance)
         text = " ".join((found.methods, *found.limitations))
@@ -170,7 +167,7 @@ def print_of(data, formula="y ~ number + whole + label + truth", **options):
     return data_fingerprint(quick(data, formula, k=1, **options).data.design)
 
 
-def test_the_same_values_have_the_same_fingerprint(plain):
+def test_the_same_values_have_the_same_fingerprint_and_others_another(plain):
     own = print_of(plain)
     assert re.fullmatch("[0-9a-f]{64}", own)
     assert print_of(plain[plain.columns[::-1]]) == own
@@ -181,10 +178,6 @@ def test_the_same_values_have_the_same_fingerprint(plain):
     assert print_of(plain.assign(label=category, whole=plain["whole"].astype("int8"))) == own
     assert print_of(plain.assign(number=plain["number"].astype("Float64"))) == own
     assert print_of(plain, weights=np.ones(60)) == own
-
-
-def test_other_values_have_another(plain):
-    own = print_of(plain)
     others = [
         print_of(plain.assign(number=plain["number"].fillna(0))),
         print_of(plain.assign(label=plain["label"].replace("b", "B"))), print_of(plain[::-1]),
@@ -196,14 +189,11 @@ def test_other_values_have_another(plain):
     assert len({own, *others}) == 1 + len(others)
 
 
-def test_this_fingerprint_is_the_same_on_any_machine():
+def test_fingerprints_are_the_same_on_any_machine_and_from_a_file(mixed, tmp_path):
     data = pd.DataFrame({"y": [1.5, 2.5, 0.5, 4.0], "x": [1, 0, 2, 3], "g": ["b", "a", "b", "a"]})
     assert print_of(data, "y ~ x + g") == (
         "33c4650b1321bc4da352fac0f1f25695f1740c14bd6d9e129ac671699094daa0"
     )
-
-
-def test_the_fingerprint_of_classes_and_times(mixed, tmp_path):
     labels = mixed.assign(died=np.where(mixed["died"], "yes", "no"))
     fits = [quick(labels, "died ~ signal", k=1), small_fit()]
     for fit in fits:
@@ -231,7 +221,7 @@ def test_without_the_data_there_is_none_until_they_are_given(mixed, two, several
     assert again == two.search.citation()
 
 
-def test_versions_print_as_a_few_short_lines():
+def test_versions_print_as_a_few_short_lines_and_reports_end_with_the_platform():
     found = treeselect.versions()
     lines = str(found).splitlines()
     assert repr(found) == str(found)
@@ -240,9 +230,6 @@ def test_versions_print_as_a_few_short_lines():
     assert lines[0] == f"treeselect {treeselect.__version__}, Python {platform.python_version()}"
     assert f"numpy {np.__version__}" in str(found)
     assert re.search(r"Threads: \d+ for treeselect", str(found))
-
-
-def test_reports_end_with_the_platform():
     assert versions_text(session()).endswith(f", on {platform.system()} {platform.machine()}")
 
 

@@ -65,13 +65,10 @@ def test_rows_that_are_left_out_of_training_have_no_part_in_the_hazard(data):
     np.testing.assert_allclose(*found)
 
 
-def test_columns_are_named_by_their_times(fit, data):
+def test_columns_are_named_by_their_times_and_a_file_keeps_the_baseline_hazard(fit, data, tmp_path):
     found = fit.predict(data.head(2), type="survival", times=[365, 1e6, 1e6 + 0.5, 0.1 + 0.2])
     assert found.columns.to_list() == ["365", "1000000", "1000000.5", "0.3"]
     assert fit.predict(data.head(2), "survival", times=60).columns.to_list() == ["60"]
-
-
-def test_a_file_keeps_the_baseline_hazard(fit, data, tmp_path):
     loaded = treeselect.load(fit.save(tmp_path / "fit"))
     here, there = (f.predict(data, type="survival", times=TIMES) for f in (fit, loaded))
     pd.testing.assert_frame_equal(here, there)

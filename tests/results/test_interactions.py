@@ -99,7 +99,7 @@ def test_what_a_resample_can_not_know_is_missing(data):
     assert unknown(every, without.model.fitted) == of_f
 
 
-def test_strengths_are_those_of_the_whole_joint_shape(data):
+def test_strengths_are_those_of_the_whole_joint_shape_without_rounding(data):
     """A grid on which nothing is thinned: that of the table of the joint shape."""
     fit = fit_of(data.assign(b=data["x1"] > 0), "y ~ f + b", k=2)
     shape = fit.model.shape(*fit.selected)
@@ -110,6 +110,10 @@ def test_strengths_are_those_of_the_whole_joint_shape(data):
     np.testing.assert_allclose(
         read_strengths(fit.model.fitted, pair_points(fit._fit)), [[expected, size]]
     )
+    first, second, share = np.array([0.1, 0.7, 1.3]) / 3, np.array([1 / 3, 0.2]), np.full(6, 1 / 6)
+    mean = (first[:, None] + second).reshape(-1, 1)
+    assert beyond_both(mean, share, (3, 2)).any()
+    assert strength(mean, share, (3, 2)) == (0.0, 0.0)
 
 
 def test_pairs_are_ranked_by_size_not_by_strength(data):
@@ -124,10 +128,3 @@ def test_pairs_are_ranked_by_size_not_by_strength(data):
     own = {*zip(found["term"], found["other"], found["strength"], strict=True)}
     strength = {frozenset({term, other}): value for term, other, value in own}
     assert strength[frozenset({"small", "other"})] > strength[frozenset({"x1", "x2"})]
-
-
-def test_what_rounding_leaves_is_no_interaction():
-    first, second, share = np.array([0.1, 0.7, 1.3]) / 3, np.array([1 / 3, 0.2]), np.full(6, 1 / 6)
-    mean = (first[:, None] + second).reshape(-1, 1)
-    assert beyond_both(mean, share, (3, 2)).any()
-    assert strength(mean, share, (3, 2)) == (0.0, 0.0)

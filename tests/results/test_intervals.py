@@ -34,7 +34,7 @@ def covered(found, y):
     return float(((y >= found[low]) & (y <= found[high])).mean())
 
 
-def test_intervals_cover_new_rows_in_frames_of_theirs(fit):
+def test_intervals_and_quantiles_cover_new_rows_in_frames_of_theirs(fit):
     """A binomial error of 400 rows and that of 200 residuals: 0.9 +- 0.06."""
     found = fit.predict(NEW, interval="prediction")
     np.testing.assert_array_equal(found["fit"], fit.predict(NEW))
@@ -45,9 +45,6 @@ def test_intervals_cover_new_rows_in_frames_of_theirs(fit):
     rows = NEW.iloc[[5, 3]]
     assert fit.predict(rows, interval="prediction").index.tolist() == [5, 3]
     assert isinstance(fit.predict(pl.from_pandas(rows), type="quantile"), pl.DataFrame)
-
-
-def test_quantiles_are_wide_where_the_response_is(fit):
     found = fit.predict(NEW, type="quantile")
     assert list(found) == ["0.05", "0.5", "0.95"]
     assert 0.8 <= covered(found, NEW["y"]) <= 0.99

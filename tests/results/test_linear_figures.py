@@ -76,7 +76,7 @@ def test_missing_infinite_and_several_classes_have_points_of_their_own():
     assert [curve.of_class for curve in found] == sorted(SURVEY["m"].unique())[1:]
 
 
-def test_coefficients_are_drawn_as_ratios_or_differences():
+def test_coefficients_are_drawn_as_ratios_or_differences_and_plotted():
     model = refitted()
     figure = figure_of_coefficients(model)
     table = model.tidy(exponentiate=True).iloc[1:]
@@ -87,10 +87,6 @@ def test_coefficients_are_drawn_as_ratios_or_differences():
     assert figure.x.label == "Odds ratio (95% interval)"
     figure = figure_of_coefficients(refitted("y", model="glm"))
     assert (figure.x.kind, figure.x.label) == ("numbers", "Estimate (95% interval)")
-
-
-def test_plots_of_a_model_with_terms():
-    model = refitted()
     _, axes = plt.subplots()
     assert model.plot(ax=axes) is axes
     assert axes.get_xlabel() == "Odds ratio (95% interval)"

@@ -131,7 +131,7 @@ def test_the_table_has_intervals_and_drops_rows_for_selected_terms_only(trial):
     assert result.refit("glm").n_dropped == trial["x"].isna().sum()
 
 
-def test_columns_that_are_sums_of_others_are_named(trial):
+def test_columns_that_are_sums_of_others_or_have_no_rows(trial):
     data = trial.assign(twice=2 * trial["x"])
     fit = select("size", data, terms="x + site + twice", k=3, keep=["x", "twice"])
     fit = fit.refit("glm")
@@ -141,9 +141,6 @@ def test_columns_that_are_sums_of_others_are_named(trial):
     part = trial[trial["x"].notna()]
     expected = sm.OLS(part["size"], by_hand(part)).fit()
     assert fit.result.ssr == pytest.approx(expected.ssr)
-
-
-def test_expressions_interactions_and_categories_without_rows(trial):
     site = pd.Categorical(trial["site"], categories=["Rome", "York", "Leeds", "Bath"])
     data = trial.assign(site=site)
     result = select("size", data, terms="np.exp(x) + site + site:noise", k=3)
@@ -267,16 +264,12 @@ def test_boosted_trees_add_up_from_the_constant_model(trial):
     assert fit.predict(trial).sum() == pytest.approx(trial["count"].sum(), rel=0.05)
 
 
-def test_the_summary_tells_whose_the_scores_are(trial):
+def test_what_summary_trees_and_shapes_tell_of_boosted_trees(trial, tmp_path):
     fit = boosted("size", trial)
     said = "Scores belong to the previous"
     assert said in " ".join(str(fit.summary()).split())
     assert str(fit.refit("boosting").summary()).count("was refitted") == 1
     assert said not in " ".join(str(fit.refit("forest").summary()).split())
-
-
-def test_trees_and_shapes_of_boosted_trees_whatever_the_threads(trial, tmp_path):
-    fit = boosted("size", trial)
     trees = fit.model.trees()
     assert len(trees) == fit.model.fitted.trees.n_trees
     assert (trees["weight"] == 1).all()
