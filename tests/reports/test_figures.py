@@ -11,21 +11,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from treeselect.figures import charts
 from treeselect.figures.axes import TICK, width
-from treeselect.figures.charts import (
-    UnitLines,
-    agreement_figure,
-    bar_figure,
-    curve_figure,
-    difference_figure,
-    dot_figure,
-    level_figure,
-    line_figure,
-    path_figure,
-    score_figure,
-    share_figure,
-    survival_figure,
-)
 from treeselect.figures.marks import Series
 from treeselect.figures.shapes import MISSING, Curve, CurvePoint, panels, share_scale
 from treeselect.figures.svg import drawn
@@ -81,7 +68,7 @@ def heights(texts):
 
 
 def test_paths_have_dots_error_bars_and_a_ring_where_they_are_known():
-    figure = path_figure([0, 1, 4], [0.5, 0.7, 0.8], [0.0, 0.02, 0.01], 1, score="AUC")
+    figure = charts.path_figure([0, 1, 4], [0.5, 0.7, 0.8], [0.0, 0.02, 0.01], 1, score="AUC")
     drawing = Drawing(figure)
     ((a, b, c),) = drawing.points("line")
     assert c[0] - b[0] == pytest.approx(3 * (b[0] - a[0]), abs=0.2)
@@ -92,7 +79,7 @@ def test_paths_have_dots_error_bars_and_a_ring_where_they_are_known():
     assert list(drawing.x_ticks)[:5] == ["0", "1", "2", "3", "4"]
     assert drawing.starts("marker") == [(b[0], 30.0)]
     assert figure.text == "0 terms: 0.500; 1 term: 0.700 (chosen); 4 terms: 0.800"
-    figure = path_figure([1, 2, 3], [0.5, NAN, 0.75], None, 2, score="AUC", full=(9, 0.5))
+    figure = charts.path_figure([1, 2, 3], [0.5, NAN, 0.75], None, 2, score="AUC", full=(9, 0.5))
     assert figure.series[0].x == [1, 3]
     assert figure.text.endswith("3 terms: 0.750; all 9 terms: 0.500")
     assert "all 9 terms: 0.500" in Drawing(figure).texts("tick")
@@ -100,15 +87,15 @@ def test_paths_have_dots_error_bars_and_a_ring_where_they_are_known():
 
 
 def test_long_axes_have_round_ticks():
-    figure = path_figure([1, 33], [0.1, 0.9], None, 33, score="AUC")
+    figure = charts.path_figure([1, 33], [0.1, 0.9], None, 33, score="AUC")
     assert list(Drawing(figure).x_ticks)[:6] == ["5", "10", "15", "20", "25", "30"]
     assert len(Drawing(figure, 1).x_ticks) <= len(Drawing(figure).x_ticks)
 
 
 def test_lines_are_told_apart_without_colour_and_labels_without_overlap():
     values = [[1.0, 0.5, 0.4], [0.0, 0.5, 0.3], [0.0, 0.0, 0.3], [0.0, 0.0, 0.0]]
-    lines = UnitLines([1, 2, 4], list("abcd"), values, [True] * 3 + [False])
-    figure = line_figure(lines, 4, what="importance")
+    lines = charts.UnitLines([1, 2, 4], list("abcd"), values, [True] * 3 + [False])
+    figure = charts.line_figure(lines, 4, what="importance")
     assert len({one.mark for one in figure.series}) == 4
     assert [list(one.x) for one in figure.series[1:3]] == [
         [1, 2, 4],
@@ -119,16 +106,16 @@ def test_lines_are_told_apart_without_colour_and_labels_without_overlap():
     names = heights(Drawing(figure).texts("name"))
     assert min(b - a for a, b in itertools.pairwise(names)) >= 17.9
     assert all(30 <= height - 4.5 <= 272 for height in names)
-    lines = UnitLines(range(1, 200), ["a"], [[0.5] * 199], [True])
-    long = line_figure(lines, 3, what="importance")
+    lines = charts.UnitLines(range(1, 200), ["a"], [[0.5] * 199], [True])
+    long = charts.line_figure(lines, 3, what="importance")
     assert sum(long.series[0].marked) <= 20
     assert len(long.series[0].x) == 199
 
 
 def test_names_stand_below_lines_where_there_is_no_room_beside_them():
     names = ["age", "sex", "a long name of some thirty letters", "fare"]
-    lines = UnitLines([1, 2], names, [[0.5, 0.5]] * 4, [True] * 4)
-    figure = line_figure(lines, 2, what="importance")
+    lines = charts.UnitLines([1, 2], names, [[0.5, 0.5]] * 4, [True] * 4)
+    figure = charts.line_figure(lines, 2, what="importance")
     drawing = Drawing(figure, 1)
     at = drawing.texts("name")
     assert all(y > 222 + 50 for _, y in at.values())
@@ -150,7 +137,7 @@ def line(name, number, sizes, values, errors=None, ringed=None):
 
 
 def compared(series, **others):
-    return score_figure(series, 0, what="AUC", **others)
+    return charts.score_figure(series, 0, what="AUC", **others)
 
 
 def test_error_bars_have_their_length_side_by_side():
@@ -213,7 +200,7 @@ def test_one_size_and_values_to_cover():
 
 @pytest.mark.parametrize("number", [0, 1])
 def test_bars_start_together_and_keep_proportion(number):
-    figure = bar_figure(["a", "b"], [0.8, 0.2], 0)
+    figure = charts.bar_figure(["a", "b"], [0.8, 0.2], 0)
     long, short = Drawing(figure, number).all("bar")
     assert long.get("x") == short.get("x")
     assert float(long.get("width")) == pytest.approx(4 * float(short.get("width")), abs=0.3)
@@ -222,7 +209,7 @@ def test_bars_start_together_and_keep_proportion(number):
 
 def test_names_stand_beside_their_bars_where_there_is_room():
     long = "the number of nights in the year before"
-    figure = bar_figure([long, "age"], [0.8, 0.2], 3)
+    figure = charts.bar_figure([long, "age"], [0.8, 0.2], 3)
     wide, narrow = Drawing(figure), Drawing(figure, 1)
     beside, above = wide.all("name"), narrow.all("name")
     assert " ".join(own.text for own in beside[:-1]) == long
@@ -236,7 +223,7 @@ def test_names_stand_beside_their_bars_where_there_is_room():
 
 def test_long_names_are_broken_or_stand_above_and_long_words_below():
     texts = ["0.123, strength 0.45 (0.30 to 0.60)"]
-    figure = bar_figure(["port_of_embarkation × class_of_ticket"], [1.0], 0, texts=texts)
+    figure = charts.bar_figure(["port_of_embarkation × class_of_ticket"], [1.0], 0, texts=texts)
     wide, narrow = Drawing(figure), Drawing(figure, 1)
     assert list(wide.texts("name")) == ["port_of_embarkation", "× class_of_ticket"]
     assert list(narrow.texts("name")) == ["port_of_embarkation × class_of_ticket"]
@@ -253,7 +240,7 @@ def centres(drawing):
 @pytest.mark.parametrize("number", [0, 1])
 def test_ranges_of_any_values_share_an_axis_with_the_marked_one(number):
     spans = [(3.0, 2.0, 4.5), (-1.0, -2.5, 0.0)]
-    figure = dot_figure(["a", "b"], spans, [True, False], 0, mark=("bar", 1.0))
+    figure = charts.dot_figure(["a", "b"], spans, [True, False], 0, mark=("bar", 1.0))
     drawing = Drawing(figure, number)
     filled, hollow = centres(drawing)
     ((marked, _),) = drawing.starts("marker")
@@ -268,13 +255,13 @@ def test_ranges_of_any_values_share_an_axis_with_the_marked_one(number):
 
 
 def test_shares_have_the_whole_axis():
-    drawing = Drawing(dot_figure(["a"], [(1.0, 0.2, 1.0)], [True], 0), 1)
+    drawing = Drawing(charts.dot_figure(["a"], [(1.0, 0.2, 1.0)], [True], 0), 1)
     assert list(drawing.x_ticks) == ["0%", "25%", "50%", "75%", "100%"]
     assert centres(drawing) == [drawing.x_ticks["100%"]]
 
 
 def test_differences_are_drawn_about_zero():
-    figure = difference_figure(["a", "b"], [(-0.02, -0.03, -0.01), (-0.01, -0.03, 0.01)], 0)
+    figure = charts.difference_figure(["a", "b"], [(-0.02, -0.03, -0.01), (-0.01, -0.03, 0.01)], 0)
     assert [row.dots[0].kind for row in figure.rows] == [0, 1]
     for number in (0, 1):
         drawing = Drawing(figure, number)
@@ -283,7 +270,7 @@ def test_differences_are_drawn_about_zero():
         first, second = (NUMBER.findall(own.get("d"))[2] for own in drawing.all("error"))
         assert float(first) < zero < float(second)
     assert "selected" not in figure.text
-    alone = difference_figure(["a", "b"], [(0.0, 0.0, 0.0), (0.1, NAN, NAN)], 0)
+    alone = charts.difference_figure(["a", "b"], [(0.0, 0.0, 0.0), (0.1, NAN, NAN)], 0)
     assert [row.dots[0].kind for row in alone.rows] == [1, 1]
     assert alone.rows[1].dots[0].low == 0.1
 
@@ -304,7 +291,7 @@ def steps(name="low", **changed):
 
 def survival(*groups, ticks=(0.0, 200.0, 400.0), counts=(30, 20, 10)):
     predicted, numbers = [0.8] * len(groups), [counts] * len(groups)
-    return survival_figure(groups, predicted, numbers, ticks, time="time", horizon=200.0)
+    return charts.survival_figure(groups, predicted, numbers, ticks, time="time", horizon=200.0)
 
 
 def test_steps_start_at_the_corner_and_tell_of_censored_rows():
@@ -489,7 +476,7 @@ def dots(x, y, lows, highs, texts):
 
 def test_a_long_curve_is_drawn_with_as_many_corners_as_there_are_pixels():
     share = np.linspace(0, 1, 20_001).tolist()
-    figure = curve_figure(share, [s**0.5 for s in share], LABELS, "words")
+    figure = charts.curve_figure(share, [s**0.5 for s in share], LABELS, "words")
     (corners,) = Drawing(figure).points("line")
     ((x, y),) = Drawing(figure).starts("marker")
     assert corners[0] == (x, y)
@@ -499,7 +486,9 @@ def test_a_long_curve_is_drawn_with_as_many_corners_as_there_are_pixels():
 
 
 def test_shares_are_between_0_and_1():
-    figure = share_figure(dots([0.0, 1.0], [0.5, 1.0], [0.0, 0.9], [1.0, 1.0], ["a", "b"]), LABELS)
+    figure = charts.share_figure(
+        dots([0.0, 1.0], [0.5, 1.0], [0.0, 0.9], [1.0, 1.0], ["a", "b"]), LABELS
+    )
     drawing = Drawing(figure)
     first, last = drawing.starts("value")
     assert (first[0], last[0]) == (drawing.x_ticks["0.0"], drawing.x_ticks["1.0"])
@@ -507,7 +496,7 @@ def test_shares_are_between_0_and_1():
     assert figure.text == "a; b"
 
 
-@pytest.mark.parametrize("kind", [agreement_figure, level_figure])
+@pytest.mark.parametrize("kind", [charts.agreement_figure, charts.level_figure])
 @pytest.mark.parametrize(
     "values",
     [[1.0, 2.0, 5.0], [-1e9, 0.0, 1e9], [3.0], [1e-12, 2e-12, 3e-12]],
@@ -518,7 +507,7 @@ def test_values_of_any_size(kind, values):
     drawing = Drawing(kind(dots(values, values, lows, lows, ["text"] * len(values)), LABELS))
     assert all(0 <= x <= 306 and 26 <= y <= 268 for x, y in drawing.starts("value"))
     assert len(drawing.all("error")) == 1  # none where an interval is not known
-    if kind is level_figure:
+    if kind is charts.level_figure:
         (start,) = drawing.starts("marker")
         assert 26 <= start[1] <= 268
         assert "H" in drawing.all("marker")[0].get("d")

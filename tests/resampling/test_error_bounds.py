@@ -18,16 +18,8 @@ from quick import changed, normal, stability_of
 import treeselect
 from treeselect.algorithms.task import ranked_step
 from treeselect.errors import OptionError, StabilityError
+from treeselect.resampling import error_bounds
 from treeselect.resampling.assessing import sets_by_size
-from treeselect.resampling.error_bounds import (
-    concave_bound,
-    efp_scores,
-    largest_tail,
-    q_values_of,
-    size_bound,
-    sizes_within,
-    worst_case_bound,
-)
 from treeselect.resampling.resampled import StabilityPath
 from treeselect.results.curves import frequency_lines
 
@@ -55,24 +47,26 @@ def guesses(p, q, n, seed=0):
     ("q", "p", "threshold", "bound"), [(1, 100, 0.6, 0.05), (10, 100, 0.6, 5.0), (3, 10, 1.0, 0.9)]
 )
 def test_worst_case_is_theorem_1(q, p, threshold, bound):
-    assert worst_case_bound(q, p, threshold) == pytest.approx(bound)
+    assert error_bounds.worst_case_bound(q, p, threshold) == pytest.approx(bound)
 
 
 def test_concave_is_that_of_r():
     # R searches with a tolerance of 1e-4 in `a`, which is small for q = 1, and so finds less.
     for q in range(1, 11):
-        found = concave_bound(q, 100, 0.6, 50)
+        found = error_bounds.concave_bound(q, 100, 0.6, 50)
         assert found == pytest.approx(CONCAVE_IN_R[q - 1], rel=4e-3)
         assert found >= CONCAVE_IN_R[q - 1] * (1 - 1e-6)
 
 
 def test_where_a_bound_begins_and_a_higher_threshold_has_one():
-    assert concave_bound(3, 40, 0.70001, 10) == concave_bound(3, 40, 0.75, 10)
-    assert largest_tail(0.25, 5, 10, -0.5) == 1.0
-    assert largest_tail(0.25, 6, 10, -0.5) < 1.0
+    assert error_bounds.concave_bound(3, 40, 0.70001, 10) == error_bounds.concave_bound(
+        3, 40, 0.75, 10
+    )
+    assert error_bounds.largest_tail(0.25, 5, 10, -0.5) == 1.0
+    assert error_bounds.largest_tail(0.25, 6, 10, -0.5) < 1.0
     crowded = made(guesses(9, 4, 10))
     assert crowded.pfer(0.8, "r-concave").bound < crowded.pfer(0.8).bound
-    assert concave_bound(1, 4, 0.75, 2) == worst_case_bound(1, 4, 0.75)
+    assert error_bounds.concave_bound(1, 4, 0.75, 2) == error_bounds.worst_case_bound(1, 4, 0.75)
 
 
 # --- what is false among what passed -------------------------------------------------------------
@@ -232,7 +226,7 @@ def naive_efp(frequency, n_pairs, power, cutoff):
 @given(st.integers(1, 30), st.integers(1, 12), st.sampled_from([1, 2, 3]), st.floats(0, 1))
 @settings(deadline=None, derandomize=True)
 def test_the_bound_is_a_binomial_moment(p, n_pairs, power, share):
-    found = size_bound(np.array([share * p]), p, n_pairs, power)
+    found = error_bounds.size_bound(np.array([share * p]), p, n_pairs, power)
     np.testing.assert_allclose(found, [naive_bound(share * p, p, n_pairs, power)], atol=1e-12)
 
 
@@ -244,7 +238,7 @@ def test_the_bound_is_a_binomial_moment(p, n_pairs, power, share):
 @settings(deadline=None, derandomize=True)
 def test_efp_scores_are_those_of_the_naive_twin(counts, power, cutoff):
     frequency = np.sort(counts, axis=0) / 8  # sets of rising size
-    found = efp_scores(frequency, 4, power, cutoff)
+    found = error_bounds.efp_scores(frequency, 4, power, cutoff)
     np.testing.assert_allclose(found, naive_efp(frequency, 4, power, cutoff))
 
 
@@ -254,16 +248,18 @@ def test_efp_scores_are_those_of_the_naive_twin(counts, power, cutoff):
 @settings(deadline=None, derandomize=True)
 def test_q_values_are_the_least_rate_at_which_a_unit_is_selected(efp):
     naive = [min(t / (efp <= t).sum() for t in efp if t >= own) for own in efp]
-    np.testing.assert_allclose(q_values_of(efp), naive)
+    np.testing.assert_allclose(error_bounds.q_values_of(efp), naive)
 
 
 @pytest.mark.parametrize("power", [1, 2, 3])
 def test_sizes_are_as_many_as_the_cutoff_allows(power):
     q = np.arange(1.0, 201)
-    k = sizes_within(q, 200, 25, power, 0.05)
-    assert size_bound(q[:k], 200, 25, power).mean() <= 0.05
-    assert size_bound(q[: k + 1], 200, 25, power).mean() > 0.05
-    assert sizes_within(q[:5], 200, 25, power, 1e-9) == 1  # one size is always looked at
+    k = error_bounds.sizes_within(q, 200, 25, power, 0.05)
+    assert error_bounds.size_bound(q[:k], 200, 25, power).mean() <= 0.05
+    assert error_bounds.size_bound(q[: k + 1], 200, 25, power).mean() > 0.05
+    assert (
+        error_bounds.sizes_within(q[:5], 200, 25, power, 1e-9) == 1
+    )  # one size is always looked at
 
 
 # --- paths of resamples and their q-values, from the calls on ------------------------------------

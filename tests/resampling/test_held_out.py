@@ -19,17 +19,10 @@ from treeselect.engine.survival.times import EVENT, STOP, STRATUM, as_times
 from treeselect.errors import OptionError
 from treeselect.models.linear.statistics import recalibrate
 from treeselect.models.stacked import refit_stack
+from treeselect.resampling import held_out
 from treeselect.resampling.cross_validation import held_out_score
 from treeselect.resampling.decisions import rates_table
 from treeselect.resampling.folds import Split
-from treeselect.resampling.held_out import (
-    areas,
-    calibration_table,
-    per_class_table,
-    quantile_groups,
-    read_horizon,
-    recalibration,
-)
 from treeselect.resampling.risk_groups import _held_out
 
 N = 400
@@ -94,7 +87,7 @@ def test_of_times_what_was_observed_is_a_time_and_whether_the_event_came():
     assert (table["start"] < table["time"]).all()
     with pytest.raises(OptionError, match=r"`roc\(\)` needs a response with classes"):
         found.roc()
-    slope = recalibration(found.held_out)  # of relative risks: no intercept
+    slope = held_out.recalibration(found.held_out)  # of relative risks: no intercept
     assert slope.slope_low < slope.slope < slope.slope_high
     assert np.isnan(slope.intercept)
 
@@ -102,7 +95,7 @@ def test_of_times_what_was_observed_is_a_time_and_whether_the_event_came():
 def test_of_times_the_share_with_the_event_by_the_horizon_is_compared():
     found = small_fit().performance(3, horizon=200)
     held, table = found.held_out, found.calibration(3)
-    groups = quantile_groups(held.event, np.ones(90), 3)
+    groups = held_out.quantile_groups(held.event, np.ones(90), 3)
     for own, row in zip(groups, table.itertuples(), strict=True):
         curve = kaplan_meier(held.y[own], np.ones(len(own)))
         at = np.searchsorted(curve.time, 200, side="right") - 1
@@ -115,7 +108,7 @@ def test_of_times_the_share_with_the_event_by_the_horizon_is_compared():
     weighted = dataclasses.replace(held, mass=np.where(np.arange(90) < 9, 8.2, 0.2))
     relative = dataclasses.replace(weighted, are_copies=False)  # fewer rows in effect
     width = [
-        np.subtract(*calibration_table(own, 2)[["ci_high", "ci_low"]].to_numpy().T)
+        np.subtract(*held_out.calibration_table(own, 2)[["ci_high", "ci_low"]].to_numpy().T)
         for own in (weighted, relative)
     ]
     assert (width[1] > 1.3 * width[0]).all()
@@ -131,7 +124,7 @@ def test_curve_confusion_and_cutoffs_are_those_of_scikit_learn(died):
     assert np.allclose(found["true_positive_rate"], true)
     assert np.allclose(found["cutoff"], cutoff)
     assert found["class"].unique().tolist() == [True]
-    together, mean = areas(died.held_out, 1)
+    together, mean = held_out.areas(died.held_out, 1)
     assert together == pytest.approx(roc_auc_score(table["observed"], table["predicted"]))
     assert mean == pytest.approx(died.mean)
     table = died.predictions()
@@ -166,8 +159,8 @@ def test_groups_are_those_of_scikit_learn_and_ties_stay_together(died):
     for n_groups in (1, 101):
         with pytest.raises(OptionError, match="`n_groups` must be"):
             died.calibration(n_groups)
-    assert np.isnan(recalibration(held).slope)
-    assert recalibration(held).intercept == pytest.approx(
+    assert np.isnan(held_out.recalibration(held).slope)
+    assert held_out.recalibration(held).intercept == pytest.approx(
         np.log(held.y.mean() / (1 - held.y.mean())) - np.log(1 / 3)
     )
 
@@ -202,16 +195,16 @@ def test_numbers_in_groups(dose):
     assert half == pytest.approx(1.98422 * error, rel=1e-4)
     assert np.allclose(found["residual"], found["observed"] - found["predicted"])
     assert (found["residual_low"] < found["residual_high"]).all()
-    line = recalibration(dose.held_out)
+    line = held_out.recalibration(dose.held_out)
     assert line.intercept == pytest.approx((table["observed"] - table["predicted"]).mean())
     assert line.slope_low < line.slope < line.slope_high
 
 
 def test_counts_have_a_slope_on_the_scale_of_logarithms(sick):
-    line = recalibration(sick.held_out)
+    line = held_out.recalibration(sick.held_out)
     assert line.regression == "Poisson regression on the log of the predictions"
     never = dataclasses.replace(sick.held_out, predicted=np.maximum(sick.held_out.predicted - 1, 0))
-    assert np.isfinite(recalibration(never).slope)
+    assert np.isfinite(held_out.recalibration(never).slope)
     with pytest.raises(
         OptionError, match=r"(?s)`confusion\(\)` needs .* `calibration\(\)` also takes"
     ):
@@ -226,7 +219,7 @@ def test_classes(site):
     taken = table[[f"predicted_{n}" for n in names]].to_numpy().argmax(axis=1)
     true = np.array([names.index(label) for label in table["observed"]])
     assert found["n"].to_list() == confusion_matrix(true, taken).ravel().tolist()
-    by = per_class_table(site.held_out).set_index("class")
+    by = held_out.per_class_table(site.held_out).set_index("class")
     assert by.loc["York", "recall"] == (taken[true == 2] == 2).mean()
     assert by.loc["York", "area"] == pytest.approx(
         roc_auc_score(true == 2, table["predicted_York"])
@@ -243,7 +236,7 @@ def test_sizes_of_weights_are_copies_or_relative(mixed):
     table = found.predictions()
     written = table.loc[table.index.repeat(table["weight"].astype(int))]
     assert found.calibration()["n"].sum() == len(written)
-    assert areas(found.held_out, 1)[0] == pytest.approx(
+    assert held_out.areas(found.held_out, 1)[0] == pytest.approx(
         roc_auc_score(written["observed"], written["predicted"])
     )
     assert found.held_out.like_rows() == len(written)
@@ -260,7 +253,7 @@ def test_rows_that_are_held_out_again_count_once_and_others_never(mixed, died):
     assert len(twice.predictions()) == 2 * N
     assert twice.held_out.n_rows == N
     assert twice.calibration()["n"].sum() == N
-    wide = (recalibration(f.held_out) for f in (twice, died))
+    wide = (held_out.recalibration(f.held_out) for f in (twice, died))
     width = [own.slope_high - own.slope_low for own in wide]
     assert width[0] == pytest.approx(width[1], rel=0.2)
     folds = ShuffleSplit(2, test_size=0.2, random_state=1)
@@ -284,7 +277,7 @@ def test_rows_that_are_held_out_again_count_once_and_others_never(mixed, died):
     ],
 )
 def test_groups_are_cut_at_quantiles_and_ties_stay_together(values, weight, n, expected):
-    found = quantile_groups(np.array(values), np.array(weight), n)
+    found = held_out.quantile_groups(np.array(values), np.array(weight), n)
     assert [own.tolist() for own in found] == expected
 
 
@@ -558,7 +551,7 @@ def test_where_horizons_of_risk_groups_come_from(timed, fitted):
     copies = 1 + 5 * (data["time"] > times[len(times) // 2])
     written_out = np.repeat(data["time"], copies * data["dead"])
     expected = np.sort(written_out)[(len(written_out) - 1) // 2]
-    found = read_horizon(None, timed.data.design, copies.to_numpy())
+    found = held_out.read_horizon(None, timed.data.design, copies.to_numpy())
     assert found == expected > times[len(times) // 2]
     for n_groups in (1, 21):
         with pytest.raises(OptionError, match="`n_groups` must be"):
@@ -608,9 +601,9 @@ def test_an_offset_has_no_part_in_the_slope_of_calibration():
         assert fit.validate(2).tidy()["apparent"][1] == pytest.approx(1, abs=1e-5)
         held = fit.performance(2).held_out
         assert held.offset.tolist() == data["log"][held.row].to_list()
-        assert recalibration(held).slope < 0.8  # of noise
+        assert held_out.recalibration(held).slope < 0.8  # of noise
         alone = held.family.mean(held.offset + 0.3)
-        assert np.isnan(recalibration(dataclasses.replace(held, predicted=alone)).slope)
+        assert np.isnan(held_out.recalibration(dataclasses.replace(held, predicted=alone)).slope)
 
 
 # --- figures of held-out rows --------------------------------------------------------------------
