@@ -47,7 +47,7 @@ def test_paths_begin_with_what_costs_nothing_and_end_with_enough(task):
     assert everything[-1].tuning == 1e-7
 
 
-def test_kept_units_are_the_first_step_and_those_that_cost_nothing_are_not_penalised(mixed, task):
+def test_kept_units_are_the_first_step_and_prices_do_not_depend_on_their_unit(mixed, task):
     kept = select(mixed, "died ~ . - dose", k=3, keep=["noise", "flag"])
     assert names_of(task, kept.search.steps[0].selected) == {"noise", "flag"}
     assert all(set(terms) >= {"noise", "flag"} for terms in kept.path["terms"].iloc[1:])
@@ -56,10 +56,7 @@ def test_kept_units_are_the_first_step_and_those_that_cost_nothing_are_not_penal
     assert names_of(task, first.selected) <= {"signal", "copy"}
     assert first.size == 1
     assert first.train_score > 0.7
-
-
-def test_prices_do_not_depend_on_their_unit(task):
-    """Doubling all prices halves the penalties and changes nothing else."""
+    # Doubling all prices halves the penalties and changes nothing else.
     groups = task.problem.groups
     double = dataclasses.replace(groups, item_costs=2 * groups.item_costs)
     one, two = (
@@ -86,14 +83,11 @@ def test_relative_weights_have_no_unit(response):
     np.testing.assert_allclose([s.tuning for s in one], [s.tuning for s in other], rtol=1e-6)
 
 
-def test_published_form_differs_from_the_default():
+def test_published_form_differs_and_depth_one_trees_use_one_unit_each(mixed):
     published = ControlBurn.published()
     assert (published.forests, published.adaptive) == (1, False)
     assert published != ControlBurn()
-
-
-def test_depth_one_trees_use_one_unit_each(mixed):
-    """With stumps alone the trees' prices are those of single units: the path can't jump."""
+    # With stumps alone the trees' prices are those of single units: the path can't jump.
     fit = select(mixed, "noise ~ . - died", k=4, max_depth=1, forests=5)
     assert fit.k >= 2
     assert sizes_of(fit.search.steps) == list(range(fit.k + 1))

@@ -181,7 +181,7 @@ def test_what_is_left_out_is_said_truly():
     assert any("only 2 enter the path: the others are constant" in n for n in fit.search.notes)
 
 
-def test_a_price_must_be_worth_it():
+def test_a_price_must_be_worth_it_and_a_share_of_the_error_or_a_size_decides():
     """A dear copy is not taken, and a dear column only if it tells more per price."""
     data = near_copies(200)
     dear = {"x0": 5.0, "x1": 5.0}
@@ -189,16 +189,6 @@ def test_a_price_must_be_worth_it():
     assert "x2" not in select(data, 2, costs={"x2": 0.5}).selected
     same = select(data, 3, costs=dict.fromkeys(data.columns.drop("y"), 2.0))
     assert same.selected == select(data, 3).selected
-
-
-def test_gains_per_price():
-    gains = np.array([2.0, 2.0, -2.0, -2.0, 0.0, -np.inf, 1.0, -1.0])
-    costs = np.array([1.0, 4.0, 1.0, 4.0, 3.0, 0.0, 0.0, 0.0])
-    expected = [2.0, 0.5, -2.0, -8.0, 0.0, -np.inf, np.inf, 0.0]
-    np.testing.assert_array_equal(per_price(gains, costs), expected)
-
-
-def test_the_share_of_the_error_or_a_size_decides():
     data = near_copies()
     half, twentieth = (select(data, None, unexplained=share) for share in (0.5, 0.05))
     assert half.k < twentieth.k
@@ -212,15 +202,21 @@ def test_the_share_of_the_error_or_a_size_decides():
         select(near_copies(40), None)
 
 
-def test_judges_and_searches_are_made_once_for_each_task(task_of_noise):
+def test_gains_per_price():
+    gains = np.array([2.0, 2.0, -2.0, -2.0, 0.0, -np.inf, 1.0, -1.0])
+    costs = np.array([1.0, 4.0, 1.0, 4.0, 3.0, 0.0, 0.0, 0.0])
+    expected = [2.0, 0.5, -2.0, -8.0, 0.0, -np.inf, np.inf, 0.0]
+    np.testing.assert_array_equal(per_price(gains, costs), expected)
+
+
+def test_judges_are_made_once_and_half_samples_search_half_the_rows(
+    task_of_noise, monkeypatch
+):
     once = task_of_noise.once(exchange.Search, None, 1.0)
     assert task_of_noise.once(exchange.Search, None, 1.0) is once
     assert task_of_noise.once(exchange.Search, None, 2.0) is not once
     other = dataclasses.replace(task_of_noise, seed=2)
     assert other.once(exchange.Search, None, 1.0) is not once
-
-
-def test_half_samples_are_searched_on_half_the_rows_without_exchanges(task_of_noise, monkeypatch):
     monkeypatch.setattr(exchange, "SURE_ROWS", 100)
     half = dataclasses.replace(task_of_noise, n_judge_trees=15)
     assert len(exchange.Search(task_of_noise).judge.rows.places) == 100

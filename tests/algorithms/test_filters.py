@@ -35,7 +35,7 @@ def entropy(*shares):
     return -sum(share * np.log(share) for share in shares)
 
 
-def test_a_table_by_hand():
+def test_a_table_by_hand_and_units_that_are_told_as_by_mutual_information():
     """Of 40 rows 12, 4 and 4 in the first class, 2, 6 and 12 in the second."""
     x = np.repeat([0, 1, 2, 0, 1, 2], [12, 4, 4, 2, 6, 12])
     y = np.repeat([0, 1], 20)
@@ -49,9 +49,6 @@ def test_a_table_by_hand():
         [np.array([0, 1, 2] * 2)], np.repeat([0, 1], 3), np.array([12.0, 4, 4, 2, 6, 12])
     )
     assert counts.relevance()[0] == pytest.approx(wanted, abs=1e-11)
-
-
-def test_two_units_are_told_alike_and_as_by_mutual_information():
     rng = np.random.default_rng(3)
     mass = rng.integers(1, 4, size=200) * 1.0
     cells = [rng.integers(k, size=200) for k in (2, 5, 9)]
@@ -80,15 +77,12 @@ def test_copies_share_all_constants_nothing_and_chance_is_subtracted():
     np.testing.assert_allclose(mean, np.maximum(twin, 0.0), atol=3e-3)
 
 
-def test_whole_weights_are_copies_and_others_have_the_mean_one():
+def test_mutual_information_is_scikit_learns_and_whole_weights_are_copies():
     weight = np.array([2, 0, 1])
     rows, mass = filters.row_mass(row_weights(weight))
     assert rows.tolist() == [0, 2]
     assert mass.tolist() == [2.0, 1.0]
     assert filters.row_mass(row_weights(weight * 0.5))[1].tolist() == pytest.approx([4 / 3, 2 / 3])
-
-
-def test_mutual_information_is_scikit_learns_less_what_is_expected():
     rng = np.random.default_rng(0)
     x, y = rng.integers(4, size=300), rng.integers(3, size=300)
     copies = rng.integers(1, 4, size=300)

@@ -192,7 +192,7 @@ def test_the_error_of_classes_has_the_standard_error_of_a_share(task):
     assert low == pytest.approx(high)
 
 
-def test_the_rule_takes_the_smallest_set_within_so_many_standard_errors(task):
+def test_the_rule_takes_the_smallest_set_and_units_go_in_the_order_of_the_first_forest(task):
     """All sets of the authors' loop, and their choice."""
     here, sizes = in_family(task, BINOMIAL), [12, 10, 8, 6, 5, 4, 3, 2]
     found = VarSelRF(c_sd=0.0, **FEW)._eliminate(here)
@@ -210,22 +210,6 @@ def test_the_rule_takes_the_smallest_set_within_so_many_standard_errors(task):
         assert [step.size for step in steps] == sizes[: smallest - 9 : -1][: len(steps)]
         assert all(step.tuning > c_sd for step in steps[:-1])
     assert steps[-1].size == 2  # the rule goes no further
-
-
-def test_tuning_values_are_the_least_that_lead_there(task):
-    steps = VarSelRF(**FEW).path(in_family(task, BINOMIAL))
-    tunings = [step.tuning for step in steps]
-    assert tunings[0] == np.inf
-    assert tunings == sorted(tunings, reverse=True)
-    assert tunings[-1] == 0.0
-    errors = np.array([step.error for step in steps])
-    best = errors[1:].min()
-    for i, step in enumerate(steps[1:], start=1):
-        spread = np.sqrt(best * (1 - best) / 250)
-        assert step.tuning == pytest.approx((errors[1 : i + 1].min() - best) / spread)
-
-
-def test_units_go_in_the_order_of_the_first_forest_unless_asked(task):
     here = dataclasses.replace(task, seed=3)
     steps = VarSelRF(**FEW).path(here)
     for small, large in pairwise(steps):
@@ -239,6 +223,19 @@ def test_units_go_in_the_order_of_the_first_forest_unless_asked(task):
     assert [s.size for s in anew] == [s.size for s in steps]
     np.testing.assert_array_equal(anew[12].importance, steps[12].importance)
     assert any((a.selected != b.selected).any() for a, b in zip(anew, steps, strict=True))
+
+
+def test_tuning_values_are_the_least_that_lead_there(task):
+    steps = VarSelRF(**FEW).path(in_family(task, BINOMIAL))
+    tunings = [step.tuning for step in steps]
+    assert tunings[0] == np.inf
+    assert tunings == sorted(tunings, reverse=True)
+    assert tunings[-1] == 0.0
+    errors = np.array([step.error for step in steps])
+    best = errors[1:].min()
+    for i, step in enumerate(steps[1:], start=1):
+        spread = np.sqrt(best * (1 - best) / 250)
+        assert step.tuning == pytest.approx((errors[1 : i + 1].min() - best) / spread)
 
 
 def test_the_authors_loop_takes_shares_to_the_end_and_few_units_stay(data):

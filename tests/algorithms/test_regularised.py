@@ -52,7 +52,7 @@ def test_lambda_1_with_random_ties_and_ordinary_sampling_is_the_plain_forest(tas
     np.testing.assert_allclose(step.importance, gains / gains.sum(), atol=0.01)
 
 
-def test_gamma_0_is_rrf_with_the_base_coefficient(task):
+def test_gamma_0_is_rrf_and_a_guided_forest_finds_the_five_groups(task):
     for lam in (0.6, 1.0):
         a, b = (
             method.path(task)[0]
@@ -61,32 +61,7 @@ def test_gamma_0_is_rrf_with_the_base_coefficient(task):
         np.testing.assert_array_equal(a.selected, b.selected)
         np.testing.assert_array_equal(a.importance, b.importance)
         assert a.train_score == b.train_score
-
-
-def test_lambda_0_leaves_what_is_kept_and_sizes_rise_with_it(friedman, task):
-    steps = [RRF(lam=lam, **FEW).path(task)[0] for lam in (0.0, 0.05, 0.3, 0.7, 1.0)]
-    sizes = sizes_of(steps)
-    assert sizes[0] == steps[0].importance.sum() == 0
-    assert sizes[2] <= 2
-    assert sizes == sorted(sizes)
-    kept = task_of(friedman, RRF(), keep=["X6", "X7"])
-    only = RRF(lam=0.0, **FEW).path(kept)[0]
-    assert names_of(kept, only.selected) == {"X6", "X7"}
-    assert only.importance.sum() == pytest.approx(1.0)
-
-
-def test_ties_with_a_unit_in_use_go_to_it_so_that_copies_stay_out(task):
-    """peers.md, section 1: lambda 1 lets both copies of every pair in, if a coin decides."""
-    pairs = [[f"X{j}", f"X{j + 10}"] for j in range(1, 6)]
-    both = {}
-    for ties in ("used", "random"):
-        used = names_of(task, RRF(lam=1.0, ties=ties, n_trees=100).path(task)[0].selected)
-        both[ties] = sum(used >= set(pair) for pair in pairs)
-    assert both == {"used": 0, "random": 5}
-
-
-def test_a_guided_forest_finds_the_five_groups(task):
-    """Table 1 of the paper, gamma 0.5: 4.95 of 5 groups, 0.75 others."""
+    # Table 1 of the paper, gamma 0.5: 4.95 of 5 groups, 0.75 others.
     found = []
     for seed in range(5):
         step = GRRF(gamma=0.5, n_trees=200).path(dataclasses.replace(task, seed=seed))[0]
@@ -98,13 +73,32 @@ def test_a_guided_forest_finds_the_five_groups(task):
     assert others <= 1
 
 
-def test_numbers_do_not_depend_on_their_mean(friedman):
+def test_lambda_0_leaves_what_is_kept_and_numbers_do_not_depend_on_their_mean(friedman, task):
+    steps = [RRF(lam=lam, **FEW).path(task)[0] for lam in (0.0, 0.05, 0.3, 0.7, 1.0)]
+    sizes = sizes_of(steps)
+    assert sizes[0] == steps[0].importance.sum() == 0
+    assert sizes[2] <= 2
+    assert sizes == sorted(sizes)
+    kept = task_of(friedman, RRF(), keep=["X6", "X7"])
+    only = RRF(lam=0.0, **FEW).path(kept)[0]
+    assert names_of(kept, only.selected) == {"X6", "X7"}
+    assert only.importance.sum() == pytest.approx(1.0)
     data = friedman.drop(columns="y").assign(y=lambda d: d["X1"] * d["X2"] + d["X4"])
     moved = data.assign(y=data["y"] + 1000.0)
     for gain in ("uncentred", "decrease"):
         (a,), (b,) = (RRF(lam=0.7, gain=gain, **FEW).path(task_of(d, RRF())) for d in (data, moved))
         np.testing.assert_array_equal(a.selected, b.selected)
         np.testing.assert_allclose(a.importance, b.importance, rtol=1e-6)
+
+
+def test_ties_with_a_unit_in_use_go_to_it_so_that_copies_stay_out(task):
+    """peers.md, section 1: lambda 1 lets both copies of every pair in, if a coin decides."""
+    pairs = [[f"X{j}", f"X{j + 10}"] for j in range(1, 6)]
+    both = {}
+    for ties in ("used", "random"):
+        used = names_of(task, RRF(lam=1.0, ties=ties, n_trees=100).path(task)[0].selected)
+        both[ties] = sum(used >= set(pair) for pair in pairs)
+    assert both == {"used": 0, "random": 5}
 
 
 def test_prices_are_powers_of_the_coefficient(friedman, task):
@@ -166,7 +160,7 @@ def test_lambda_0_selects_nothing_and_copies_stay_out(friedman, form):
         assert not any({f"X{j}", f"X{j + 10}"} <= used for j in range(1, 6))
 
 
-def test_boosted_ensembles_learn_their_rows_by_more_units(friedman):
+def test_boosted_ensembles_learn_by_more_units_and_numbers_by_gradients(friedman):
     few, many = (step(friedman, lam=0.3, n_trees=n, mtry=1) for n in (1, 60))
     assert few.selected.sum() <= many.selected.sum()
     assert step(friedman, lam=1.0, n_trees=30).train_score == pytest.approx(1.0, abs=1e-3)
@@ -174,9 +168,6 @@ def test_boosted_ensembles_learn_their_rows_by_more_units(friedman):
     plain = step(friedman, lam=0.6, criterion="gini")
     harsh = step(friedman, lam=0.6, criterion="gini", gain="uncentred")
     assert 1 <= harsh.size <= plain.size
-
-
-def test_numbers_are_boosted_by_gradients(friedman):
     data = friedman.assign(y=friedman["X4"] * 10 + friedman["X1"])
     a, b = (step(data, lam=0.8, form=form) for form in ("auto", "gradient"))
     np.testing.assert_array_equal(a.importance, b.importance)

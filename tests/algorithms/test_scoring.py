@@ -22,7 +22,7 @@ def ten_pass(monkeypatch):
     monkeypatch.setattr(judging, "_LEAST", 10)
 
 
-def test_shares_and_screens_at_their_limits():
+def test_shares_and_screens_at_their_limits_and_the_lower_half_of_the_rows():
     assert judging.passing(500, 10_000) == 10_000
     assert judging.passing(500, 100_000) == 10_000
     assert judging.passing(50, 100_000) == 20_000
@@ -33,6 +33,11 @@ def test_shares_and_screens_at_their_limits():
     np.testing.assert_array_equal(screened(scale, shares), [0.4, 0.0, 0.0, 1.0])
     assert screened(scale, None) is scale
     np.testing.assert_array_equal(screened(np.zeros(4), shares), np.zeros(4))
+    x = np.append(np.arange(9.0), [np.nan] * 3)
+    for column, counts, n_low in ((x, np.ones(12, int), 6), (x, 1 + 8 * (x == 0), 4)):
+        low = judging._lower_half(binned(column[:, None]), 0, counts.astype(np.int64))
+        assert low.sum() == n_low
+    assert not judging._lower_half(binned(np.ones((4, 1))), 0, np.ones(4, dtype=np.int64)).any()
 
 
 @pytest.mark.usefixtures("ten_pass")
@@ -50,14 +55,6 @@ def test_interactions_with_a_member_of_the_set_are_seen():
     assert within[7]
     assert gains.shape == (200,)
     assert gains.min() >= 0.0
-
-
-def test_the_lower_half_has_about_half_of_the_rows():
-    x = np.append(np.arange(9.0), [np.nan] * 3)
-    for column, counts, n_low in ((x, np.ones(12, int), 6), (x, 1 + 8 * (x == 0), 4)):
-        low = judging._lower_half(binned(column[:, None]), 0, counts.astype(np.int64))
-        assert low.sum() == n_low
-    assert not judging._lower_half(binned(np.ones((4, 1))), 0, np.ones(4, dtype=np.int64)).any()
 
 
 @pytest.mark.usefixtures("ten_pass")
