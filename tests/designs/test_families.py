@@ -129,7 +129,7 @@ def test_counts_with_and_without_an_exposure(visits, method):
     assert explained > 0.5
 
 
-def test_scores_are_those_of_the_definition():
+def test_families_by_name_score_by_the_definition():
     rng = np.random.default_rng(0)
     y, shares = rng.integers(0, 3, size=50), rng.dirichlet(np.ones(3), size=50)
     weight = rng.random(50)
@@ -147,9 +147,6 @@ def test_scores_are_those_of_the_definition():
     centre = np.full(50, np.average(counts, weights=weight))
     expected = 1 - deviance(mean) / deviance(centre)
     assert POISSON.score(counts, mean, weight) == pytest.approx(expected)
-
-
-def test_families_by_name():
     assert family_of("multinomial", 4).n_classes == 4
     assert family_of("poisson", 0) is POISSON
     for name, n in (("multinomial", 2), ("binomial", 3), ("gaussian", 2), ("normal", 0)):
@@ -191,7 +188,7 @@ def prepared(formula, frame=FRAME, **options):
     return prepare(Request(formula, **options), frame)
 
 
-def test_the_columns_of_times_and_rows_without_weight():
+def test_the_columns_of_times_and_the_same_data_again():
     response = prepared("Surv(time, dead) ~ x").response
     assert response.family is COX is family_of("cox", 0)
     assert response.y.shape == (6, 4)
@@ -206,6 +203,13 @@ def test_the_columns_of_times_and_rows_without_weight():
     assert data.response.rows.tolist() == [0, 1, 2, 2, 4, 5]
     with pytest.raises(DataError, match=r"at least 0.\n(.*\n)*.*1 row with weight"):
         prepared("Surv(time, dead) ~ x", frame.assign(time=-1.0), weights="w")
+    frame = FRAME.assign(stop=FRAME["time"] + 2)
+    data = prepared("Surv(begin, stop, dead) ~ x + strata(site)", frame)
+    assert (data.with_data(frame).response.y == data.response.y).all()
+    with pytest.raises(NewDataError, match="different times, events or strata"):
+        data.with_data(frame.assign(site=frame["sex"]))
+    with pytest.raises(NewDataError, match="Missing: `site`"):
+        data.with_data(frame.drop(columns="site"))
 
 
 @pytest.mark.parametrize(
@@ -266,16 +270,6 @@ def test_strata_that_compare_levels_have_the_order_of_the_fit(tmp_path):
     for own in (fit, treeselect.load(fit.save(tmp_path / "m"))):
         found = own.predict(data.assign(stage=stage), **asked)
         pd.testing.assert_frame_equal(found, fit.predict(data, **asked))
-
-
-def test_the_same_data_again_and_others():
-    frame = FRAME.assign(stop=FRAME["time"] + 2)
-    data = prepared("Surv(begin, stop, dead) ~ x + strata(site)", frame)
-    assert (data.with_data(frame).response.y == data.response.y).all()
-    with pytest.raises(NewDataError, match="different times, events or strata"):
-        data.with_data(frame.assign(site=frame["sex"]))
-    with pytest.raises(NewDataError, match="Missing: `site`"):
-        data.with_data(frame.drop(columns="site"))
 
 
 @pytest.mark.parametrize(

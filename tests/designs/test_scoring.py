@@ -76,7 +76,7 @@ def weighted_half_right(y_true, prediction, sample_weight=None):
     return float(np.average((prediction > 0.4) == y_true, weights=sample_weight))
 
 
-def test_functions():
+def test_functions_and_scorers_that_were_made():
     right = (P > 0.4) == TWO
     plain, weighted = (
         with_scoring(BINOMIAL, half_right),
@@ -85,9 +85,6 @@ def test_functions():
     assert plain.score_name == "half_right"
     assert plain.score(TWO, P, WEIGHT) == right[USED].mean()
     assert weighted.score(TWO, P, WEIGHT) == np.average(right, weights=WEIGHT)
-
-
-def test_scorers_that_were_made():
     beta = metrics.make_scorer(metrics.fbeta_score, beta=2)
     family = with_scoring(BINOMIAL, beta)
     assert family.score_name == "fbeta_score"
@@ -253,7 +250,7 @@ def test_held_out_rows_are_scored_as_by_scikit_survival(scoring, figure):
     assert found == pytest.approx(OF_PYTHON[f"split_{figure}"], abs=1e-8)
 
 
-def test_deviance_by_its_definition():
+def test_deviance_by_its_definition_and_brier_scores_that_are_none():
     y = PLAIN.y[np.unique(PLAIN.y[:, STOP], return_index=True)[1]]  # no ties
     eta = np.linspace(-1, 2, len(y)) ** 2
     at_risk = y[:, STOP] >= y[:, STOP, np.newaxis]
@@ -264,6 +261,13 @@ def test_deviance_by_its_definition():
 
     found = scored("cox_deviance").score(y, np.exp(eta), np.ones(len(y)))
     assert found == pytest.approx(1 - deviance(eta) / deviance(0 * eta), abs=1e-12)
+    family, site = scored("integrated_brier", STRATA), STRATA.y[:, STRATUM]
+    train, one = FIRST * (site != 1), site == 1
+    found, without, alone = (
+        family.held_out_score(STRATA.y, RISK, (1 - FIRST) * test, train) for test in (1, ~one, one)
+    )
+    assert found == without
+    assert np.isnan(alone)
 
 
 @pytest.mark.parametrize("weight", WEIGHTS)
@@ -281,16 +285,6 @@ def test_equal_risks_explain_nothing_and_only_ratios_of_risks_count(scoring, res
     assert abs(found - none) > 1e-3
     assert of_more == pytest.approx(found, abs=1e-9)
     assert of_copies == pytest.approx(found, abs=1e-9)
-
-
-def test_a_stratum_without_training_rows_has_no_brier_score():
-    family, site = scored("integrated_brier", STRATA), STRATA.y[:, STRATUM]
-    train, one = FIRST * (site != 1), site == 1
-    found, without, alone = (
-        family.held_out_score(STRATA.y, RISK, (1 - FIRST) * test, train) for test in (1, ~one, one)
-    )
-    assert found == without
-    assert np.isnan(alone)
 
 
 @pytest.mark.parametrize("scoring", KINDS)

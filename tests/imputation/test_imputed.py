@@ -164,7 +164,7 @@ def test_the_full_text(snapshot):
     assert repr(fit) == "<PooledFit over 4 frames of 60 rows, 0 dropped>"
 
 
-def test_nothing_selected_leaves_the_intercept():
+def test_pooled_models_of_nothing_and_of_forced_in_terms():
     rng = np.random.default_rng(3)
     frames = [pd.DataFrame({"y": rng.normal(size=30), "x": rng.normal(size=30)}) for _ in range(2)]
     found = treeselect.select("y ~ x", frames, method="stepwise", seed=1)
@@ -172,15 +172,12 @@ def test_nothing_selected_leaves_the_intercept():
     table = found.pooled().tidy()
     assert table["column"].tolist() == ["Intercept"]
     assert table["estimate"][0] == pytest.approx(np.mean([frame["y"].mean() for frame in frames]))
-
-
-def test_a_pooled_model_of_forced_in_terms_is_not_called_selected():
     for k, keep, said in ((2, ["x"], "No selection affects"), (1, None, "are not valid")):
         found = select_all("number ~ x + z", mice_frames(), k, keep=keep)
         assert said in " ".join(found.pooled().summary().content.notes)
 
 
-def test_a_level_that_one_imputation_lacks():
+def test_levels_that_one_lacks_missing_values_and_problems_name_their_frames():
     frames = mice_frames()
     frames[2] = frames[2].assign(site=frames[2]["site"].replace("York", "Bath"))
     found = select_all("number ~ x + site", frames, 2)
@@ -192,9 +189,6 @@ def test_a_level_that_one_imputation_lacks():
         "  A level that only some imputations contain makes such a difference: combine rare levels,"
         " or use frames that contain all levels."
     )
-
-
-def test_values_that_are_still_missing():
     frames = [frame.assign(x=frame["x"].mask(frame.index % 60 < 3)) for frame in mice_frames()]
     found = select_all("number ~ x", frames, 1)
     fit = found.pooled()
@@ -206,9 +200,6 @@ def test_values_that_are_still_missing():
             found.pooled()
         assert "3 rows with a missing value in frame 1, complete in frame" in str(caught.value)
         assert f"complete in frame {where[1]}." in str(caught.value)
-
-
-def test_problems_name_their_frames():
     frames = mice_frames()
     frames[1] = frames[1].assign(two=(frames[1]["x"] > 0).astype(int))
     found = select_all("two ~ x", frames, 1)

@@ -124,7 +124,7 @@ def test_what_takes_no_coefficient():
         fitted(linear(x, y))
 
 
-def test_groups_of_one_row_are_told_from_none():
+def test_groups_of_one_row_and_weights_are_told_from_copies():
     x, y = drawn()
     plain, robust = fitted(linear(x, y)), fitted(linear(x, y, groups=np.arange(80)))
     assert plain.df is None
@@ -132,10 +132,7 @@ def test_groups_of_one_row_are_told_from_none():
     assert wald_test(plain, np.array(plain.terms) == "0")[1] < 0.01
     assert robust.n_groups == 80
     np.testing.assert_array_equal(plain.estimate, robust.estimate)
-
-
-def test_weights_are_kept_apart_from_copies():
-    """As in R: an event of weight 2 does not tie with itself."""
+    # As in R: an event of weight 2 does not tie with itself.
     x, y = drawn()
     y[:, 1] = np.arange(80)[::-1] + 1.0
     whole = RowWeights(np.full(80, 2), are_copies=True)

@@ -70,7 +70,7 @@ def test_what_is_refused():
         fitted().refit("gamma").predict(SURVEY.head(2), interval="prediction")
 
 
-def test_precision_weights_divide_the_dispersion_of_a_row():
+def test_precision_weights_divide_the_dispersion_and_sampling_weights_leave_it():
     rng = np.random.default_rng(4)
     data = SURVEY.iloc[np.arange(1500) % len(SURVEY)].reset_index(drop=True)
     data["weight"] = np.resize([0.2, 3.8], len(data))
@@ -79,9 +79,6 @@ def test_precision_weights_divide_the_dispersion_of_a_row():
     model = fitted(data=data, weights="weight", weights_kind="precision").refit("gamma")
     found = model.diagnostics(folds=2).tidy().groupby(data["weight"])["quantile"].std()
     np.testing.assert_allclose(found, 1, atol=0.08)
-
-
-def test_sampling_weights_leave_the_spread_of_a_row():
     rng = np.random.default_rng(5)
     data = SURVEY.iloc[np.arange(1500) % len(SURVEY)].reset_index(drop=True)
     data["weight"], data["y"] = np.resize([0.2, 3.8], len(data)), rng.normal(size=len(data))
@@ -90,9 +87,6 @@ def test_sampling_weights_leave_the_spread_of_a_row():
         fit = fitted(left, data, weights="weight", weights_kind="sampling").refit(kind)
         found = fit.diagnostics(folds=2).tidy().groupby(data["weight"])["quantile"].std()
         np.testing.assert_allclose(found, 1, atol=0.08)
-
-
-def test_errors_of_sampling_weights_are_those_of_survey():
     model = fitted(weights="w", weights_kind="sampling").refit("gamma")
     x, mass = np.asarray(model.result.model.exog), (SURVEY["w"] / SURVEY["w"].mean()).to_numpy()
     mean = model.predict(SURVEY).to_numpy()

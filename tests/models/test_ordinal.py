@@ -81,7 +81,7 @@ def test_errors_of_probabilities_are_by_the_delta_method():
     np.testing.assert_allclose(found.se, error, rtol=1e-5)
 
 
-def test_it_says_the_order_and_what_ratios_are_of():
+def test_it_says_the_order_what_ratios_are_of_and_constant_columns():
     model = fitted().refit("ordinal")
     facts = dict(model.summary().content.facts)
     assert facts["Response"] == "o"
@@ -92,9 +92,6 @@ def test_it_says_the_order_and_what_ratios_are_of():
     assert model.regression_table().summary().content.title == "Odds ratios: o"
     assert model.diagnostics(folds=2).tidy()["quantile"].std() == pytest.approx(1, abs=0.15)
     assert model.plot("x").get_ylabel() == "effect on the linear predictor"
-
-
-def test_constant_columns_classes_and_the_aic():
     data = SURVEY.assign(z=np.where(SURVEY.index < 60, 3.0, 3.0 + 1e-14))
     model = fitted(data.assign(twin=1 - data["x"]), "x + twin + z", k=3).refit("ordinal")
     assert np.isfinite(model.tidy()["std_error"]).all()

@@ -171,7 +171,7 @@ def test_what_is_refused(asked, said, survey):
         select("gaussian", survey.assign(y2=survey["y"].abs()), **asked)
 
 
-def test_certain_probabilities_leave_robust_errors(survey):
+def test_certain_probabilities_and_separating_levels_have_robust_errors(survey):
     """statsmodels has a second derivative of the logit that is infinite at fitted values of 1."""
     gain = np.where(survey.index < 5, 1e4, 0.0)
     data = survey.assign(b=np.where(survey.index < 5, 1, survey["b"]), x=survey["x"] + gain)
@@ -185,10 +185,7 @@ def test_certain_probabilities_leave_robust_errors(survey):
     n = len(scores)
     covariance = bread @ (scores.T @ scores) @ bread * n / (n - 1)
     np.testing.assert_allclose(glm.result.bse, np.sqrt(np.diag(covariance)), rtol=1e-6)
-
-
-def test_levels_that_separate_are_not_significant_with_sampling_weights(survey):
-    """Their residuals are 0, and so would be the robust error of an infinite estimate."""
+    # Their residuals are 0, and so would be the robust error of an infinite estimate.
     at = survey.index < 12
     data = survey.assign(g=survey["g"].where(~at, "only"), b=survey["b"].where(~at, 1))
     fit = select("binomial", data, weights="w", weights_kind="sampling")
