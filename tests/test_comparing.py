@@ -25,9 +25,6 @@ def compared(mixed):
     )
 
 
-# --- what is run -------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("method", [QUICK, MRMR()])
 def test_scores_by_size_are_those_of_select(mixed, compared, method):
     fit = treeselect.select(FORMULA, mixed, method=method, folds=2, repeats=2, seed=4)
@@ -143,9 +140,6 @@ def test_selectors_of_scikit_learn_take_part(mixed):
     assert '[SelectKBest(k=1), SelectKBest(), VarianceThreshold(), "mrmr"]' in found.call
 
 
-# --- what is refused ---------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("methods", "kind", "message"),
     [
@@ -197,9 +191,6 @@ def test_data_and_folds_are_checked_as_by_select(mixed):
     one_class = np.where(mixed["died"], 0, 1)
     with pytest.raises(OptionError, match="every training set"):
         treeselect.compare(FORMULA, mixed, ["mrmr"], folds=one_class)
-
-
-# --- reference models --------------------------------------------------------------------------
 
 
 def test_reference_models_are_on_the_same_folds_and_no_methods(mixed, compared):

@@ -72,7 +72,7 @@ def test_bones_of_adults_give_back_their_stature() -> None:
         assert (stature - people["height"]).mean() == pytest.approx(0, abs=0.25)
 
 
-def test_friedman_is_the_paper_s():
+def test_friedman_is_the_paper_s_and_copies_are_noisy():
     simulated = datasets.simulate_friedman(seed=1, noise=0, binary=False)
     data = simulated.data
     assert list(data.columns) == [f"X{j}" for j in range(1, 16)] + ["y"]
@@ -90,9 +90,6 @@ def test_friedman_is_the_paper_s():
     binary = datasets.simulate_friedman(seed=1).data["y"]
     assert (binary == (number > number.median())).all()
     assert binary.sum() == 500
-
-
-def test_noisy_copies() -> None:
     titanic = datasets.load("titanic")[["survived", "age", "fare", "pclass"]]
     before = titanic.copy()
     simulated = datasets.simulate_noisy_copies(
@@ -145,7 +142,7 @@ def test_the_seed_decides_and_the_truth_names_columns(simulate: Callable[[int], 
     assert set().union(*first.truth) <= set(first.data.columns[:-1])
 
 
-def test_bodyfat_is_that_of_heinze_and_others() -> None:
+def test_bodyfat_and_colon_are_those_of_their_authors():
     """The full model of their Table 5, to its three decimals."""
     data = datasets.load("bodyfat")
     x = np.column_stack([np.ones(len(data)), data.drop(columns="siri")])
@@ -153,9 +150,6 @@ def test_bodyfat_is_that_of_heinze_and_others() -> None:
     named = dict(zip(["Intercept", *data.columns[:-1]], coefficients.round(3), strict=True))
     assert named["Intercept"] == 4.143
     assert (named["abdomen"], named["wrist"], named["neck"]) == (0.897, -1.838, -0.398)
-
-
-def test_colon_has_the_chips_of_alon_and_others() -> None:
     data = datasets.load("colon")
     # the first chips alternate, as in the source
     assert data["tissue"].head(4).tolist() == ["tumor", "normal"] * 2

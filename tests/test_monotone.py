@@ -133,7 +133,7 @@ def test_what_cant_be_constrained_is_refused(data, formula, monotone, words):
     assert words in str(error.value)
 
 
-def test_trees_of_another_library_are_refused_as_the_final_model(data):
+def test_a_selector_takes_names_and_trees_of_another_library_are_refused(data):
     from sklearn.ensemble import RandomForestRegressor
 
     known = data[["age", "z"]].fillna(0)
@@ -143,9 +143,6 @@ def test_trees_of_another_library_are_refused_as_the_final_model(data):
     with pytest.raises(MethodError, match="can't be observed by the trees of another library"):
         treeselect.select("number ~ age + z", known, refit=None, **given)
     assert treeselect.select("number ~ age + z", known, **given).k == 1
-
-
-def test_a_selector_takes_names(data):
     X = data[["age", "dose", "sex"]]
     found = treeselect.TreeSelector(
         "rrf", 2, method_options=FEW, monotone={"age": 1}, random_state=1

@@ -104,14 +104,11 @@ def test_a_class_without_rows_has_no_probability():
     assert thresholds == pytest.approx([*few, few[1], 100.0])
 
 
-def test_texts_tell_the_order():
+def test_texts_tell_the_order_and_name_it_where_it_is_not_used():
     fit = selected(ordered(), k=1, method="mrmr")
     text = " ".join(str(fit.summary()).split())
     assert "classes: none (96) < mild (72) < severe (72)" in text
     assert "3 ordered classes, the smallest with 72 rows" in str(fit.search.citation())
-
-
-def test_the_order_is_named_where_it_is_not_used():
     text = str(selected(ordered(), family="auto", k=1, method="mrmr").summary())
     assert '`y` is ordered: `family="ordinal"` scores by the order.' in text
 

@@ -349,9 +349,6 @@ def select(data, groups="site", **options):
     return treeselect.select("y ~ . - site", data, fold_groups=groups, **arguments)
 
 
-# --- what was wrong ----------------------------------------------------------------------------
-
-
 def test_noise_is_not_kept_and_boosting_ends_where_it_no_longer_helps_other_sites(sites):
     """It knows no more of noise than it can tell new sites."""
     every = {"k": None, "method": "rrf", "lam": 1.0, "n_trees": 20, "prune": True}
@@ -367,9 +364,6 @@ def test_noise_is_not_kept_and_boosting_ends_where_it_no_longer_helps_other_site
     apart, together = (select(sites, groups, method="mrmr", k=5) for groups in (None, "site"))
     error = [float(np.mean((fit.predict(new) - new["x"]) ** 2)) for fit in (apart, together)]
     assert error[1] < error[0]
-
-
-# --- the same answer -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -393,7 +387,7 @@ def test_groups_of_single_rows_are_no_groups(sites, options):
     np.testing.assert_array_equal(plain.predict(sites), alone.predict(sites))
 
 
-def test_names_of_groups_have_no_influence_and_must_be_known(sites):
+def test_names_of_groups_have_no_influence_and_files_keep_them_together(sites, tmp_path):
     options = {"method": "exchange", "k": 3, "n_trees": 20, "keep": ["z1"]}
     one = select(sites, **options)
     other = select(sites[sites.columns[::-1]], -SITE, n_jobs=2, **options)
@@ -401,9 +395,6 @@ def test_names_of_groups_have_no_influence_and_must_be_known(sites):
     np.testing.assert_array_equal(one.predict(sites), other.predict(sites))
     with pytest.raises(OptionError, match="1 row in which it is missing"):
         select(sites, sites["site"].where(sites.index > 0), method="mrmr")
-
-
-def test_models_from_files_keep_groups_together(sites, tmp_path):
     fit = select(sites, method="mrmr", k=3)
     expected = fit.refit("forest").predict(sites)
     np.testing.assert_array_equal(expected, fit.predict(sites))
@@ -415,16 +406,13 @@ def test_models_from_files_keep_groups_together(sites, tmp_path):
         bare.with_data(sites.drop(columns="site")).refit("forest")
 
 
-# --- the parts -----------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def task(sites):
     fit = select(sites, method="mrmr", weights=COPIES)
     return Task(fit.data.design.problem, fit.data.design.row_weights, max_size=5, seed=1)
 
 
-def test_standard_errors_are_those_of_sums_over_groups(task):
+def test_standard_errors_and_shadows_are_those_of_groups(task):
     judge, none = Judge(task, 20, "judge"), np.zeros(5, dtype=bool)
     one = none.copy()
     one[-1] = True
@@ -442,6 +430,19 @@ def test_standard_errors_are_those_of_sums_over_groups(task):
     error, standard_error = out_of_bag_error(task.problem, task.weights, task.problem.y - left)
     sums = [(weight * (left**2 - error))[site == OF_COPIES].sum() for site in range(N_SITES)]
     assert standard_error == pytest.approx(np.sqrt(np.square(sums).sum()))
+    codes = with_shadows(task.problem, task.weights, 3).data.codes
+    names = task.problem.groups.names
+    for g, name in enumerate(names):
+        for column in (codes[g], codes[len(names) + g]):
+            alike = [len(np.unique(column[site == OF_COPIES])) == 1 for site in range(N_SITES)]
+            assert all(alike) == (name != "x")
+        assert sorted(codes[g]) == sorted(codes[len(names) + g])
+        assert (codes[g] != codes[len(names) + g]).any()
+    part = task.weights.of(np.arange(2 * SIZE))
+    assert part.groups is not None
+    assert part.blocks is None
+    assert part.n_units == 2 * SIZE
+    assert task.weights.n_units == N_SITES
 
 
 @pytest.mark.parametrize("classes", [False, True])
@@ -459,25 +460,6 @@ def test_whole_groups_are_held_out(task, classes):
     assert (np.delete(train, held_out) == np.delete(task.weight, held_out)).all()
     if classes:
         assert (sites < 3).sum() == 1
-
-
-def test_shadows_tell_groups_apart_as_their_units_do(task):
-    codes = with_shadows(task.problem, task.weights, 3).data.codes
-    names = task.problem.groups.names
-    for g, name in enumerate(names):
-        for column in (codes[g], codes[len(names) + g]):
-            alike = [len(np.unique(column[site == OF_COPIES])) == 1 for site in range(N_SITES)]
-            assert all(alike) == (name != "x")
-        assert sorted(codes[g]) == sorted(codes[len(names) + g])
-        assert (codes[g] != codes[len(names) + g]).any()
-
-
-def test_all_rows_of_one_group_are_rows(task):
-    part = task.weights.of(np.arange(2 * SIZE))
-    assert part.groups is not None
-    assert part.blocks is None
-    assert part.n_units == 2 * SIZE
-    assert task.weights.n_units == N_SITES
 
 
 def test_blocks_of_a_series_are_not_cut_in_two(sites):

@@ -14,7 +14,7 @@ from treeselect.errors import OptionError
 FAST = {"method": "controlburn", "forests": 2, "n_trees": 10, "seed": 4}
 
 
-def test_seeds_are_drawn_and_told_and_another_is_another_answer(mixed):
+def test_seeds_are_drawn_and_told_and_copies_share_one_place(mixed):
     one = treeselect.select("died ~ . - dose", mixed, k=2, **{**FAST, "seed": 1})
     two = treeselect.select("died ~ . - dose", mixed, k=2, **{**FAST, "seed": 2})
     assert not np.array_equal(one.predict(mixed), two.predict(mixed))
@@ -26,9 +26,6 @@ def test_seeds_are_drawn_and_told_and_another_is_another_answer(mixed):
         seed=fit.search.seed,
     )  # fmt: skip
     np.testing.assert_array_equal(fit.predict(mixed), again.predict(mixed))
-
-
-def test_exact_copies_share_one_place(mixed):
     fit = treeselect.select("died ~ . - dose", mixed, k=2, resamples=12, **FAST)
     stability = fit.stability
     place = [stability.units.index(name) for name in ("signal", "copy")]
@@ -64,7 +61,7 @@ def test_noise_alone_selects_nothing():
     assert "Minimal selection" not in str(fit.summary())
 
 
-def test_real_weights_are_relative(mixed):
+def test_real_weights_are_relative_and_hardly_any_says_hardly_anything(mixed):
     weight = np.random.default_rng(0).random(len(mixed)) + 0.1
     fits = [
         treeselect.select("died ~ . - dose", mixed, k=2, weights=factor * weight, **FAST)
@@ -77,9 +74,6 @@ def test_real_weights_are_relative(mixed):
         fits[0].predict(mixed),
         treeselect.select("died ~ . - dose", mixed, k=2, **FAST).predict(mixed),
     )
-
-
-def test_rows_of_hardly_any_weight_say_hardly_anything():
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(400, 4)), columns=list("abcd"))
     first = np.arange(400) < 200
@@ -92,7 +86,7 @@ def test_rows_of_hardly_any_weight_say_hardly_anything():
         assert fit.stability.tidy().set_index("term")["frequency"][expected] == 1
 
 
-def test_tuning_value_decides_in_place_of_k(mixed):
+def test_a_tuning_value_decides_in_place_of_k_and_so_do_method_objects(mixed):
     few = treeselect.select("died ~ . - dose", mixed, lam=0.05, **FAST)
     many = treeselect.select("died ~ . - dose", mixed, lam=0.001, k=None, **FAST)
     assert few.k < many.k
@@ -102,9 +96,6 @@ def test_tuning_value_decides_in_place_of_k(mixed):
         treeselect.select("died ~ . - dose", mixed, lam=0.05, k=2, **FAST)
     with pytest.raises(OptionError, match="Give `lam`"):
         treeselect.select("died ~ . - dose", mixed, k=None, **FAST)
-
-
-def test_method_object_and_published_form(mixed):
     fit = treeselect.select("died ~ signal + site", mixed, method=ControlBurn.published(), k=1)
     assert fit.search.method.forests == 1
     changed = treeselect.select(

@@ -52,9 +52,6 @@ def is_plain(text: str) -> bool:
     return not any(HIDDEN.search(line) or line.startswith("INJECTED") for line in lines)
 
 
-# --- the function --------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("text", [*HOSTILE.values(), BROKEN], ids=[*HOSTILE, "surrogate"])
 def test_shown_is_what_repr_writes_and_is_shown_once(text):
     for quotes in "'", '"':
@@ -160,9 +157,6 @@ def test_half_a_character_is_refused_wherever_it_may_stand():
             call()
         assert named in str(found.value)
         assert "h\\ud800" in str(found.value).replace("h\\\\", "h\\")
-
-
-# --- one fit with all of them --------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -310,9 +304,6 @@ def test_what_a_spreadsheet_would_run_gets_an_apostrophe(text):
 @pytest.mark.parametrize("text", ["yes", "", "a=1", "1-2", "'", "-1", "-1.5e-3", "+1."])
 def test_other_text_and_numbers_stay(text):
     assert guarded(text) == text
-
-
-# --- command line --------------------------------------------------------------------------------
 
 
 def test_progress_takes_no_markup_and_json_escapes(capsys):

@@ -91,9 +91,6 @@ def is_as_it_was(old):
     return files(old.parent) == ["old"] and old.read_bytes() == OLD
 
 
-# --- whole or not at all -----------------------------------------------------------------------
-
-
 @each_kind
 def test_a_new_file_has_the_mode_of_new_files(writers, name, tmp_path):
     before = os.umask(0o027)
@@ -240,9 +237,6 @@ def test_many_write_the_same_file(fit, tmp_path):
     assert failed == []
     assert set(seen) == {whole}
     assert files(tmp_path) == ["model"]
-
-
-# --- places ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -71,9 +71,6 @@ def test_p_values_are_adjusted():
     assert (adjusted(p, "bh") <= adjusted(p, "bonferroni")).all()
 
 
-# --- its own decisions -------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def families():
     """Nine columns, three around each of three signals, and six of noise."""

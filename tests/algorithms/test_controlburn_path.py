@@ -34,9 +34,6 @@ def fit_of(data, response="y", **options):
     return treeselect.select(f"{response} ~ . - {other}", data, **options)
 
 
-# --- best subsets ---
-
-
 def test_the_best_subset_is_the_truth_with_kept_units_and_a_gap(data):
     fit = fit_of(data, best_subset=True)
     assert set(fit.selected) == {"a", "b", "colour"}
@@ -75,9 +72,6 @@ def test_best_subsets_do_not_depend_on_the_units_of_the_response(data, unit):
     assert found.search.step.gap == expected.search.step.gap == 0.0
 
 
-# --- the hinge loss ---
-
-
 def test_the_hinge_loss_selects_the_truth(data):
     fit = fit_of(data, "two", loss="hinge")
     assert set(fit.selected) == {"a", "b", "colour"}
@@ -88,9 +82,6 @@ def test_the_hinge_loss_selects_the_truth(data):
     share = data["two"].mean()  # margins had a log loss, even that of the null model
     null = share * np.log(share) + (1 - share) * np.log(1 - share)
     assert again.path["train_score"][0] == pytest.approx(null)
-
-
-# --- constraints ---
 
 
 def test_constraints_shape_the_selection_and_paths_but_are_not_kept_in_files(data, tmp_path):
@@ -126,9 +117,6 @@ def test_constraints_shape_the_selection_and_paths_but_are_not_kept_in_files(dat
 def test_functions_that_make_no_constraints(function, says, data):
     with pytest.raises(MethodError, match=says):
         fit_of(data, forests=1, lam=0.1, constraints=function)
-
-
-# --- single-feature trees ---
 
 
 def test_a_sparse_forest_without_trees_is_the_null_model(data):

@@ -209,9 +209,7 @@ def test_gains_per_price():
     np.testing.assert_array_equal(per_price(gains, costs), expected)
 
 
-def test_judges_are_made_once_and_half_samples_search_half_the_rows(
-    task_of_noise, monkeypatch
-):
+def test_judges_are_made_once_and_half_samples_search_half_the_rows(task_of_noise, monkeypatch):
     once = task_of_noise.once(exchange.Search, None, 1.0)
     assert task_of_noise.once(exchange.Search, None, 1.0) is once
     assert task_of_noise.once(exchange.Search, None, 2.0) is not once

@@ -28,9 +28,6 @@ def linear():
     return data
 
 
-# --- information ---
-
-
 def entropy(*shares):
     return -sum(share * np.log(share) for share in shares)
 

@@ -66,9 +66,6 @@ def taken_by(selector, data):
     return set(x.columns[fitted.get_support()])
 
 
-# --- the same sets as by itself ------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "of_size",
     [
@@ -170,9 +167,6 @@ def test_importances_are_scores_then_importances_then_ranks(linear):
         np.testing.assert_allclose(fit.search.step.importance, worth / worth.sum(), rtol=1e-9)
 
 
-# --- terms, not columns --------------------------------------------------------------------------
-
-
 def test_a_factor_is_in_with_any_of_its_levels(mixed):
     selector = SelectKBest(f_classif)
     fit = select(mixed, selector, "died ~ . - dose", k=3)
@@ -185,9 +179,6 @@ def test_a_factor_is_in_with_any_of_its_levels(mixed):
     assert {"site", "signal", "copy"} == set(fit.selected)
     missing = mixed.assign(noise=np.where(mixed["died"], np.nan, mixed["noise"]))
     assert select(missing, selector, "died ~ noise + flag", k=1).selected == ("noise",)
-
-
-# --- rows ----------------------------------------------------------------------------------------
 
 
 class NeedsCopies(BaseEstimator):
@@ -240,9 +231,6 @@ def test_weights_are_passed_on_or_refused(linear):
     equal = np.full(len(linear), 0.3)
     fit = select(linear, SelectFdr(f_regression), weights=equal, resamples=3)
     assert fit.selected == select(linear, SelectFdr(f_regression)).selected
-
-
-# --- seeds, jobs, order --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -330,9 +318,6 @@ def test_it_keeps_the_interface_seeds_all_states_and_shows_no_addresses():
     assert text_of([object()]) == "[<object>]"
 
 
-# --- what it is called, and files ----------------------------------------------------------------
-
-
 def test_summary(linear, snapshot, tmp_path):
     fit = select(linear, SelectKBest(f_regression, k=3), k=2)
     assert with_round_numbers(fit, "a", "b").summary().as_text() == snapshot
@@ -360,9 +345,6 @@ def test_models_are_saved_and_say_what_they_miss(mixed, tmp_path):
         again = treeselect.load(loaded.save(tmp_path / "again", include_data=True))
         assert again.search.method == loaded.search.method
         assert again.refit("forest").selected == fit.selected
-
-
-# --- what goes wrong -----------------------------------------------------------------------------
 
 
 class TooMany(BaseEstimator):

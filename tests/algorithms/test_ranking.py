@@ -41,9 +41,6 @@ def task(data):
     return task_of(data, VarSelRF(), max_size=12)
 
 
-# --- importances ---
-
-
 def test_the_decrease_of_impurity_is_that_of_scikit_learn(data, task):
     from sklearn.ensemble import RandomForestRegressor
 
@@ -86,9 +83,6 @@ def test_scores_of_long_data_are_those_of_a_sample(data, monkeypatch):
 def test_long_data_are_ranked_by_fewer_trees(n_rows, n_trees):
     weights = row_weights(np.ones(n_rows, dtype=np.int64))
     assert _usual_trees(Task(NO_PROBLEM, weights, max_size=1, seed=1)) == n_trees
-
-
-# --- recursive elimination ---
 
 
 def test_of_copies_one_remains_where_a_single_forest_takes_all():

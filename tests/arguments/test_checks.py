@@ -85,21 +85,15 @@ def test_the_command_line_says_the_same(tmp_path, data, capsys):
         assert "`seed` must be a whole number, at least 0" in capsys.readouterr().err
 
 
-def test_streams_are_told_apart_by_value_and_by_text():
+def test_seeds_are_read_and_streams_told_apart_by_value_and_by_text():
     assert stream_seed(3) == stream_seed(np.int64(3)) == stream_seed(np.uint64(3))
     assert stream_seed("3") == stream_seed(np.str_("3")) != stream_seed(3)
     assert stream_seed(7, "bootstrap", 12) == stream_seed(np.int32(7), "bootstrap", np.int8(12))
-
-
-def test_seeds_are_read():
     assert type(checks.read_seed(np.int64(3))) is int
     assert checks.read_seed(checks.MOST_SEED) == checks.MOST_SEED
     assert checks.read_seed(None) != checks.read_seed(None)
     with pytest.raises(OptionError, match=r"`random_state` must .*\n  Found: 'x'\."):
         checks.read_seed("x", "random_state")
-
-
-# --- other numbers -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("number", [np.int64, np.uint8])

@@ -323,9 +323,6 @@ def test_what_times_can_not_be(left, changes, said):
         prepared(f"{left} ~ sex", frame)
 
 
-# --- figures --------------------------------------------------------------------------------------
-
-
 times = st.lists(
     st.tuples(st.integers(0, 4), st.integers(1, 4), st.integers(0, 1), st.integers(0, 1)),
     min_size=1,

@@ -131,9 +131,6 @@ def test_unknown_scores(mixed, scoring, said):
         treeselect.select("died ~ signal", mixed, scoring=scoring, **QUICK)
 
 
-# --- in a fit ----------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def by_log_loss(mixed):
     return treeselect.select(

@@ -34,8 +34,15 @@ def test_ticks_of_what_rounding_tells_apart(low, high):
     assert 2 < len(ticks) < 12
 
 
-def test_ticks_of_one_value():
+def test_ticks_of_one_value_of_small_differences_and_of_little_room():
     assert axes.nice_ticks(0.5, 0.5)[0] < 0.5 < axes.nice_ticks(0.5, 0.5)[-1]
+    axis = axes.score_axis([0.850, 0.852], [0.013, 0.013], SHARE)
+    assert axis.share(0.852) - axis.share(0.850) < 0.05
+    axis = axes.number_axis([-0.04, -0.02, 0.0, 0.02, 0.04, 0.06], signed=True)
+    found = [[label for _, label in axis.ticks(room)] for room in (300.0, 200.0, 60.0)]
+    assert found == [
+        ["−0.04", "−0.02", "0", "+0.02", "+0.04", "+0.06"], ["−0.04", "0", "+0.04"], ["0"],
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -94,11 +101,6 @@ def test_axes_cover_scores_and_what_is_possible_of_their_errors(points, bounds):
         assert axis.high - axis.low >= 4 * max(errors) - 1e-9
 
 
-def test_differences_far_below_their_errors_do_not_fill_the_axis():
-    axis = axes.score_axis([0.850, 0.852], [0.013, 0.013], SHARE)
-    assert axis.share(0.852) - axis.share(0.850) < 0.05
-
-
 @pytest.mark.parametrize(
     ("counts", "ends", "ticks"),
     [
@@ -121,14 +123,6 @@ def test_ticks_of_time_begin_at_0_and_leave_room_for_numbers(last):
     assert ticks[0] == 0
     assert ticks[-1] <= last
     assert 3 <= len(ticks) <= 7
-
-
-def test_where_there_is_less_room_there_are_fewer_ticks_with_0_among_them():
-    axis = axes.number_axis([-0.04, -0.02, 0.0, 0.02, 0.04, 0.06], signed=True)
-    found = [[label for _, label in axis.ticks(room)] for room in (300.0, 200.0, 60.0)]
-    assert found == [
-        ["−0.04", "−0.02", "0", "+0.02", "+0.04", "+0.06"], ["−0.04", "0", "+0.04"], ["0"],
-    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -220,7 +214,7 @@ def test_labels_are_spread(wanted):
     assert all(0 <= place <= 100 for place in places)
 
 
-def test_labels_show_where_names_differ_and_both_ends():
+def test_labels_show_where_names_differ_and_shortened_ones_stay_different():
     names = [f"probe_{i:05d}_expression" for i in (3, 14, 290)]
     assert axes.distinct(names, 6.2) == ["…00003_…", "…00014_…", "…00290_…"]
     assert axes.distinct(["age", "sex"], 6.0) == ["age", "sex"]
@@ -239,6 +233,10 @@ def test_labels_show_where_names_differ_and_both_ends():
     name = "existing credits paid back duly till now"
     assert len(name) == 40
     assert " ".join(axes.folded([name], 13.0)[0]) == name
+    names = [f"{'concentration in the sample ' * 3}number {i}" for i in range(4)]
+    found = axes.folded(names, 13.0)
+    assert all(len(own) == 1 for own in found)
+    assert len(set(found)) == 4
 
 
 @pytest.mark.parametrize(
@@ -255,10 +253,3 @@ def test_names_are_folded_at_their_gaps(name, lines):
     (found,) = axes.folded([name], 13.0)
     assert "".join(found).replace(" ", "") == name.replace(" ", "")
     assert len(found) == len(lines)
-
-
-def test_still_longer_names_are_shortened_and_stay_different():
-    names = [f"{'concentration in the sample ' * 3}number {i}" for i in range(4)]
-    found = axes.folded(names, 13.0)
-    assert all(len(own) == 1 for own in found)
-    assert len(set(found)) == 4

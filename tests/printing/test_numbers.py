@@ -67,7 +67,7 @@ def test_nothing_is_rounded_to_what_it_is_not(digits, said):
         ] == said  # fmt: skip
 
 
-def test_a_choice_ends_with_its_texts():
+def test_a_choice_ends_with_its_texts_and_is_of_one_thread():
     with chosen_digits(1):
         with chosen_digits(5), chosen_digits(None):
             assert plain_score(0.5) == "0.50000"
@@ -75,9 +75,6 @@ def test_a_choice_ends_with_its_texts():
     with pytest.raises(ZeroDivisionError), chosen_digits(1):
         raise ZeroDivisionError
     assert plain_score(0.5) == "0.500"
-
-
-def test_a_choice_is_of_one_thread():
     chosen, seen = Event(), []
 
     def other():

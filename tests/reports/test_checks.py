@@ -83,7 +83,7 @@ def test_classes_in_words_and_numbers(snapshot):
     assert content_of(found, found.opened) == snapshot
 
 
-def test_of_many_classes_the_most_frequent_have_figures():
+def test_many_classes_what_must_be_known_and_what_is_predicted_to_be_none():
     rng = np.random.default_rng(1)
     shares = rng.dirichlet(np.ones(8), size=200)
     y = np.array([rng.choice(8, p=own) for own in shares])
@@ -91,9 +91,6 @@ def test_of_many_classes_the_most_frequent_have_figures():
     assert len(found.pictures) == 6
     assert len(found.opened) == 1
     assert "the 6 most frequent classes" in found.lead
-
-
-def test_what_must_be_known_and_what_is_predicted_to_be_none_is_said():
     assert not checks._cautions(TWO)
     several = held(Y, P, BINOMIAL, (False, True), np.arange(len(Y)), times=3, grouped=True)
     several = dataclasses.replace(several, are_copies=False)
@@ -198,7 +195,7 @@ def test_names_are_escaped_and_what_can_t_be_told_apart_is_not_drawn():
     assert "Rows enter at different times" not in drawn(made([10, 20, 30], [1, 0, 1]))
 
 
-def test_numbers_on_the_page_are_those_of_risk_groups(fit, page):
+def test_the_page_speaks_of_hazards_with_the_numbers_of_risk_groups(fit, page):
     section = plain(page[page.index('id="risk-groups">') : page.index('id="stability">')])
     for row in fit.model.risk_groups().calibration().to_dict("records"):
         cells = (
@@ -210,9 +207,6 @@ def test_numbers_on_the_page_are_those_of_risk_groups(fit, page):
     assert section.count("<title id=") == section.count("<desc id=") == 1
     assert section.count('role="img"') == 2  # for a desk and for a phone
     assert section.count("<details>") == 1
-
-
-def test_the_page_speaks_of_hazards(page):
     assert "mean response" not in page
     assert "probability of" not in page.replace("probability of no event", "")
     assert ">log hazard</text>" in page
@@ -223,13 +217,13 @@ def test_the_page_speaks_of_hazards(page):
     assert page.count("concordance") == 1  # said once, where the score is shown first
 
 
-def test_without_the_data_or_times_there_are_no_groups(fit, fitted, tmp_path):
+def test_without_data_times_or_rows_that_can_be_held_out_there_are_no_groups(
+    fit, fitted, tmp_path, monkeypatch
+):
     path = fit.save(tmp_path / "times.treeselect")
     assert 'id="risk-groups"' not in page_of(treeselect.load(path))
     assert 'id="risk-groups"' not in page_of(fitted)
 
-
-def test_rows_that_can_t_be_held_out_leave_the_section_out(fit, monkeypatch):
     def refuse(*_):
         raise treeselect.errors.OptionError("no")
 

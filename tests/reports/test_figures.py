@@ -64,10 +64,7 @@ def heights(texts):
     return sorted(y for _, y in texts.values())
 
 
-# --- over the number of terms --------------------------------------------------------------------
-
-
-def test_paths_have_dots_error_bars_and_a_ring_where_they_are_known():
+def test_paths_have_dots_and_rings_and_long_axes_round_ticks():
     figure = charts.path_figure([0, 1, 4], [0.5, 0.7, 0.8], [0.0, 0.02, 0.01], 1, score="AUC")
     drawing = Drawing(figure)
     ((a, b, c),) = drawing.points("line")
@@ -84,9 +81,6 @@ def test_paths_have_dots_error_bars_and_a_ring_where_they_are_known():
     assert figure.text.endswith("3 terms: 0.750; all 9 terms: 0.500")
     assert "all 9 terms: 0.500" in Drawing(figure).texts("tick")
     assert not any(figure.series[0].ringed)
-
-
-def test_long_axes_have_round_ticks():
     figure = charts.path_figure([1, 33], [0.1, 0.9], None, 33, score="AUC")
     assert list(Drawing(figure).x_ticks)[:6] == ["5", "10", "15", "20", "25", "30"]
     assert len(Drawing(figure, 1).x_ticks) <= len(Drawing(figure).x_ticks)
@@ -126,9 +120,6 @@ def test_names_stand_below_lines_where_there_is_no_room_beside_them():
     assert max(y for _, y in at.values()) < drawing.height
 
 
-# --- methods over the number of terms ------------------------------------------------------------
-
-
 def line(name, number, sizes, values, errors=None, ringed=None):
     half, ringed = np.array(errors or [0.01] * len(sizes)), ringed or [False] * len(sizes)
     low, high = ((), ()) if np.isnan(half).all() else (list(values - half), list(values + half))
@@ -140,7 +131,7 @@ def compared(series, **others):
     return charts.score_figure(series, 0, what="AUC", **others)
 
 
-def test_error_bars_have_their_length_side_by_side():
+def test_error_bars_have_their_length_and_lines_break_where_values_are_missing():
     figure = compared([line(str(i), i, (1, 2, 3), (0.5, 0.6, 0.7)) for i in range(8)])
     drawing = Drawing(figure)
     at_two = [points[1][0] for points in drawing.points("line")]
@@ -160,9 +151,6 @@ def test_error_bars_have_their_length_side_by_side():
     ticks = drawing.y_ticks
     assert (float(low), float(high)) == (ticks["0.4"], ticks["0.6"])
     assert figure.text == "a: 1: 0.500 ± 0.100, 2: 0.700"
-
-
-def test_lines_break_where_values_are_missing_and_long_ones_have_fewer_marks():
     values = (0.1, 0.2, NAN, 0.4, NAN, 0.5, 0.6)
     figure = compared([line("a", 3, range(7), values, [NAN] * 7)])
     drawing = Drawing(figure)
@@ -176,7 +164,7 @@ def test_lines_break_where_values_are_missing_and_long_ones_have_fewer_marks():
     assert one.marked[7]
 
 
-def test_labels_do_not_overlap_and_only_ends_have_leaders():
+def test_labels_do_not_overlap_and_one_size_has_values_to_cover():
     figure = compared(
         [line(c, i, (1, 9), (0.5, 0.7)) for i, c in enumerate("abcdefg")]
         + [line("own", 7, (4.4,), (0.7,))]
@@ -185,17 +173,11 @@ def test_labels_do_not_overlap_and_only_ends_have_leaders():
     names = heights(drawing.texts("name"))
     assert min(b - a for a, b in itertools.pairwise(names)) >= 17.9
     assert len(drawing.all("leader")) == 7
-
-
-def test_one_size_and_values_to_cover():
     drawing = Drawing(compared([line("a", 0, (2.6,), (0.5,))], cover=(0.0, 1.0)))
     assert {"0.0", "1.0"} <= set(drawing.y_ticks)
     x, y = drawing.starts("solid")[0]
     assert drawing.x_ticks["2"] < x < drawing.x_ticks["3"]
     assert y == pytest.approx((drawing.y_ticks["0.0"] + drawing.y_ticks["1.0"]) / 2)
-
-
-# --- rows ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("number", [0, 1])
@@ -207,7 +189,7 @@ def test_bars_start_together_and_keep_proportion(number):
     assert figure.text == "a: 0.800; b: 0.200"
 
 
-def test_names_stand_beside_their_bars_where_there_is_room():
+def test_names_stand_beside_their_bars_or_are_broken_or_above():
     long = "the number of nights in the year before"
     figure = charts.bar_figure([long, "age"], [0.8, 0.2], 3)
     wide, narrow = Drawing(figure), Drawing(figure, 1)
@@ -219,9 +201,6 @@ def test_names_stand_beside_their_bars_where_there_is_room():
     assert above[0].get("class") == "name"
     assert float(above[0].get("y")) < float(narrow.all("bar")[0].get("y"))
     assert "and 3 more" not in drawn(figure)  # the page says so
-
-
-def test_long_names_are_broken_or_stand_above_and_long_words_below():
     texts = ["0.123, strength 0.45 (0.30 to 0.60)"]
     figure = charts.bar_figure(["port_of_embarkation × class_of_ticket"], [1.0], 0, texts=texts)
     wide, narrow = Drawing(figure), Drawing(figure, 1)
@@ -254,13 +233,10 @@ def test_ranges_of_any_values_share_an_axis_with_the_marked_one(number):
     assert figure.text == "a: 3.00 (2.00 to 4.50), selected; b: -1.00 (-2.50 to 0.00); bar: 1.00"
 
 
-def test_shares_have_the_whole_axis():
+def test_shares_have_the_whole_axis_and_differences_one_about_zero():
     drawing = Drawing(charts.dot_figure(["a"], [(1.0, 0.2, 1.0)], [True], 0), 1)
     assert list(drawing.x_ticks) == ["0%", "25%", "50%", "75%", "100%"]
     assert centres(drawing) == [drawing.x_ticks["100%"]]
-
-
-def test_differences_are_drawn_about_zero():
     figure = charts.difference_figure(["a", "b"], [(-0.02, -0.03, -0.01), (-0.01, -0.03, 0.01)], 0)
     assert [row.dots[0].kind for row in figure.rows] == [0, 1]
     for number in (0, 1):
@@ -273,9 +249,6 @@ def test_differences_are_drawn_about_zero():
     alone = charts.difference_figure(["a", "b"], [(0.0, 0.0, 0.0), (0.1, NAN, NAN)], 0)
     assert [row.dots[0].kind for row in alone.rows] == [1, 1]
     assert alone.rows[1].dots[0].low == 0.1
-
-
-# --- survival ------------------------------------------------------------------------------------
 
 
 def steps(name="low", **changed):
@@ -294,7 +267,7 @@ def survival(*groups, ticks=(0.0, 200.0, 400.0), counts=(30, 20, 10)):
     return charts.survival_figure(groups, predicted, numbers, ticks, time="time", horizon=200.0)
 
 
-def test_steps_start_at_the_corner_and_tell_of_censored_rows():
+def test_steps_tell_of_censored_rows_and_numbers_at_risk_without_seeing_too():
     drawing = Drawing(survival(steps()))
     (path,) = drawing.all("steps")
     x, y = drawing.x_ticks, drawing.y_ticks
@@ -314,9 +287,6 @@ def test_steps_start_at_the_corner_and_tell_of_censored_rows():
     ends = steps(low=(NAN, NAN, NAN, 0.2), high=(NAN, NAN, NAN, 0.4))  # limits without extent
     for group in (nothing, ends):
         assert not Drawing(survival(group)).all("band")
-
-
-def test_numbers_at_risk_are_below_their_ticks_in_rows_of_their_own():
     drawing = Drawing(survival(steps("low"), steps("high")))
     rows = [(own.text, float(own.get("y"))) for own in drawing.all("name", "text")]
     beside = sorted(y for _, y in rows[:2])
@@ -329,9 +299,6 @@ def test_numbers_at_risk_are_below_their_ticks_in_rows_of_their_own():
     assert [own.text for own in at] == ["30", "20", "10"] * 2
     ticks = [str(drawing.x_ticks[label]) for label in ("0", "200", "400")]
     assert [str(float(own.get("x"))) for own in at] == ticks * 2
-
-
-def test_survival_and_numbers_at_risk_are_told_without_seeing():
     assert survival(steps()).text == "low: 75% at 200, 50% at 400; predicted 80% at 200"
     short = steps(x=(1.0, 2.0, 3.0, 50.0), ticks=())
     assert survival(short, steps("other")).text.startswith("low: 50% at 50;")
@@ -342,9 +309,6 @@ def test_survival_and_numbers_at_risk_are_told_without_seeing():
     numbers = [float(own.get("x")) for own in drawing.all("middle") if own.text == "1,234"]
     assert len(numbers) < 2 * 9
     assert numbers[1] - numbers[0] > 35  # what "1,234" needs
-
-
-# --- shapes --------------------------------------------------------------------------------------
 
 
 def curve(points, *, is_number=True, term="x"):
@@ -394,7 +358,7 @@ def test_missing_values_have_room_by_their_share_only():
     assert float(square.get("x")) > few.starts("marker")[0][0]
 
 
-def test_levels_stand_in_rows_with_their_shares():
+def test_levels_stand_in_rows_and_panels_may_have_one_value_or_a_flat_curve():
     names = [f"a level of a factor with a long name {i}" for i in range(12)]
     points = [(name, i / 10) for i, name in enumerate(names)]
     drawing = Drawing(panels([curve(points, is_number=False)])[0])
@@ -403,9 +367,6 @@ def test_levels_stand_in_rows_with_their_shares():
     assert min(b[1] - a[1] for a, b in itertools.pairwise(at)) > 30  # two lines
     assert drawing.height > at[-1][1]
     assert {"8%", "rows"} <= set(drawing.texts("end"))
-
-
-def test_panels_of_one_value_and_of_a_flat_curve():
     single, flat, lost = map(
         Drawing,
         panels(
@@ -474,7 +435,7 @@ def dots(x, y, lows, highs, texts):
     return Series(x=x, y=y, low=lows, high=highs, texts=texts, line="")
 
 
-def test_a_long_curve_is_drawn_with_as_many_corners_as_there_are_pixels():
+def test_a_long_curve_has_the_corners_of_its_pixels_and_shares_end_at_1():
     share = np.linspace(0, 1, 20_001).tolist()
     figure = charts.curve_figure(share, [s**0.5 for s in share], LABELS, "words")
     (corners,) = Drawing(figure).points("line")
@@ -483,9 +444,6 @@ def test_a_long_curve_is_drawn_with_as_many_corners_as_there_are_pixels():
     assert corners[-1] == (306, 26)
     assert len(corners) < 600
     assert figure.text == "words"
-
-
-def test_shares_are_between_0_and_1():
     figure = charts.share_figure(
         dots([0.0, 1.0], [0.5, 1.0], [0.0, 0.9], [1.0, 1.0], ["a", "b"]), LABELS
     )

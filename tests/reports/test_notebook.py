@@ -34,7 +34,7 @@ def pages(fit):
     return {name: result._repr_html_() for name, result in found.items()}
 
 
-def test_html_has_no_script_and_no_raw_name(fit):
+def test_html_has_no_script_and_shows_the_first_screen_of_the_report(fit):
     for name, page in pages(fit).items():
         assert page.startswith('<div class="treeselect"><style>'), name
         assert page.rstrip().endswith("</div>"), name
@@ -43,9 +43,6 @@ def test_html_has_no_script_and_no_raw_name(fit):
         assert "<table" in page, name
         assert " id=" not in page, name  # would meet those of other outputs
         assert page.count("<div") == page.count("</div>"), name
-
-
-def test_a_fit_shows_the_first_screen_of_its_report(fit):
     page = fit._repr_html_()
     assert (
         '<p class="answer">Random forest importance selected 3 of 5 candidate terms to predict died'
@@ -112,7 +109,7 @@ def test_what_is_promised_can_be_called(fit, mixed, tmp_path):
     assert "optimistic" not in repr(kept)
 
 
-def test_stability_prints_what_came_up(fit):
+def test_stability_prints_what_came_up_and_kept_units_have_no_frequency(fit, mixed):
     first, *others = repr(fit.stability).splitlines()
     assert first == "Stability on 10 bootstrap resamples"
     assert [line.split(":")[0].strip() for line in others] == [
@@ -122,9 +119,6 @@ def test_stability_prints_what_came_up(fit):
     summary = fit.stability.summary()
     assert len(summary.content.rows) == 4
     assert summary.as_latex().count(r"\begin{tabular}") == 1
-
-
-def test_kept_units_have_no_frequency(mixed):
     fit = treeselect.select("died ~ signal + noise", mixed, method="mrmr", k=1, keep="noise")
     rows = fit.resample(2).stability.summary().content.rows
     assert ("noise", "forced in", "", "yes") in rows

@@ -211,7 +211,7 @@ def test_shapes_of_numbers_and_of_missing_values(fitted, mixed):
     assert ax.get_ylabel() == "centred effect on the mean response"
 
 
-def test_the_shape_of_a_factor_and_of_classes(fitted, classes):
+def test_figures_of_one_factor_classes_and_a_map_of_two_terms(fitted, classes):
     ax = fitted.plot("shape", term="site")
     shape = fitted.model.shape("site").dropna().sort_values("effect", ascending=False)
     assert texts(ax.get_yticklabels()) == [*shape["site"], "missing"]
@@ -221,9 +221,6 @@ def test_the_shape_of_a_factor_and_of_classes(fitted, classes):
     assert {t.get_text() for t in ax.get_legend().get_texts()} == {
         f"P(dose = {c})" for c in ("low", "middle", "high")
     }
-
-
-def test_a_map_of_two_terms(fitted, classes):
     ax = fitted.plot("shape", term="signal", other="site")
     table = fitted.model.shape("signal", "site")
     values = ax.images[0].get_array().filled(np.nan)
@@ -367,9 +364,6 @@ def test_crowded_values_have_the_axis_of_the_report():
     assert len(drawn) < 20 < len(fit.model.shape("debt"))
 
 
-# --- comparisons -----------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def four():
     return made(4, own=(3,))
@@ -421,7 +415,7 @@ def test_of_many_methods_the_best_are_shown():
     assert [name.split(",")[0] for name in names[:-1]] == best.tolist()
 
 
-def test_the_constant_model_is_left_out_unless_it_is_compared():
+def test_no_score_is_above_what_is_possible_and_the_constant_model_left_out():
     found = made(2, own=(1,))
     line, point = score_lines(found)
     assert line.curve["size"].to_list() == list(range(1, 10))
@@ -433,9 +427,6 @@ def test_the_constant_model_is_left_out_unless_it_is_compared():
     (line,) = score_lines(nothing)  # the smallest of equal sizes is nothing
     assert line.curve["size"].to_list() == [0, 1, 2]
     assert line.curve["compared"].to_list() == [True, False, False]
-
-
-def test_no_score_above_what_is_possible():
     found = made(2, (1, 2))
     for run in found.runs:
         for fold in run.folds:

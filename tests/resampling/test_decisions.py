@@ -151,9 +151,6 @@ def test_thresholds_are_between_0_and_1_and_costs_two_numbers_above_0(given):
         curve(held([0.2, 0.7], [0, 1]), **given)
 
 
-# --- from fits -----------------------------------------------------------------------------------
-
-
 def test_a_fit_has_a_curve_of_its_held_out_rows_and_responses_without_risks_none(mixed):
     fit = treeselect.select("died ~ signal + site + noise", mixed, method="mrmr", k=2, seed=1)
     found = fit.performance(3)

@@ -40,9 +40,6 @@ def guesses(p, q, n, seed=0):
     return np.array([rng.permutation(p) < q for _ in range(n)])
 
 
-# --- formulas ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("q", "p", "threshold", "bound"), [(1, 100, 0.6, 0.05), (10, 100, 0.6, 5.0), (3, 10, 1.0, 0.9)]
 )
@@ -67,9 +64,6 @@ def test_where_a_bound_begins_and_a_higher_threshold_has_one():
     crowded = made(guesses(9, 4, 10))
     assert crowded.pfer(0.8, "r-concave").bound < crowded.pfer(0.8).bound
     assert error_bounds.concave_bound(1, 4, 0.75, 2) == error_bounds.worst_case_bound(1, 4, 0.75)
-
-
-# --- what is false among what passed -------------------------------------------------------------
 
 
 @pytest.mark.parametrize("assumption", ["none", "r-concave"])
@@ -109,9 +103,6 @@ def test_pfer_by_hand_is_compared_with_what_passed():
     assert none.units == ()
     assert none.informative
     assert "among 0 terms with selection frequency 0.95 or more" in str(none)
-
-
-# --- refusals ------------------------------------------------------------------------------------
 
 
 PAIRED, CONCAVE = "complementary", "r-concave"
@@ -156,9 +147,6 @@ def test_a_tuning_value_has_no_bound_in_files_either(mixed, tmp_path):
 def test_kept_units_alone_have_no_bound():
     with pytest.raises(StabilityError, match="every selected term is forced in"):
         made([[1, 0, 0]] * 4, kept=1).pfer()
-
-
-# --- what the summary says -----------------------------------------------------------------------
 
 
 def test_summary_says_what_passed_where_a_bound_holds(fitted):

@@ -61,9 +61,6 @@ def splits(problem, folds=5, repeats=1, groups=None, weight=None, seed=1):
     )  # fmt: skip
 
 
-# --- the rule ----------------------------------------------------------------------------------
-
-
 def test_repeats_do_not_shrink_the_standard_error_as_folds_do():
     """Two repeats of two folds; at size 2 the deviation of (.6, .8, .6, .8) is 0.11547."""
     scores = np.array([[0.5, 0.62, 0.6], [0.5, 0.62, 0.8], [0.5, 0.62, 0.6], [0.5, 0.62, 0.8]])
@@ -111,9 +108,6 @@ def test_splitters_draw_by_the_seed_and_warn(problem):
 
     with pytest.warns(UserWarning, match="of the splitter"):
         splits(problem, Telling(3))
-
-
-# --- pairs of rows -----------------------------------------------------------------------------
 
 
 def test_numbers_of_folds_hold_rows_with_weight_out_once_per_repeat(problem):
@@ -167,9 +161,6 @@ def test_a_negative_fold_number_is_always_trained_on(problem):
     assert all(np.array_equal(a.test, b.test) for a, b in zip(found, predefined, strict=True))
 
 
-# --- in a fit ----------------------------------------------------------------------------------
-
-
 def test_the_column_of_the_groups_is_hidden_from_the_dot(mixed):
     data = mixed[["died", "signal", "noise"]].assign(ward=[f"w{c}" for c in CLUSTERS])
     fit = treeselect.select("died ~ .", data, fold_groups="ward", repeats=2, **QUICK)
@@ -180,9 +171,6 @@ def test_the_column_of_the_groups_is_hidden_from_the_dot(mixed):
     assert "Rows with the same `ward` stay together" in fit.summary().as_text().replace("\n  ", " ")
     array = treeselect.select("died ~ . - ward", data, fold_groups=CLUSTERS, repeats=2, **QUICK)
     assert np.array_equal(array.search.scores.scores, fit.search.scores.scores)
-
-
-# --- errors ------------------------------------------------------------------------------------
 
 
 class Thrice(KFold):

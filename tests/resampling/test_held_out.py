@@ -54,9 +54,6 @@ def sick(mixed):
     return of(counts, "visits ~ signal + site + noise", family="poisson")
 
 
-# --- predictions -------------------------------------------------------------------------------
-
-
 def test_predictions_are_of_each_row_once_and_the_scores_are_theirs(mixed, died, site):
     table = died.predictions()
     assert list(table) == ["row", "fold", "observed", "predicted", "weight"]
@@ -112,9 +109,6 @@ def test_of_times_the_share_with_the_event_by_the_horizon_is_compared():
         for own in (weighted, relative)
     ]
     assert (width[1] > 1.3 * width[0]).all()
-
-
-# --- two classes -------------------------------------------------------------------------------
 
 
 def test_curve_confusion_and_cutoffs_are_those_of_scikit_learn(died):
@@ -180,9 +174,6 @@ def test_slope_and_intercept_are_those_that_the_data_were_made_with():
     assert [moved.slope_low, moved.slope_high] == pytest.approx(model.conf_int()[1].tolist())
 
 
-# --- others ------------------------------------------------------------------------------------
-
-
 def test_numbers_in_groups(dose):
     found, table = dose.calibration(4), dose.predictions()
     group = pd.qcut(table["predicted"], 4, labels=False)
@@ -226,9 +217,6 @@ def test_classes(site):
     )
     assert site.roc()["class"].unique().tolist() == names
     assert site.calibration(2)["class"].unique().tolist() == names
-
-
-# --- weights and repeats -----------------------------------------------------------------------
 
 
 def test_sizes_of_weights_are_copies_or_relative(mixed):
@@ -604,9 +592,6 @@ def test_an_offset_has_no_part_in_the_slope_of_calibration():
         assert held_out.recalibration(held).slope < 0.8  # of noise
         alone = held.family.mean(held.offset + 0.3)
         assert np.isnan(held_out.recalibration(dataclasses.replace(held, predicted=alone)).slope)
-
-
-# --- figures of held-out rows --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["calibration", "roc"])

@@ -126,9 +126,6 @@ def test_a_single_term_and_one_that_does_not_vary():
     assert found.loc["same", ["p_value", "e_value"]].tolist() == [1, 1]
 
 
-# --- statistics ----------------------------------------------------------------------------------
-
-
 def test_one_column_has_the_t_test_about_zero_and_signs_have_e_values_of_one():
     rng = np.random.default_rng(7)
     left, x = rng.normal(size=(2, 60, 1))

@@ -53,9 +53,6 @@ def test_aggregation_is_that_of_the_paper_worked_out_by_hand():
     np.testing.assert_allclose(aggregate_p_values(p_values, 0.5), expected)
 
 
-# --- one split ---------------------------------------------------------------------------------
-
-
 def test_one_split_is_least_squares_on_the_rows_that_were_not_selected_on(strong):
     data, fit = strong
     found = fit.inference(split=0.4, level=0.9)
@@ -149,9 +146,6 @@ def test_the_rule_is_that_of_the_fit(strong, k):
     chosen = choose(asked, own)
     names = np.array(fit.data.design.arrays.groups.names)[chosen.step.selected]
     assert set(found.splits[1].selected) == set(names)
-
-
-# --- groups of rows ----------------------------------------------------------------------------
 
 
 def wards(seed, n_groups=120, size=5, p=4):
@@ -296,9 +290,6 @@ def test_few_wards():
         fit.inference(fold_groups=np.where(data["ill"], 0, np.arange(120) + 1))
 
 
-# --- splits that fail --------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def twice(strong):
     """A fit of two terms, of which the second is twice the first."""
@@ -380,9 +371,6 @@ def test_estimates_that_may_be_infinite_are_told_as_by_refit(response, family, s
         assert said in " ".join(text.split())
     with pytest.warns(UserWarning, match=said):
         fit.refit("glm")
-
-
-# --- errors ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -199,9 +199,6 @@ def test_the_interval_shrinks_with_cases_and_repeats_do_not_add_rows():
     assert score_interval(np.ones(4), errors, 1000.0, 1.0, (0.0, 1.0))[1] == 1.0
 
 
-# --- paired differences ------------------------------------------------------------------------
-
-
 def test_differences_are_those_of_the_paired_t_test_by_the_share_of_held_out_rows():
     rng = np.random.default_rng(0)
     ours, theirs = rng.normal(size=(2, 12))
@@ -234,9 +231,6 @@ def test_equal_differences_do_not_tell_how_far_chance_goes(differences):
     assert np.isnan([found.low, found.high, found.p_value]).all()
 
 
-# --- selection repeated inside each fold --------------------------------------------------------
-
-
 QUICK = {"method": "mrmr"}
 CLUSTERS = np.repeat(np.arange(40), 10)
 
@@ -244,9 +238,6 @@ CLUSTERS = np.repeat(np.arange(40), 10)
 @pytest.fixture(scope="module")
 def measured(cross_validated):
     return cross_validated.performance(folds=3)
-
-
-# --- what it says on noise ---------------------------------------------------------------------
 
 
 def test_noise_has_no_credit_unless_the_terms_were_chosen_outside_the_folds():
@@ -267,9 +258,6 @@ def test_noise_has_no_credit_unless_the_terms_were_chosen_outside_the_folds():
         assert outside[-1] > nested.mean
     assert np.mean(outside) > 0.55
     assert np.mean(outside) > np.mean(inside) + 0.1
-
-
-# --- the record --------------------------------------------------------------------------------
 
 
 def test_tables_and_summary(measured, cross_validated):
@@ -323,9 +311,6 @@ def test_intervals_are_from_folds_and_cases_and_end_at_the_bounds(measured):
     assert same.words == "0.750 (standard error 0.000)"
 
 
-# --- the same answer ---------------------------------------------------------------------------
-
-
 def same(a, b):
     assert np.array_equal(a.scores, b.scores)
     assert a.selected == b.selected
@@ -352,9 +337,6 @@ def test_a_fold_is_a_selection_on_its_training_rows(mixed):
         errors = known - alone.predict(mixed.iloc[test])
         expected = 1 - (errors**2).sum() / ((known - known.mean()) ** 2).sum()
         assert found.scores[number] == pytest.approx(expected)
-
-
-# --- arguments ---------------------------------------------------------------------------------
 
 
 def test_groups_of_the_fit_are_kept_together(mixed, monkeypatch):
@@ -406,9 +388,6 @@ def test_another_score_outside(mixed):
     assert other.score_name == "neg_brier_score"
     assert (other.scores < 0).all()
     assert "1 s.e. rule on AUC" in " ".join(other.summary().as_text().split())
-
-
-# --- model files -------------------------------------------------------------------------------
 
 
 def saved(fit, folder, **arguments):

@@ -194,9 +194,6 @@ def test_slopes_of_times_are_those_of_a_cox_model_and_strata_may_have_no_risk():
     assert next(own) == pytest.approx(next(own))
 
 
-# --- what is refused, and shown ------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("use", "said"),
     [

@@ -147,9 +147,6 @@ def test_printed_names_can_not_act_and_the_performance_is_of_the_fit(two, mixed,
     assert "replaced" not in cross_validated.search.citation().methods
 
 
-# --- fingerprint -------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def plain():
     rng = np.random.default_rng(1)

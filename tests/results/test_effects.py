@@ -159,9 +159,6 @@ def test_resamples_fit_the_model_that_predicts(data, monkeypatch):
     assert (shape["low"] <= shape["high"]).all()
 
 
-# --- terms of all kinds ------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("formula", "direction", "step", "ends"),
     [
@@ -289,9 +286,6 @@ def test_of_times_effects_are_log_hazard_ratios():
     assert note.startswith("Effects are changes in the log hazard under the final model")
     assert "A change of +0.69 doubles the hazard" in note
     assert effect_tables(record)[0].columns[0] == "Effect on the log hazard"
-
-
-# --- what resamples know -----------------------------------------------------------------------
 
 
 def test_readings_are_those_of_shapes_as_far_as_a_resample_knows(data):

@@ -124,9 +124,6 @@ def test_inference_and_coefficients_use_all_rows_and_trees_have_no_such_rule(fit
         fit.refit("forest", missing="indicator")
 
 
-# --- ordered factors ---------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("ordered", "model"),
     [*((name, name) for name in ("treatment", "scores", "polynomial")), ("polynomial", "crossed")],

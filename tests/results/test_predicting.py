@@ -108,9 +108,6 @@ def test_times_predict_as_coxph(by_r):
         np.testing.assert_allclose(found[time], expected, rtol=1e-6)
 
 
-# --- new data ----------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def trial() -> pd.DataFrame:
     rng = np.random.default_rng(5)

@@ -59,9 +59,6 @@ def assert_same(fit, expected):
     )
 
 
-# --- linear models -----------------------------------------------------------------------------
-
-
 def copied_least_squares(part, x):
     rows = np.repeat(np.arange(len(part)), part["copies"])
     return sm.OLS((part["size"] - part["exposure"]).iloc[rows], x.iloc[rows])
@@ -196,9 +193,6 @@ def test_separated_classes_are_a_warning_in_any_library(trial):
     assert "dropped" in repr(fit)
 
 
-# --- forest ------------------------------------------------------------------------------------
-
-
 def test_forest_is_that_of_other_methods(trial, tmp_path):
     sparse = treeselect.select(
         "size ~ x + site", trial, method="controlburn", k=2, seed=1, forests=1, refit=None
@@ -210,9 +204,6 @@ def test_forest_is_that_of_other_methods(trial, tmp_path):
     loaded = treeselect.load(forest.save(tmp_path / "fit"))
     assert (loaded.predict(trial) == forest.predict(trial)).all()
     assert (forest.predict(trial) != sparse.predict(trial)).any()
-
-
-# --- boosted trees -----------------------------------------------------------------------------
 
 
 def boosted(response, trial, **options):
@@ -284,9 +275,6 @@ def test_what_summary_trees_and_shapes_tell_of_boosted_trees(trial, tmp_path):
     )
 
 
-# --- estimators of scikit-learn ----------------------------------------------------------------
-
-
 def test_an_estimator_is_the_model_that_select_would_have_fitted(trial):
     for response, model in (
         ("size", LinearRegression()), ("kind", LogisticRegression()), ("ill", LogisticRegression()),
@@ -299,9 +287,6 @@ def test_an_estimator_is_the_model_that_select_would_have_fitted(trial):
         assert fit.performance(2).tidy().equals(other.performance(2).tidy())
         assert f".refit({model!r})" in fit.summary().as_text()
         assert "Scores belong to the previous model" in " ".join(fit.search.notes)
-
-
-# --- errors ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -88,9 +88,6 @@ def test_likelihoods_without_a_maximum_and_constant_terms(study):
     assert any("constant within strata: `place`" in note for note in fit.content.notes)
 
 
-# --- inference, resamples, imputations ---------------------------------------------------------
-
-
 def test_inference_is_by_cluster(times, study):
     one = times.inference()
     table = one.tidy(exponentiate=True)

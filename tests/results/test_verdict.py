@@ -190,9 +190,6 @@ def test_the_verdict_is_true(fit, selected):
     assert bool(outsiders_note(found._fit, found.stability)) <= others.any()
 
 
-# --- what resamples say in words -----------------------------------------------------------------
-
-
 PEOPLE = ("age", "height", "sex")
 AGE_OR_HEIGHT = selections(("101", 58), ("011", 31), ("001", 11))
 

@@ -115,9 +115,6 @@ def test_a_stopped_call_in_two_processes_leaves_no_warning_of_joblib():
     assert [w.category for w in caught] == [TreeselectWarning]
 
 
-# --- folders that hold anything ------------------------------------------------------------------
-
-
 class Bomb:
     def __reduce__(self):
         return os._exit, (1,)

@@ -56,7 +56,7 @@ def test_noise_stops_early(resampled):
     assert boost(data, y, weight).depths.max() <= 2
 
 
-def test_constants_give_no_tree_and_seeds_the_same():
+def test_constants_give_no_tree_and_bagging_grows_every_depth():
     data, y = data_and_response()
     a, b, c = (boost(data, y, seed=s) for s in (1, 1, 2))
     np.testing.assert_array_equal(a.gains, b.gains)
@@ -70,6 +70,12 @@ def test_constants_give_no_tree_and_seeds_the_same():
     spoilt = np.where(weight > 0, y, 1e3)
     a, b = boost(data, y, weight), boost(data, spoilt, weight)
     np.testing.assert_array_equal(a.gains, b.gains)
+    data, y = data_and_response()
+    bag = boost(data, y, scheme=bag_boosting.BAGGING, max_depth=4)
+    assert np.unique(bag.depths).tolist() == [1, 2, 3, 4]
+    deep = np.flatnonzero(bag.depths == 4)
+    fitted = y.mean() + np.mean([bag.values[t][bag.leaves[t], 0] for t in deep], axis=0)
+    assert np.mean((y - fitted) ** 2) < 0.4 * y.var()  # each depth by itself, no residuals
 
 
 @pytest.mark.parametrize("kind", ["one", "real"])
@@ -81,15 +87,6 @@ def test_a_bag_in_which_no_row_is_ever_at_risk_moves_nothing(kind):
     bag = boost(data, y, weight, CoxLoss(), scheme=bag_boosting.BAGGING, max_depth=1, min_trees=60)
     assert 0 < len(bag.trees) < 60  # such bags have nothing to split, and their trees are left out
     assert np.isfinite(bag.improvements).all()  # but their predictions are in the means
-
-
-def test_bagging_grows_every_depth_on_the_same_gradient():
-    data, y = data_and_response()
-    bag = boost(data, y, scheme=bag_boosting.BAGGING, max_depth=4)
-    assert np.unique(bag.depths).tolist() == [1, 2, 3, 4]
-    deep = np.flatnonzero(bag.depths == 4)
-    fitted = y.mean() + np.mean([bag.values[t][bag.leaves[t], 0] for t in deep], axis=0)
-    assert np.mean((y - fitted) ** 2) < 0.4 * y.var()  # each depth by itself, no residuals
 
 
 def test_double_bag_boosting_repeats_a_depth_as_long_as_it_helps():
@@ -155,15 +152,12 @@ def test_the_loss_falls(loss, scheme):
     assert after < (0.7 if loss.is_squared else 0.9) * before
 
 
-def test_real_weights_and_several_outputs():
+def test_counts_real_weights_and_several_outputs_converge():
     data, y = data_and_response()
     classes = np.digitize(y, [-0.5, 0.5]).astype(float)
     with pytest.raises(DataError, match=r"whole numbers for trees of several"):
         boost(data, classes, np.full(300, 0.5), loss=MultinomialLoss(3))
-
-
-def test_counts_converge_as_fast_as_numbers():
-    """The loss of counts may be near 0, or below, at the constant model: it is no scale itself."""
+    # The loss of counts may be near 0, or below, at the constant model: it is no scale itself.
     data, signal = data_and_response(600)
     y = np.random.default_rng(0).poisson(np.exp(1.0 + signal / 4)).astype(float)
     bag = boost(data, y, loss=PoissonLoss(), max_trees=200, max_depth=2)

@@ -142,7 +142,7 @@ def test_unos_pairs_are_weighted_by_the_chance_to_see_them(seed):
     np.testing.assert_allclose(found, naive_survival.pairs(y, eta, weight, share), atol=1e-9)
 
 
-def test_pairs_with_ties_and_without_any():
+def test_pairs_with_ties_and_without_any_and_another_censoring():
     """Events at one time are no pair; who is censored then is later."""
     y = as_times([1.0, 1.0, 1.0, 2.0], [1, 1, 0, 0])
     assert curves.concordance(y, np.array([2.0, 1.0, 1.0, 1.0]), np.ones(4)) == (2.0, 0.0, 2.0)
@@ -164,9 +164,6 @@ def test_pairs_with_ties_and_without_any():
         y, -50 * y[:, 1], np.ones(5), np.ones(5), np.array([1.0, 2.0, 3.0])
     )
     assert 0.5 < found <= 1
-
-
-def test_others_may_tell_the_censoring():
     y = as_times([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 0])
     risk = np.array([3.0, 0.0, 1.0, 2.0])
     nobody = curves.censoring_curve(as_times([9.0], [1]), np.ones(1))

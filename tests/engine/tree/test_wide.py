@@ -30,11 +30,16 @@ def trees_of(nodes):
     return Trees(nodes, np.array([0, len(nodes.column)]))
 
 
-def test_only_columns_with_many_values_are_wide(problem):
+def test_columns_of_many_values_are_wide_and_groups_keep_them(problem):
     data, edges = exact(problem[0])
     assert data.wide_at.tolist() == [0, 1, -1, 2]
     assert [len(e) for e in edges] == [1499, 1499, len(np.unique(problem[0][:, 2])) - 1, 1499]
     assert not data.codes[[0, 1, 3]].any()
+    data, _ = exact(problem[0])
+    part = columns.select_groups(data, np.array([False, True, True, True]))
+    assert part.wide_at.tolist() == [0, -1, 1]
+    for j in range(3):
+        np.testing.assert_array_equal(part.column(j), data.column(j + 1))
 
 
 @pytest.mark.parametrize("n", [columns.MAX_BINS, columns.MAX_BINS + 1, 5000])
@@ -72,11 +77,3 @@ def test_trees_are_those_of_scikit_learn(problem, depth):
         np.testing.assert_allclose(ours, theirs, atol=1e-9)
         root = nodes.column[0]
         assert edges[root][nodes.code[0] - 1] == pytest.approx(tree.tree_.threshold[0])
-
-
-def test_groups_keep_their_wide_columns(problem):
-    data, _ = exact(problem[0])
-    part = columns.select_groups(data, np.array([False, True, True, True]))
-    assert part.wide_at.tolist() == [0, -1, 1]
-    for j in range(3):
-        np.testing.assert_array_equal(part.column(j), data.column(j + 1))
