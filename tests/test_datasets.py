@@ -10,8 +10,6 @@ from treeselect import datasets
 from treeselect.datasets import Simulated
 from treeselect.errors import DataError, OptionError
 
-MEASURES = ["height", "weight", "femur", "tibia"]
-
 
 @pytest.mark.parametrize(
     ("name", "shape", "response", "n_missing"),
@@ -31,16 +29,13 @@ def test_shipped_data_are_those_of_their_source(name, shape, response, n_missing
     assert datasets.load(name).iloc[:, 0].isna().sum() == 0
 
 
-def test_unknown_name() -> None:
+def test_correlated_titanic_keeps_the_real_columns_and_unknown_names():
     with pytest.raises(DataError) as error:
         datasets.load("iris")
     assert str(error.value) == (
         "`name` must be the name of a data set.\n  Found: 'iris'. Data sets: `titanic`,"
         " `titanic_correlated`, `gbsg2`, `bodyfat`, `german_credit`, `colon`."
     )
-
-
-def test_correlated_titanic_keeps_the_real_columns() -> None:
     real, data = datasets.load("titanic"), datasets.load("titanic_correlated")
     assert " ".join(data.columns) == "pclass sex age sibsp parch height weight femur tibia survived"
     assert not data.isna().any(axis=None)
@@ -53,7 +48,7 @@ def test_correlated_titanic_keeps_the_real_columns() -> None:
 @pytest.mark.parametrize("seed", [1912, 1, 2, 3, 4])
 def test_body_measures_correlate(seed: int) -> None:
     data = datasets.simulate_correlated_titanic(seed=seed).data
-    assert data[MEASURES].corr().min(axis=None) > 0.9
+    assert data[["height", "weight", "femur", "tibia"]].corr().min(axis=None) > 0.9
 
 
 def test_bones_of_adults_give_back_their_stature() -> None:

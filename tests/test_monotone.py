@@ -80,7 +80,7 @@ def fit(data):
     )
 
 
-def test_without_the_constraint_predictions_are_not_monotone(data):
+def test_predictions_are_monotone_by_the_constraint_and_boosting_obeys(data, fit):
     free = treeselect.select(f"ill ~ {RIGHT}", data, method="rrf", k=5, n_trees=5, seed=1)
     predicted = np.asarray(free.predict(along(data, "age"))).reshape(10, 30)
     assert (np.diff(predicted, axis=1) < 0).any()
@@ -88,9 +88,6 @@ def test_without_the_constraint_predictions_are_not_monotone(data):
         f"ill ~ {RIGHT}", data, method="rrf", k=5, n_trees=5, seed=1, monotone={}
     )
     np.testing.assert_array_equal(np.asarray(free.predict(data)), np.asarray(none.predict(data)))
-
-
-def test_boosting_obeys_and_other_terms_of_a_variable_get_a_note(fit, data):
     assert_monotone(fit.refit("boosting"), data)
     found = treeselect.select(
         "number ~ age + age:z", data, method="rrf", k=1, n_trees=2, seed=1, monotone={"age": 1}

@@ -56,7 +56,7 @@ def selected(frame, **options):
     )
 
 
-def test_the_default_finds_what_moves_the_classes_whichever_end_is_first():
+def test_the_default_finds_what_moves_classes_and_distant_mistakes_are_worse():
     frame = ordered(n=120)
     turned = frame.assign(y=pd.Categorical(frame["y"], LEVELS[::-1], ordered=True))
     numbered = frame.assign(y=frame["y"].cat.codes)
@@ -68,10 +68,7 @@ def test_the_default_finds_what_moves_the_classes_whichever_end_is_first():
     assert (shares[0] >= 0).all()
     assert shares[2] == pytest.approx(shares[0])
     assert shares[1][:, ::-1] == pytest.approx(shares[0], abs=1e-5)
-
-
-def test_distant_classes_are_worse_mistakes_than_near_ones():
-    """A term that tells the middle from the ends tells little of the order."""
+    # A term that tells the middle from the ends tells little of the order.
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(300, 2)), columns=["order", "middle"])
     y = np.digitize(frame["order"] + rng.normal(size=300), [-0.6, 0.6])
@@ -81,7 +78,7 @@ def test_distant_classes_are_worse_mistakes_than_near_ones():
     assert first == {"ordinal": ("order",), "multinomial": ("middle",)}
 
 
-def test_the_linear_model_is_that_of_proportional_odds(tmp_path):
+def test_the_linear_model_is_that_of_proportional_odds_of_classes_with_rows(tmp_path):
     frame = ordered()
     fit = selected(frame, k=2, method="importance", n_trees=30, model="glm")
     glm, proportional = fit.refit("glm"), fit.refit("ordinal")
@@ -92,9 +89,6 @@ def test_the_linear_model_is_that_of_proportional_odds(tmp_path):
     loaded = treeselect.load(tmp_path / "model.treeselect")
     assert loaded.family == "ordinal"
     assert np.asarray(loaded.predict(frame)) == pytest.approx(np.asarray(fit.predict(frame)))
-
-
-def test_a_class_without_rows_has_no_probability():
     rng = np.random.default_rng(0)
     z, y = rng.normal(size=(90, 2)), np.repeat([0, 1, 3], 30)
     weight = np.ones(90)

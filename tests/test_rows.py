@@ -214,15 +214,12 @@ def test_every_family(people, table, outcome):
     pd.testing.assert_frame_equal(counted.stability.tidy(), rows.stability.tidy())
 
 
-def test_linear_models_are_those_of_the_people(people, table):
+def test_linear_models_and_clusters_are_those_of_the_people(people, table):
     counted, rows = both("survived", people, table, method="importance", k=2)
     one, two = (fit.refit("glm").tidy() for fit in (counted, rows))
     pd.testing.assert_frame_equal(one, two)
     one, two = (fit.inference(seed=2).tidy() for fit in (counted, rows))
     pd.testing.assert_frame_equal(one, two)
-
-
-def test_clusters_and_given_folds_keep_copies_together(table):
     cell = np.arange(len(table))
     arguments = {"weights": "n", "weights_kind": "frequency", "method": "mrmr", "seed": 1}
     fit = treeselect.select("survived ~ .", table, fold_groups=cell, k=2, **arguments)

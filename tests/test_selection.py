@@ -33,13 +33,21 @@ def test_seeds_are_drawn_and_told_and_copies_share_one_place(mixed):
     assert 0 < stability.frequency[place[0]] < 1
 
 
-def test_units_that_no_tree_uses_are_not_made_up(mixed):
+def test_labels_come_with_the_data_and_unused_units_are_not_made_up(mixed):
     """The exact copy of `signal` never wins a tie, so a sixth unit can't be had."""
     fit = treeselect.select("died ~ . - dose", mixed, k=6, **FAST)
     assert fit.k == 5
     assert "The call requests 6 terms, but only 5 enter the path" in str(fit.summary()).replace(
         "\n ", ""
     )
+    plain = treeselect.select("died ~ . - dose", mixed, method="mrmr", k=2, seed=1)
+    data = mixed[mixed.columns[::-1]]
+    data.attrs["variable_labels"] = {"site": "Hospital", "signal": "in the data"}
+    fit = by_mrmr("died ~ . - dose", data, k=2, labels={"signal": "Signal"})
+    assert list(fit.data.design.labels.items()) == [("signal", "Signal"), ("site", "Hospital")]
+    assert fit.selected == plain.selected
+    np.testing.assert_array_equal(fit.predict(mixed), plain.predict(mixed))
+    assert "Hospital" in fit.summary().as_text()
 
 
 @pytest.mark.parametrize("k", ["1se", "best"])
@@ -124,17 +132,6 @@ def test_a_method_that_is_not_tuned_needs_a_number_of_units(mixed):
 
     with pytest.raises(OptionError, match=r"untuned has none\.\n  Give `k`\."):
         treeselect.select("died ~ site", mixed, method=Untuned(), k=None)
-
-
-def test_labels_come_with_the_data_and_do_not_change_the_answer(mixed):
-    plain = treeselect.select("died ~ . - dose", mixed, method="mrmr", k=2, seed=1)
-    data = mixed[mixed.columns[::-1]]
-    data.attrs["variable_labels"] = {"site": "Hospital", "signal": "in the data"}
-    fit = by_mrmr("died ~ . - dose", data, k=2, labels={"signal": "Signal"})
-    assert list(fit.data.design.labels.items()) == [("signal", "Signal"), ("site", "Hospital")]
-    assert fit.selected == plain.selected
-    np.testing.assert_array_equal(fit.predict(mixed), plain.predict(mixed))
-    assert "Hospital" in fit.summary().as_text()
 
 
 def test_the_positive_class_may_be_named():

@@ -361,10 +361,8 @@ def test_an_open_file_is_written_to_where_it_stands(tmp_path):
 
 # --- paths that are none -----------------------------------------------------------------------
 
-NO_PATHS = [None, 3, b"bytes", "", "a\0b", "\ud800", 1.5, ["a"]]
 
-
-@pytest.mark.parametrize("path", NO_PATHS, ids=ascii)
+@pytest.mark.parametrize("path", [None, 3, b"bytes", "", "a\0b", "\ud800", 1.5, ["a"]], ids=ascii)
 def test_paths_that_are_none(fit, found, folder, frame, path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     calls = [fit.save, fit.report, found.report, treeselect.load]

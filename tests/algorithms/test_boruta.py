@@ -45,7 +45,7 @@ def test_every_family_and_an_offset(linear):
         assert names_of(task, step.selected) == {"site"} | others
 
 
-def test_shadows_are_shuffled_as_units_among_the_rows_with_weight(linear):
+def test_shadows_are_shuffled_as_units_and_p_values_adjusted(linear):
     groups = {"both": ["a", "site"]}
     problem = task_of(linear.drop(columns="copy"), Boruta(), groups=groups).problem
     weight = (np.arange(240) % 4 > 0).astype(np.int64)
@@ -62,9 +62,6 @@ def test_shadows_are_shuffled_as_units_among_the_rows_with_weight(linear):
     assert sorted(map(tuple, pairs[:, inside].T)) == sorted(map(tuple, moved[:, inside].T))
     others = shadow[~own][:2]
     assert (np.argsort(others[0]) != np.argsort(others[1])).any()
-
-
-def test_p_values_are_adjusted():
     p = binom.sf(np.array([9, 8, 5, 2]) - 1, 10, 0.5)
     np.testing.assert_allclose(adjusted(p, "bonferroni"), np.minimum(4 * p, 1))
     np.testing.assert_allclose(adjusted(p, "bh")[0], 4 * p[0])

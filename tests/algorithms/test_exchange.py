@@ -129,10 +129,13 @@ def found():
     return select(near_copies(apart=0.02), 3)
 
 
-def test_of_exact_copies_every_seed_takes_the_same():
+def test_of_exact_copies_every_seed_takes_the_same_and_paths_end_without_progress():
     data = near_copies().assign(copy=lambda frame: frame["x0"])
     sets = {frozenset(select(data, 2, seed=seed).selected) for seed in range(5)}
     assert len(sets) == 1
+    fit = select(binary_beside_noise(1, 300), "1se", folds=2)
+    assert max(step.size for step in fit.search.steps) < 9
+    assert fit.k <= 3
 
 
 def test_copies_and_what_was_seen_of_a_set(found):
@@ -146,12 +149,6 @@ def test_copies_and_what_was_seen_of_a_set(found):
     first, *others = BackwardPass(task).chain(step)
     assert first.trace is step.trace
     assert all(other.trace is None for other in others)
-
-
-def test_paths_end_where_more_units_bring_no_progress():
-    fit = select(binary_beside_noise(1, 300), "1se", folds=2)
-    assert max(step.size for step in fit.search.steps) < 9
-    assert fit.k <= 3
 
 
 def test_the_trace_is_of_the_set():
@@ -174,11 +171,15 @@ def test_the_trace_is_of_the_set():
     assert rises == sorted(rises)
 
 
-def test_what_is_left_out_is_said_truly():
+def test_gains_per_price_and_what_is_left_out_are_said_truly():
     data = near_copies(60)[["x0", "x1", "y"]].assign(same=1.0)
     fit = select(data, 3)
     assert fit.k == 2
     assert any("only 2 enter the path: the others are constant" in n for n in fit.search.notes)
+    gains = np.array([2.0, 2.0, -2.0, -2.0, 0.0, -np.inf, 1.0, -1.0])
+    costs = np.array([1.0, 4.0, 1.0, 4.0, 3.0, 0.0, 0.0, 0.0])
+    expected = [2.0, 0.5, -2.0, -8.0, 0.0, -np.inf, np.inf, 0.0]
+    np.testing.assert_array_equal(per_price(gains, costs), expected)
 
 
 def test_a_price_must_be_worth_it_and_a_share_of_the_error_or_a_size_decides():
@@ -200,13 +201,6 @@ def test_a_price_must_be_worth_it_and_a_share_of_the_error_or_a_size_decides():
     )
     with pytest.raises(OptionError, match=r"Give `unexplained`, or `k`."):
         select(near_copies(40), None)
-
-
-def test_gains_per_price():
-    gains = np.array([2.0, 2.0, -2.0, -2.0, 0.0, -np.inf, 1.0, -1.0])
-    costs = np.array([1.0, 4.0, 1.0, 4.0, 3.0, 0.0, 0.0, 0.0])
-    expected = [2.0, 0.5, -2.0, -8.0, 0.0, -np.inf, np.inf, 0.0]
-    np.testing.assert_array_equal(per_price(gains, costs), expected)
 
 
 def test_judges_are_made_once_and_half_samples_search_half_the_rows(task_of_noise, monkeypatch):

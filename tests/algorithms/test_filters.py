@@ -93,7 +93,7 @@ def test_mutual_information_is_scikit_learns_and_whole_weights_are_copies():
     assert abs(np.mean(independent)) < 0.004
 
 
-def test_bins_have_about_equal_weight_and_missing_values_their_own(mixed):
+def test_bins_have_about_equal_weight_and_a_quotient_is_a_ratio(mixed, linear):
     values = np.arange(100)
     assert np.bincount(filters.coarsened(values, np.ones(100), 5)).tolist() == [20] * 5
     assert filters.coarsened(np.array([3, 9, 3]), np.ones(3), 5).tolist() == [0, 1, 0]
@@ -103,10 +103,7 @@ def test_bins_have_about_equal_weight_and_missing_values_their_own(mixed):
     assert noise.max() == 5
     assert set(noise[mixed["noise"].isna()]) == {0}
     assert filters.unit_cells(data, 1, rows, mass, 5).max() == 3
-
-
-def test_a_quotient_is_a_ratio_from_the_first_term_on(linear):
-    """In nats, the relevance of the first would be below any threshold of ratios."""
+    # In nats, the relevance of the first would be below any threshold of ratios.
     method = MRMR(scheme="quotient", threshold=20.0)
     fit = treeselect.select("y ~ .", linear, method=method, seed=1)
     assert set(fit.selected) == {"a", "site"}

@@ -405,16 +405,13 @@ def test_options_that_do_not_go_together(linear, selector, asked, says):
         select(linear, selector, **asked)
 
 
-def test_options_are_checked_when_built(linear):
+def test_options_are_checked_when_built_and_warnings_said_twice(linear, mixed):
     for value in (0, True, 2.5, "all"):
         with pytest.raises(MethodError, match="`columns` of ForeignSelector must be"):
             ForeignSelector(SelectKBest(), columns=value)
     with pytest.raises(MethodError, match="`standardise` of ForeignSelector must be"):
         ForeignSelector(SelectKBest(), standardise=1)
     assert select(linear, TooMany(), columns="own").k == 7
-
-
-def test_what_it_warns_of_is_said_twice(mixed):
     slow = SelectFromModel(LogisticRegression(max_iter=1), threshold=-np.inf)
     with pytest.warns(UserWarning, match="failed to converge") as said:
         fit = select(mixed, slow, "died ~ signal + flag", k=1)

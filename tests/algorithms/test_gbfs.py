@@ -97,7 +97,7 @@ def test_the_two_that_matter_come_first(simulated):
     assert set(chosen.selected) == {"x", "y"}
 
 
-def test_one_bag_with_everything_costs_one_mu_and_so_do_discounts_to_nothing(simulated, task):
+def test_one_bag_with_everything_costs_one_mu_and_each_split_keeps_fewer(simulated, task):
     names = task.problem.groups.names
     groups = {"all": list("xyabcd")}
     bag = task_of(simulated, GBFS(), FORMULA, max_size=9, seed=1, groups=groups)
@@ -111,9 +111,6 @@ def test_one_bag_with_everything_costs_one_mu_and_so_do_discounts_to_nothing(sim
     grouped = step(bag, mu=0.01, n_trees=20)
     assert found.train_score == pytest.approx(grouped.train_score, abs=1e-9)
     assert found.size > step(task, mu=0.01, n_trees=20).size
-
-
-def test_charging_at_each_split_keeps_fewer(task):
     once, each = (
         sum(step(task, mu=mu, n_trees=60, charge_each_split=own).size for mu in (1e-3, 2e-3, 3e-3))
         for own in (False, True)

@@ -91,7 +91,7 @@ def test_lambda_0_leaves_what_is_kept_and_numbers_do_not_depend_on_their_mean(fr
         np.testing.assert_allclose(a.importance, b.importance, rtol=1e-6)
 
 
-def test_ties_with_a_unit_in_use_go_to_it_so_that_copies_stay_out(task):
+def test_ties_go_to_a_unit_in_use_and_paths_reach_the_size_asked_for(task):
     """peers.md, section 1: lambda 1 lets both copies of every pair in, if a coin decides."""
     pairs = [[f"X{j}", f"X{j + 10}"] for j in range(1, 6)]
     both = {}
@@ -99,19 +99,6 @@ def test_ties_with_a_unit_in_use_go_to_it_so_that_copies_stay_out(task):
         used = names_of(task, RRF(lam=1.0, ties=ties, n_trees=100).path(task)[0].selected)
         both[ties] = sum(used >= set(pair) for pair in pairs)
     assert both == {"used": 0, "random": 5}
-
-
-def test_prices_are_powers_of_the_coefficient(friedman, task):
-    costs = np.where(np.array(task.problem.groups.names) == "X4", 3.0, 1.0)
-    groups = dataclasses.replace(task.problem.groups, item_costs=costs)
-    priced, method = with_problem(task, groups=groups), RRF(lam=0.7, screen=False, **FEW)
-    direct = grow_shared(priced, method._rules(priced), 0.7**costs)
-    np.testing.assert_array_equal(method.path(priced)[0].selected, direct.gains > 0)
-    free = task_of(friedman, RRF(), costs={"X6": 0.0})
-    assert "X6" in names_of(free, RRF(lam=0.01, **FEW).path(free)[0].selected)
-
-
-def test_the_path_reaches_the_size_that_is_asked_for(task):
     method = RRF(screen=False, **FEW)
     for size in (3, 6):
         one, two = (
@@ -124,6 +111,16 @@ def test_the_path_reaches_the_size_that_is_asked_for(task):
         assert sizes_of(one) == sorted(set(sizes_of(one)))
         assert all(0 <= step.tuning <= 1 for step in one)
         assert [(s.tuning, s.size) for s in one] == [(s.tuning, s.size) for s in two]
+
+
+def test_prices_are_powers_of_the_coefficient(friedman, task):
+    costs = np.where(np.array(task.problem.groups.names) == "X4", 3.0, 1.0)
+    groups = dataclasses.replace(task.problem.groups, item_costs=costs)
+    priced, method = with_problem(task, groups=groups), RRF(lam=0.7, screen=False, **FEW)
+    direct = grow_shared(priced, method._rules(priced), 0.7**costs)
+    np.testing.assert_array_equal(method.path(priced)[0].selected, direct.gains > 0)
+    free = task_of(friedman, RRF(), costs={"X6": 0.0})
+    assert "X6" in names_of(free, RRF(lam=0.01, **FEW).path(free)[0].selected)
 
 
 @pytest.mark.parametrize(

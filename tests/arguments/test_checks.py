@@ -119,7 +119,7 @@ def test_numbers_of_numpy_give_the_answers_of_those_of_python(data, number):
     pd.testing.assert_frame_equal(split[0].tidy(), split[1].tidy())
 
 
-def test_one_value_at_a_time():
+def test_one_value_at_a_time_is_shown_on_one_short_line():
     assert check_n_jobs(np.int64(-1)) == -1
     assert check_n_jobs(None) is None
     assert type(checks.check_count("k", np.uint8(2), least=1)) is int
@@ -133,9 +133,6 @@ def test_one_value_at_a_time():
     assert [checks.truth(v) for v in (True, np.False_, 1, None)] == [True, False, None, None]
     assert checks.plain(np.int64(3)) == 3
     assert repr(checks.plain(np.str_("a"))) == "'a'"
-
-
-def test_values_are_shown_on_one_short_line():
     assert checks.described(np.int64(3)) == "3"
     assert checks.described(10**5000) == "a value of type int"
     assert len(checks.described("x" * 10_000)) < 200

@@ -209,15 +209,12 @@ def test_treatments_stand_side_by_side(gaps, snapshot, tmp_path):
     assert found.summary().as_text() == snapshot
 
 
-def test_rows_without_a_term_are_told_though_their_columns_are_known():
+def test_rows_without_a_term_are_told_and_what_is_refused(gaps):
     data = pd.DataFrame({"x": np.arange(60) % 3, "y": np.random.default_rng(0).normal(size=60)})
     fit = treeselect.select("y ~ C(x, levels=[0, 1])", data, k=1, missing="drop", **QUICK)
     assert fit.data.design.problem.ready(fit.data.design.row_weights)[1].used.sum() == 40
     assert "20 of the rows used with a missing value in a candidate term have" in str(fit.summary())
     assert "20 rows with missing values" in fit.search.citation().methods
-
-
-def test_what_is_refused(gaps):
     nothing = gaps.assign(noise=gaps["noise"].where(np.arange(240) < 5))
     with pytest.raises(OptionError, match="at least 10 rows"):
         treeselect.select("y ~ .", nothing, k=1, missing="drop", **QUICK)

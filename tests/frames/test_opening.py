@@ -137,7 +137,7 @@ def test_workbooks(tmp_path):
     assert treeselect.read(path, na={"age": 99})["age"].isna().sum() == 1
 
 
-def test_workbooks_that_leave_a_question(tmp_path):
+def test_workbooks_that_leave_a_question_or_unpack_to_too_much(tmp_path, monkeypatch):
     two = _book(tmp_path / "two.xlsx", one=STUDY[["age"]], other=STUDY[["sex", "age"]])
     with pytest.raises(DataError, match="single sheet") as caught:
         treeselect.select("age ~ .", two)
@@ -153,9 +153,6 @@ def test_workbooks_that_leave_a_question(tmp_path):
         treeselect.read(_book(tmp_path / "twice.xlsx", s=twice))
     with pytest.raises(DataError, match="empty sheets only"):
         treeselect.read(_book(tmp_path / "none.xlsx", s=pd.DataFrame()))
-
-
-def test_workbooks_that_unpack_to_too_much(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "LARGEST", 1_000_000)
     with zipfile.ZipFile(tmp_path / "x.xlsx", "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr("xl/sheet1.xml", b" " * 2_000_000)

@@ -334,7 +334,7 @@ def four(four_frames):
     return treeselect.select("y ~ .", four_frames, k=2, resamples=4, **FEW_TREES)
 
 
-def test_each_fit_is_that_of_select(four_frames, four):
+def test_each_fit_is_that_of_select_for_any_processes_and_order_of_columns(four_frames, four):
     assert len(four.fits) == 4
     for number, (fit, frame) in enumerate(zip(four.fits, four_frames, strict=True)):
         alone = treeselect.select("y ~ .", frame, k=2, **FEW_TREES)
@@ -345,6 +345,10 @@ def test_each_fit_is_that_of_select(four_frames, four):
         assert ".resample(" in fit.search.call  # which drew what its summary tells
     drawn = [fit.stability.seed for fit in four.fits]
     assert len(set(drawn)) == 4  # rows are drawn anew from each frame
+    turned = [frame[frame.columns[::-1]] for frame in four_frames]
+    with_two = treeselect.select("y ~ .", turned, k=2, resamples=4, n_jobs=2, **FEW_TREES)
+    pd.testing.assert_frame_equal(with_two.tidy(), four.tidy())
+    pd.testing.assert_frame_equal(with_two.glance(), four.glance())
 
 
 def test_tables(four):
@@ -389,13 +393,6 @@ def test_shares_that_must_agree_are_above_0(four):
     assert made.needed == 3  # 0.1 * 3 is more than 0.3
     with pytest.raises(OptionError, match="`share` must be a number above 0 and at most 1"):
         four.with_share(0)
-
-
-def test_the_same_answer_for_any_number_of_processes_and_order_of_columns(four_frames, four):
-    turned = [frame[frame.columns[::-1]] for frame in four_frames]
-    with_two = treeselect.select("y ~ .", turned, k=2, resamples=4, n_jobs=2, **FEW_TREES)
-    pd.testing.assert_frame_equal(with_two.tidy(), four.tidy())
-    pd.testing.assert_frame_equal(with_two.glance(), four.glance())
 
 
 def test_copies_agree_and_the_call_can_be_typed_again(four_frames):

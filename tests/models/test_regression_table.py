@@ -67,7 +67,7 @@ def test_levels_that_are_numbers_with_gaps_or_have_brackets_have_counts(right):
             np.testing.assert_array_equal(found["events"].iloc[1:], model.fitted.data.y @ matrix)
 
 
-def test_levels_have_counts_and_events_and_copies_count():
+def test_levels_have_counts_and_events_whatever_they_are_called():
     found = fitted("x + g").refit("glm").regression_table(["selected"]).tidy()
     of_levels = found.query("term == 'g'").set_index("column")
     for level, column in (("a", "g[a]"), ("b", "g[T.b]"), ("c", "g[T.c]")):
@@ -82,32 +82,6 @@ def test_levels_have_counts_and_events_and_copies_count():
     row = found.tidy().set_index("column").loc["g[T.b]"]
     assert row["n"] == data.loc[here, "often"].sum()
     assert row["events"] == data.loc[here & (data["b"] == 1), "often"].sum()
-
-
-def test_estimates_that_are_large_and_that_are_none():
-    data = SURVEY.assign(
-        g=SURVEY["g"].mask(SURVEY.index < 3), b=SURVEY["b"].mask(SURVEY.index < 3, 1)
-    )
-    with pytest.warns(treeselect.errors.TreeselectWarning, match="separate"):
-        model = fitted("x + g", data=data).refit("glm", missing="indicator")
-    (row,) = [r for r in model.regression_table().summary().content.rows if r[0] == "g: (missing)"]
-    assert row[1] == "3/3"
-    assert row[2] == row[4] == "not estimable"
-    model = fitted("x + g", "large", data=SURVEY.assign(large=1e9 * SURVEY["y"])).refit("glm")
-    assert "not estimable" not in str(model.regression_table())
-
-
-def test_univariable_models_use_all_rows_of_their_term():
-    data = SURVEY.assign(x=SURVEY["x"].mask(SURVEY.index < 30))
-    with pytest.warns(treeselect.errors.TreeselectWarning, match="drops 30"):
-        model = fitted("x + g", data=data).refit("glm")
-    whole = fitted("g").refit("glm").tidy(exponentiate=True).set_index("column")["estimate"]
-    found = estimates(model.regression_table(), "univariable")["estimate"]
-    assert found["g[T.b]"] == pytest.approx(whole["g[T.b]"])
-    assert "30 with missing values are left out" in str(model.regression_table())
-
-
-def test_levels_may_be_called_a_reference_or_end_with_a_nul():
     data = SURVEY.assign(g=SURVEY["g"].replace("b", "b (reference)"))
     table = fitted("g", data=data).refit("glm").regression_table(["selected"])
     ratios = {row[0].strip(): row[2] for row in table.summary().content.rows}
@@ -119,6 +93,26 @@ def test_levels_may_be_called_a_reference_or_end_with_a_nul():
     table = fit.refit("glm").regression_table(["all"]).tidy()
     assert table["term"].tolist() == ["x\0"]
     assert table["p_value"].notna().all()
+
+
+def test_estimates_may_be_large_or_none_and_univariable_on_all_rows():
+    data = SURVEY.assign(
+        g=SURVEY["g"].mask(SURVEY.index < 3), b=SURVEY["b"].mask(SURVEY.index < 3, 1)
+    )
+    with pytest.warns(treeselect.errors.TreeselectWarning, match="separate"):
+        model = fitted("x + g", data=data).refit("glm", missing="indicator")
+    (row,) = [r for r in model.regression_table().summary().content.rows if r[0] == "g: (missing)"]
+    assert row[1] == "3/3"
+    assert row[2] == row[4] == "not estimable"
+    model = fitted("x + g", "large", data=SURVEY.assign(large=1e9 * SURVEY["y"])).refit("glm")
+    assert "not estimable" not in str(model.regression_table())
+    data = SURVEY.assign(x=SURVEY["x"].mask(SURVEY.index < 30))
+    with pytest.warns(treeselect.errors.TreeselectWarning, match="drops 30"):
+        model = fitted("x + g", data=data).refit("glm")
+    whole = fitted("g").refit("glm").tidy(exponentiate=True).set_index("column")["estimate"]
+    found = estimates(model.regression_table(), "univariable")["estimate"]
+    assert found["g[T.b]"] == pytest.approx(whole["g[T.b]"])
+    assert "30 with missing values are left out" in str(model.regression_table())
 
 
 @pytest.mark.parametrize(("per", "step"), [("sd", SURVEY["x"].std()), ({"x": 10}, 10.0)])

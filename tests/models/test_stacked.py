@@ -31,12 +31,9 @@ def frame():
     )
 
 
-TERMS = "a + b + c + letter"
-
-
 def stacked(frame, response, model="stack", **options):
     options = {"method": "mrmr", "k": 4, "seed": 1, "n_jobs": 1, "progress": False} | options
-    return treeselect.select(f"{response} ~ {TERMS}", frame, **options).refit(model)
+    return treeselect.select(f"{response} ~ a + b + c + letter", frame, **options).refit(model)
 
 
 def test_an_effect_is_the_same_as_a_tree():

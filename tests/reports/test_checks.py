@@ -103,7 +103,9 @@ def test_many_classes_what_must_be_known_and_what_is_predicted_to_be_none():
     assert "Poisson regression" in said(found)
 
 
-def test_the_page_has_the_figures_and_no_names_that_act(cross_validated, measured):
+def test_the_page_has_the_figures_of_classes_and_times_and_no_names_that_act(
+    cross_validated, measured
+):
     data = gather(cross_validated._fit, written="", versions={}, performance=measured)
     page = render(data)
     assert page.count('<svg class="square"') == 2
@@ -114,17 +116,14 @@ def test_the_page_has_the_figures_and_no_names_that_act(cross_validated, measure
     for found in re.findall(r'<svg class="square".*?</svg>', page, re.DOTALL):
         assert re.search(r'aria-labelledby="(check-\d)-title" aria-describedby="\1-desc"', found)
     assert page.count("<title id=") == len(set(re.findall(r'<title id="(.*?)"', page)))
-
-
-def test_without_performance_there_is_no_section(cross_validated):
-    assert gather(cross_validated._fit, written="", versions={}).checks is None
-
-
-def test_of_times_the_net_benefit_is_checked():
     fit = small_fit()
     found = checks.checks(_Material(fit._fit, fit.performance(2)))
     assert [picture.title for picture in found.pictures] == ["Calibration", "Net benefit"]
     assert "Kaplan and Meier's estimate" in said(found)
+
+
+def test_without_performance_there_is_no_section(cross_validated):
+    assert gather(cross_validated._fit, written="", versions={}).checks is None
 
 
 @dataclasses.dataclass

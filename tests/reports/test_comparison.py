@@ -102,7 +102,7 @@ def test_hostile_names_are_escaped_everywhere():
     assert "<code>&lt;kbd&gt;</code> &amp; &lt;sup&gt;" in page
 
 
-def test_units_are_those_selected_and_all_are_called_all():
+def test_the_answer_names_what_is_alike_and_worse_and_the_units_selected():
     found = made(2, (12,), rule=12)
     answer = gathered(found).answer
     assert answer[0].endswith("using all 12 terms.")
@@ -114,9 +114,6 @@ def test_units_are_those_selected_and_all_are_called_all():
         found, runs=(dataclasses.replace(run, folds=(fold, *run.folds[1:])),)
     )
     assert "using 3.4 terms on average." in gathered(uneven).answer[0]
-
-
-def test_the_answer_names_what_is_alike_and_what_is_worse():
     found = made(3, (1, 2, 4), 6, rule="best")
     found = with_scores(
         found, [[0.5, 0.6, 0.8], [0.5, 0.7, 0.65], [0.5, 0.5, 0.8]], [[1, 2, 4]] * 3

@@ -52,25 +52,11 @@ def test_html_has_no_script_and_shows_the_first_screen_of_the_report(fit):
     assert "<caption>Selected terms" in page
 
 
-def test_nothing_selected_is_shown(mixed):
+def test_a_fit_prints_five_lines_and_nothing_selected_is_shown(mixed, fit, capsys):
     empty = treeselect.select("died ~ noise", mixed, method="lasso", lam=1e9, seed=1)
     assert empty.selected == ()
     assert "did not select the only candidate term" in empty._repr_html_()
     assert repr(empty).splitlines()[1] == "  Selected: nothing"
-
-
-def test_the_style_reaches_nothing_else():
-    style = style_sheet()
-    assert style.startswith(".treeselect{& {")
-    depth = [style[: i + 1].count("{") - style[: i + 1].count("}") for i in range(len(style))]
-    assert min(depth[11:-1]) > 0  # all of it stands in the rule of the element
-    assert depth[-1] == 0
-    assert re.search(r"[{}]\s*(:root|html|body|main)\b", style) is None
-    assert "@page" not in style
-    assert "& { box-sizing" in style
-
-
-def test_a_fit_prints_five_lines(fit, capsys):
     print(fit)
     first, selected, score, stability, more = capsys.readouterr().out.splitlines()
     assert (
@@ -83,6 +69,17 @@ def test_a_fit_prints_five_lines(fit, capsys):
     assert score.endswith(" (optimistic: the units were selected on the same rows)")
     assert "of 10 bootstrap resamples" in stability
     assert ".summary()" in more
+
+
+def test_the_style_reaches_nothing_else():
+    style = style_sheet()
+    assert style.startswith(".treeselect{& {")
+    depth = [style[: i + 1].count("{") - style[: i + 1].count("}") for i in range(len(style))]
+    assert min(depth[11:-1]) > 0  # all of it stands in the rule of the element
+    assert depth[-1] == 0
+    assert re.search(r"[{}]\s*(:root|html|body|main)\b", style) is None
+    assert "@page" not in style
+    assert "& { box-sizing" in style
 
 
 @pytest.mark.parametrize(("n", "said"), [(0, "not assessed"), (3, "too few for a verdict")])

@@ -100,7 +100,7 @@ def test_axes_of_the_user_are_drawn_on(fitted, four):
     assert plt.get_fignums() == []  # pyplot knows nothing of it
 
 
-def test_path_importance_and_stability_show_the_tables(cross_validated, fitted):
+def test_figures_of_paths_importances_and_frequencies_show_the_tables(cross_validated, fitted):
     fit = cross_validated
     line = next(own for own in fit.plot("path").lines if own.get_marker() == "o")
     np.testing.assert_allclose(line.get_xdata(), fit.path["k"])
@@ -117,6 +117,28 @@ def test_path_importance_and_stability_show_the_tables(cross_validated, fitted):
     assert texts(ax.get_yticklabels()) == table["term"].to_list()
     drawn = np.concatenate([line.get_xdata() for line in ax.lines])
     np.testing.assert_allclose(sorted(drawn), sorted(table["frequency"]))
+    ax = fitted.plot()
+    tidy = fitted.tidy().query("selected")
+    names = texts(ax.get_yticklabels())
+    assert names[:2] == tidy["term"].to_list()  # most important first
+    table = fitted.stability.tidy().set_index("term")
+    assert set(names) == set(table.index)
+    worth = [*tidy["importance"], *[0.0] * (len(names) - 2)]
+    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], worth)
+    drawn = {line.get_label(): line for line in ax.lines}
+    filled = drawn["frequency, selected"]
+    np.testing.assert_allclose(filled.get_xdata(), table["frequency"][names[:2]])
+    assert drawn["frequency, not selected"].get_markerfacecolor() == "white"
+    assert not cross_validated.plot().lines  # without resamples importances only
+    ax = cross_validated.plot("importance_path")
+    table = cross_validated.search.importance_path()
+    n = min(table["term"].nunique(), 8)
+    assert len(ax.texts) == n
+    heights = sorted(text.xyann[1] for text in ax.texts)
+    assert min(np.diff(heights), default=1) > 0.05  # of the height of the axes
+    marks = [line.get_marker() for line in ax.lines if line.get_marker() != "None"]
+    assert len(marks) == 2 * n  # of each line, and beside its name
+    assert len(set(marks)) == n
 
 
 def test_risk_groups_have_curves_numbers_at_risk_and_predictions():
@@ -159,34 +181,6 @@ def test_interactions_are_bars_in_the_order_of_their_table(classes):
     assert [text.split(" ")[-1] for text in texts(ax.texts)] == [
         f"{strength:.2f}" for strength in table["strength"]
     ]
-
-
-def test_the_plain_figure_has_importances_and_frequencies(fitted, cross_validated):
-    ax = fitted.plot()
-    tidy = fitted.tidy().query("selected")
-    names = texts(ax.get_yticklabels())
-    assert names[:2] == tidy["term"].to_list()  # most important first
-    table = fitted.stability.tidy().set_index("term")
-    assert set(names) == set(table.index)
-    worth = [*tidy["importance"], *[0.0] * (len(names) - 2)]
-    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], worth)
-    drawn = {line.get_label(): line for line in ax.lines}
-    filled = drawn["frequency, selected"]
-    np.testing.assert_allclose(filled.get_xdata(), table["frequency"][names[:2]])
-    assert drawn["frequency, not selected"].get_markerfacecolor() == "white"
-    assert not cross_validated.plot().lines  # without resamples importances only
-
-
-def test_importance_path_has_a_label_for_each_line(cross_validated):
-    ax = cross_validated.plot("importance_path")
-    table = cross_validated.search.importance_path()
-    n = min(table["term"].nunique(), 8)
-    assert len(ax.texts) == n
-    heights = sorted(text.xyann[1] for text in ax.texts)
-    assert min(np.diff(heights), default=1) > 0.05  # of the height of the axes
-    marks = [line.get_marker() for line in ax.lines if line.get_marker() != "None"]
-    assert len(marks) == 2 * n  # of each line, and beside its name
-    assert len(set(marks)) == n
 
 
 def test_shapes_of_numbers_and_of_missing_values(fitted, mixed):

@@ -65,13 +65,20 @@ def test_associations_are_those_of_neighbours_and_of_many_rows_few_are_described
     assert report.data.others is None
 
 
-def test_pairs_are_those_of_the_table(unstable, fitted):
+def test_pairs_are_those_of_the_table_and_one_term_has_no_associations(
+    unstable, fitted, mixed, tmp_path
+):
     section, table = report_of(unstable).pairs, unstable.stability.pairs()
     pairs = list(zip(table["term"], table["other"], strict=True))
     assert [row[:2] for row in section.table.rows] == pairs
     assert {row[4] for row in section.table.rows} <= {"more often", "less often", ""}
     assert "site" not in {name for pair in pairs for name in pair}  # it was always selected
     assert report_of(resampled_as(fitted, {"signal": 1.0})).pairs is None
+    one = treeselect.select("dose ~ signal", mixed, method="mrmr", k=1, seed=1)
+    assert report_of(one).associations is None
+    two = treeselect.select("dose ~ signal + site", mixed, method="mrmr", k=2, seed=1)
+    loaded = treeselect.load(two.save(tmp_path / "fit.treeselect"))
+    assert report_of(loaded).associations is None
 
 
 def test_of_many_selected_units_the_most_important_are_shown(mixed, monkeypatch):
@@ -87,14 +94,6 @@ def test_of_many_selected_units_the_most_important_are_shown(mixed, monkeypatch)
     monkeypatch.setattr("treeselect.reports.data._MOST_MEASURED", 400 * 3 * 3)
     few = gather(fit._fit, **options).associations
     assert len(few.table.rows) == 3
-
-
-def test_one_term_or_no_data_have_no_associations(mixed, tmp_path):
-    one = treeselect.select("dose ~ signal", mixed, method="mrmr", k=1, seed=1)
-    assert report_of(one).associations is None
-    two = treeselect.select("dose ~ signal + site", mixed, method="mrmr", k=2, seed=1)
-    loaded = treeselect.load(two.save(tmp_path / "fit.treeselect"))
-    assert report_of(loaded).associations is None
 
 
 def cards_of(fit, performance=None):

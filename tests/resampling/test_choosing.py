@@ -133,7 +133,7 @@ def test_a_path_without_a_step_of_none_may_select_nothing():
     assert found.cut_from is None
 
 
-def test_a_path_may_jump_over_the_largest_size_that_is_scored():
+def test_paths_may_jump_over_the_largest_size_and_more_may_be_kept():
     """Columns of a Hadamard matrix in pairs of the same coefficient enter together."""
     from scipy.linalg import hadamard
 
@@ -146,9 +146,6 @@ def test_a_path_may_jump_over_the_largest_size_that_is_scored():
     fit = treeselect.select("y ~ .", data, method="lasso", k="best", folds=3, seed=1)
     assert fit.path["k"].tolist()[-1] == 29
     assert fit.path["cv_score"].notna().all()
-
-
-def test_more_kept_units_than_sizes_that_are_scored():
     data = normal(0, 60, [f"x{j:02}" for j in range(34)], x00=1)
     kept = [f"x{j:02}" for j in range(32)]
     fit = treeselect.select("y ~ .", data, method="lasso", keep=kept, k="1se", folds=3, seed=1)

@@ -96,7 +96,7 @@ def test_classes_and_counts(small, response):
     assert dict(found.facts())["Response"] == response + said[response]
 
 
-def test_weights_offset_and_groups_go_along(small):
+def test_weights_offset_and_groups_go_along_if_given_again(small):
     data = small.assign(times=np.arange(len(small)) % 2 + 1, log_time=0.1, site=np.arange(90) // 3)
     fit = selected_by_aic(
         data, "visits ~ a + c", family="poisson", weights="times", offset="log_time",
@@ -113,9 +113,6 @@ def test_weights_offset_and_groups_go_along(small):
     )
     of_rows = plain.model.coefficient_stability().table["full_std_error"]
     assert not np.allclose(found.table["full_std_error"], of_rows)  # cluster-robust
-
-
-def test_groups_given_to_resample_alone_must_be_given_again(small):
     sites = np.arange(90) // 3
     data = small.assign(site=sites)
     fit = selected_by_aic(small, resamples=0).resample(4, fold_groups=sites)
@@ -127,7 +124,7 @@ def test_groups_given_to_resample_alone_must_be_given_again(small):
     pd.testing.assert_frame_equal(found.table, twin.table)
 
 
-def test_more_terms_than_rows_have_no_full_model():
+def test_full_models_of_too_many_terms_and_of_separated_classes():
     data = normal(0, 20, [f"x{i}" for i in range(30)], x7=3)
     found = by_mrmr("y ~ .", data, k=1, resamples=4).model.coefficient_stability()
     assert found.full_failure == "There are 30 terms for 20 rows."
@@ -136,10 +133,7 @@ def test_more_terms_than_rows_have_no_full_model():
     text = " ".join(str(found.summary()).split())
     assert "could not be fitted: There are 30 terms for 20 rows." in text
     assert "RMSD ratio:" not in text
-
-
-def test_separated_classes_are_counted_and_not_taken_for_0():
-    """A term that tells the classes apart on most resamples."""
+    # A term that tells the classes apart on most resamples.
     x = np.repeat([0.0, 1.0], 15)
     data = pd.DataFrame({"x": x, "z": np.tile([0.0, 1.0, 2.0], 10)})
     data["ill"] = x.astype(bool)

@@ -121,7 +121,7 @@ def test_names_stay_names_in_tables_and_the_summary_speaks_in_labels(fitted, lab
     assert "`died` is Death within 30 days" in text
 
 
-def test_a_fit_is_shown_once_and_without_labels_as_it_is(fitted, labelled):
+def test_a_fit_is_shown_once_in_labels_and_a_report_has_their_names(fitted, labelled):
     assert as_shown(fitted._fit) is fitted._fit
     assert "Names in code" not in fitted.summary().as_text()
     assert gather(fitted._fit, **WHEN).names is None
@@ -132,9 +132,6 @@ def test_a_fit_is_shown_once_and_without_labels_as_it_is(fitted, labelled):
         "The same signal once more", "Signal <b>(mV)</b>\N{RIGHT-TO-LEFT OVERRIDE} `",
         LABELS["site"], "noise", "colour", "flag",
     }  # fmt: skip
-
-
-def test_a_report_in_labels_has_their_names_and_the_same_numbers(fitted, labelled):
     own, plain = (gather(fit._fit, **WHEN) for fit in (labelled, fitted))
     assert numbers(render(own)) == numbers(render(plain))
     assert own.title == "Which terms predict Death within 30 days?"

@@ -75,7 +75,7 @@ def test_predictions_are_of_each_row_once_and_the_scores_are_theirs(mixed, died,
     assert (table["observed"].array == mixed["site"].dropna().array).all()
 
 
-def test_of_times_what_was_observed_is_a_time_and_whether_the_event_came():
+def test_of_times_the_event_by_the_horizon_is_observed_and_predicted():
     found = small_fit().performance(2)
     table = found.predictions()
     known = ["row", "fold", "start", "time", "event", "predicted", "probability", "weight"]
@@ -87,9 +87,6 @@ def test_of_times_what_was_observed_is_a_time_and_whether_the_event_came():
     slope = held_out.recalibration(found.held_out)  # of relative risks: no intercept
     assert slope.slope_low < slope.slope < slope.slope_high
     assert np.isnan(slope.intercept)
-
-
-def test_of_times_the_share_with_the_event_by_the_horizon_is_compared():
     found = small_fit().performance(3, horizon=200)
     held, table = found.held_out, found.calibration(3)
     groups = held_out.quantile_groups(held.event, np.ones(90), 3)
@@ -174,7 +171,7 @@ def test_slope_and_intercept_are_those_that_the_data_were_made_with():
     assert [moved.slope_low, moved.slope_high] == pytest.approx(model.conf_int()[1].tolist())
 
 
-def test_numbers_in_groups(dose):
+def test_numbers_counts_and_classes_in_groups(dose, sick, site):
     found, table = dose.calibration(4), dose.predictions()
     group = pd.qcut(table["predicted"], 4, labels=False)
     means = table.groupby(group)[["predicted", "observed"]].mean()
@@ -189,9 +186,6 @@ def test_numbers_in_groups(dose):
     line = held_out.recalibration(dose.held_out)
     assert line.intercept == pytest.approx((table["observed"] - table["predicted"]).mean())
     assert line.slope_low < line.slope < line.slope_high
-
-
-def test_counts_have_a_slope_on_the_scale_of_logarithms(sick):
     line = held_out.recalibration(sick.held_out)
     assert line.regression == "Poisson regression on the log of the predictions"
     never = dataclasses.replace(sick.held_out, predicted=np.maximum(sick.held_out.predicted - 1, 0))
@@ -200,9 +194,6 @@ def test_counts_have_a_slope_on_the_scale_of_logarithms(sick):
         OptionError, match=r"(?s)`confusion\(\)` needs .* `calibration\(\)` also takes"
     ):
         sick.confusion()
-
-
-def test_classes(site):
     table, found = site.predictions(), site.confusion()
     with pytest.raises(OptionError, match="Found: 3 classes"):
         site.confusion(0.5)
@@ -484,7 +475,7 @@ def test_a_row_has_no_say_in_its_own_prediction(timed):
     assert ((survival > 0) & (survival < 1)).all()
 
 
-def test_what_is_said_of_the_groups(four):
+def test_groups_have_all_rows_but_those_whose_stratum_is_held_out_whole(four, timed):
     groups = four
     assert groups.names == ("1", "2", "3", "4")
     assert groups.n_rows.sum() == 90
@@ -492,10 +483,7 @@ def test_what_is_said_of_the_groups(four):
     assert sum(curve.events.sum() for curve in groups.curves) == small_times()["dead"].sum()
     assert (np.diff(groups.risk) > 0).all()
     assert (np.diff(groups.predicted) < 0).all()
-
-
-def test_rows_whose_stratum_is_held_out_whole_are_left_out(timed):
-    """Bath has every third row."""
+    # Bath has every third row.
     site = np.arange(90) % 3
     groups = timed.model.risk_groups(2, 300, folds=site)
     assert (groups.n_rows.sum(), groups.n_left_out) == (60, 30)

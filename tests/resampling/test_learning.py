@@ -88,7 +88,7 @@ def test_all_rows_give_the_scores_of_the_same_folds_and_groups_stay_together(dat
     assert (found.n_train % 3 == 0).all()
 
 
-def test_parts_are_within_larger_ones(fit):
+def test_parts_are_within_larger_ones_and_their_shares_rise(fit):
     from treeselect.resampling.folds import Split
     from treeselect.resampling.learning import _part
 
@@ -97,9 +97,6 @@ def test_parts_are_within_larger_ones(fit):
     parts = [_part(here.problem, here.row_weights, split, share, 5) for share in (0.3, 0.6, 1.0)]
     for small, large in pairwise(parts):
         assert set(small.train) < set(large.train)
-
-
-def test_shares_must_rise_and_a_part_needs_rows(fit):
     for shares in ([0.5, 0.5], [0, 1], [0.5, 1.1]):
         with pytest.raises(OptionError, match="`shares` must be increasing numbers"):
             fit.search.learning_curve(shares)
@@ -361,16 +358,13 @@ def test_groups_of_the_fit_are_kept_together(mixed, monkeypatch):
         assert len(rows) == 10 * len(inside)
 
 
-def test_which_arguments_of_the_fit_are_kept(mixed):
+def test_which_arguments_of_the_fit_are_kept_and_other_folds_and_scores(mixed):
     fit = treeselect.select("dose ~ . - died", mixed, method="rrf", lam=0.5, seed=1, n_trees=10)
     assert "lam = 0.5, as in the fit" in fit.performance(2).summary().as_text()
     two = treeselect.select("dose ~ . - died", mixed, k=2, seed=1, **QUICK).performance(2)
     assert two.k.tolist() == [2, 2]
     fit = treeselect.select("dose ~ signal + noise", mixed, k=1, seed=1, **QUICK)
     assert fit.performance(2, fold_groups=np.where(mixed["flag"], 1, 0)).n_test.sum() == N
-
-
-def test_rows_without_a_response_have_fold_numbers_too(mixed):
     data = mixed.assign(dose=mixed["dose"].mask(np.arange(N) < 40))
     fit = treeselect.select("dose ~ signal + noise", data, k=1, seed=1, **QUICK)
     found = fit.performance(np.arange(N) // 100)
@@ -378,9 +372,6 @@ def test_rows_without_a_response_have_fold_numbers_too(mixed):
     assert same(found, fit.with_data(data).performance(np.arange(N) // 100))
     past = fit.performance(TimeSeriesSplit(3))
     assert past.n_train.tolist() == [90, 180, 270]
-
-
-def test_another_score_outside(mixed):
     fit = treeselect.select("died ~ signal + noise", mixed, seed=1, folds=3, **QUICK)
     own, other = fit.performance(2), fit.performance(2, scoring="neg_brier_score")
     assert own.selected == other.selected

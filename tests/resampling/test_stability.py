@@ -53,13 +53,21 @@ def test_index_is_definition_4(selected):
     assert index - 1e-12 <= high <= 1.0
 
 
-def test_equal_selections_and_a_single_one():
+def test_equal_selections_single_ones_and_intervals_of_statsmodels():
     selected = np.tile([True, False, True], (5, 1))
     assert stability_index(selected) == (1.0, (1.0, 1.0))
     alone = np.ones((1, 3), dtype=bool)
     for index in (lambda: stability_index(alone), lambda: correlated_index(alone, np.eye(3))):
         with pytest.raises(StabilityError, match="at least two resamples"):
             index()
+    from statsmodels.stats.proportion import proportion_confint
+
+    successes = np.array([0, 1, 50, 99, 100])
+    low, high = wilson_interval(successes / 100, 100)
+    expected = proportion_confint(successes, 100, method="wilson")
+    np.testing.assert_allclose(low, expected[0], atol=1e-12)
+    np.testing.assert_allclose(high, expected[1], atol=1e-12)
+    assert (low[0], high[-1]) == (0.0, 1.0)
 
 
 def test_interval_covers_the_index_of_many_resamples():
@@ -73,17 +81,6 @@ def test_interval_covers_the_index_of_many_resamples():
         _, (low, high) = stability_index(rng.random((100, 6)) < p)
         hits += low <= truth <= high
     assert 0.90 <= hits / 300 <= 0.99
-
-
-def test_wilson_interval_against_statsmodels():
-    from statsmodels.stats.proportion import proportion_confint
-
-    successes = np.array([0, 1, 50, 99, 100])
-    low, high = wilson_interval(successes / 100, 100)
-    expected = proportion_confint(successes, 100, method="wilson")
-    np.testing.assert_allclose(low, expected[0], atol=1e-12)
-    np.testing.assert_allclose(high, expected[1], atol=1e-12)
-    assert (low[0], high[-1]) == (0.0, 1.0)
 
 
 def stability_of(rows, *, units=("age", "height", "sex"), **more):
@@ -373,12 +370,9 @@ def test_sets_are_counted(selected):
 # --- places that associated units hold in turn ---------------------------------------------------
 
 
-UNITS = ("age", "height", "sex", "weight", "wrist")
-
-
 def associated(selected, fitted, alike):
     """`alike`: sets of units that are associated by 0.9; others are by 0.1."""
-    units = UNITS[: np.shape(selected)[1]]
+    units = ("age", "height", "sex", "weight", "wrist")[: np.shape(selected)[1]]
 
     def association(unit, other):
         return 0.9 if any({unit, other} <= own for own in alike) else 0.1

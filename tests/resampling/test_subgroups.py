@@ -83,7 +83,7 @@ def test_columns_series_and_categories_of_any_library(data, measured):
     assert set(measured.by(called).tidy()["group"]) == {"f", "missing", "(missing)"}
 
 
-def test_rows_that_are_not_used_have_no_group(data):
+def test_rows_that_are_not_used_have_no_group_and_sites_are_left_out(data):
     gaps = data.assign(dose=data["dose"].mask(data.index % 7 == 0))
     fit = treeselect.select("dose ~ a + b", gaps, method="mrmr", k=1, seed=1)
     table = fit.performance(2).by("site").tidy()
@@ -93,9 +93,6 @@ def test_rows_that_are_not_used_have_no_group(data):
     assert table["observed"].to_list() == pytest.approx(
         used.groupby("site")["dose"].mean().to_list()
     )
-
-
-def test_sites_that_are_left_out(data):
     fit = by_mrmr("sick ~ a + b", data, k=1, fold_groups="site", model="glm")
     found = fit.performance(LeaveOneGroupOut(), fold_groups="site")
     by = found.by("site").tidy()

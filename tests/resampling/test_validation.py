@@ -212,17 +212,14 @@ def test_arguments_are_checked(fit, found, use, said):
         use(fit, found)
 
 
-def test_several_classes_and_constant_samples_are_refused(data):
+def test_tests_take_copies_as_one_and_constant_samples_are_refused(data):
     three = data.assign(site=np.tile(list("abc"), 54)[:160])
     with pytest.raises(OptionError, match="Found: 3 classes"):
         fitted(three, "site ~ a + b + c + d").validate(2)
     few = data.assign(rare=np.r_[[1] * 2, [0] * 158])
     with pytest.raises(StabilityError, match="has a constant response"):
         fitted(few, "rare ~ a + b + c + d", model=None).validate(40)
-
-
-def test_tests_take_copies_of_a_row_as_one(data):
-    """Otherwise a bootstrap sample seems to know more than it does, and needs more terms."""
+    # Otherwise a bootstrap sample seems to know more than it does, and needs more terms.
     fit = treeselect.select(
         "dose ~ a + b + c + d", data, seed=1, resamples=0, model="glm", n_trees=20
     )

@@ -90,12 +90,16 @@ def test_paragraphs_and_limitations(several, snapshot):
     assert said == snapshot
 
 
-def test_what_could_not_differ_and_what_was_chosen_on_the_folds(mixed):
+def test_limitations_and_the_null_of_the_score_test_are_true_of_the_fit(mixed):
     forced = quick(mixed, "died ~ signal + noise", k=1, keep=["noise"]).search.citation()
     assert not any("another sample" in text for text in forced.limitations)
     best = quick(mixed, "dose ~ signal + site", k="best", folds=3)
     assert best.k == 2
     assert any("R2 is optimistic" in text for text in best.search.citation().limitations)
+    few, clusters = mixed.head(60), np.arange(60) // 4
+    for null, given in (("permutation", None), ("random-sign", clusters)):
+        fit = quick(few, "died ~ signal", k="auto", fold_groups=given, resamples=0)
+        assert f"with a {null} null" in fit.search.citation().methods
 
 
 def test_no_text_of_any_fit_slips_and_what_is_cited_is_in_the_references(several):
@@ -112,13 +116,6 @@ def test_no_text_of_any_fit_slips_and_what_is_cited_is_in_the_references(several
         assert len(set(keys)) == len(keys) == len(found.references)
         assert years == {key[-4:] for key in keys[1:]}
         assert "version 9.9" in found.references[-1]
-
-
-def test_the_null_of_the_score_test_is_named(mixed):
-    few, clusters = mixed.head(60), np.arange(60) // 4
-    for null, given in (("permutation", None), ("random-sign", clusters)):
-        fit = quick(few, "died ~ signal", k="auto", fold_groups=given, resamples=0)
-        assert f"with a {null} null" in fit.search.citation().methods
 
 
 def test_printed_names_can_not_act_and_the_performance_is_of_the_fit(two, mixed, cross_validated):

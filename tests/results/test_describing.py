@@ -124,7 +124,7 @@ def test_responses_are_cut_into_thirds_and_the_most_frequent_classes(frame):
     assert table["n_group"].to_list()[1:] == [*count[shown], count.iloc[4:].sum()]
 
 
-def test_groups_of_times_and_where_there_are_none():
+def test_groups_of_times_and_quantiles_of_copies():
     data = small_times()
     fit = selected("Surv(time, dead) ~ risky + x + z", data)
     table = fit.data.describe("risky").query("kind == 'numbers'")
@@ -133,6 +133,13 @@ def test_groups_of_times_and_where_there_are_none():
     np.testing.assert_allclose(table["median"].iloc[1:], [medians[1], medians[0]])
     fit = selected("Surv(time, dead) ~ risky + x", small_times().assign(dead=1), k=1)
     assert fit.data.describe("risky")["group"].isna().all()
+    rng = np.random.default_rng(0)
+    values, copies = rng.normal(size=30).round(1), rng.integers(1, 5, 30)
+    shares = (0.0, 0.1, 1 / 3, 0.5, 1.0)
+    np.testing.assert_allclose(
+        quantiles(values, copies, shares), np.quantile(np.repeat(values, copies), shares)
+    )
+    assert np.isnan(quantiles(values[:0], copies[:0], (0.5,))).all()
 
 
 def test_most_and_rare_levels(frame):
@@ -164,13 +171,3 @@ def test_nothing_selected_nothing_known_and_what_can_t_be_described(frame):
         fit.data.describe("sinal")
     with pytest.raises(OptionError, match="must be a name or a list of names"):
         fit.data.describe(3)
-
-
-def test_quantiles_of_copies():
-    rng = np.random.default_rng(0)
-    values, copies = rng.normal(size=30).round(1), rng.integers(1, 5, 30)
-    shares = (0.0, 0.1, 1 / 3, 0.5, 1.0)
-    np.testing.assert_allclose(
-        quantiles(values, copies, shares), np.quantile(np.repeat(values, copies), shares)
-    )
-    assert np.isnan(quantiles(values[:0], copies[:0], (0.5,))).all()

@@ -201,16 +201,13 @@ def test_quartiles_main_effects_and_directions_by_hand():
     assert main_effects(table)["to"].to_dict() == {"a": "y", "b": "missing"}
 
 
-def test_factors_start_at_the_reference_of_linear_models_and_missing_is_one(data):
+def test_factors_start_at_the_reference_and_imputed_values_stand_nowhere(data):
     often = data["f"].where(data["f"].isna() | (data.index % 2 == 0), "b")  # not the first level
     assert often.value_counts().index[0] == "b"
     found = select(data.assign(f=often), "y ~ f", k=1).model.effects()
     assert found["from"].tolist() == ["a"] * 3
     assert found["to"].tolist() == ["b", "c", "missing"]
     assert found["effect"][1] > 1
-
-
-def test_imputed_values_stand_at_no_point(data):
     fit = select(data, "y ~ x + z + f", k=3, missing="impute")
     found = fit.model.effects()
     assert found.loc[found["term"] == "f", "to"].tolist() == ["b", "c"]
@@ -228,7 +225,7 @@ def test_imputed_values_stand_at_no_point(data):
     assert found.shape("z", "f")["share"].sum() == pytest.approx(1)
 
 
-def test_levels_of_two_factors_many_levels_and_points_that_name_all(data):
+def test_levels_of_two_factors_and_of_many_have_points_by_frequency(data):
     rng = np.random.default_rng(0)
     wide = data.assign(g=rng.choice(["p", "q"], len(data)), many=rng.integers(0, 300, len(data)))
     fit = select(wide, "y ~ f:g + C(many)", k=2, new_levels="missing")
@@ -242,9 +239,6 @@ def test_levels_of_two_factors_many_levels_and_points_that_name_all(data):
     shape = select(data, "y ~ f:b", k=1).model.shape("f:b").dropna()
     assert shape["f"].tolist() == ["a", "b", "c", "a or b or c"]
     assert shape["b"].tolist() == [True, True, True, False]
-
-
-def test_of_many_levels_the_most_frequent_have_points_of_their_own():
     rng = np.random.default_rng(0)
     level = np.minimum(rng.exponential(60, size=900), 149).astype(int)
     frame = pd.DataFrame({"f": level.astype(str), "y": level % 7 + rng.normal(size=900)})

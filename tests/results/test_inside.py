@@ -141,7 +141,7 @@ def test_a_forest_of_others_can_be_pruned_and_predicts(data, response, tmp_path)
     pd.testing.assert_frame_equal(again.model.shape("b"), fit.model.shape("b"))
 
 
-def test_a_cut_selection_has_a_sparse_forest_of_its_own(data):
+def test_cut_and_empty_selections_have_sparse_forests_of_their_own(data):
     for k in range(1, 6):
         fit = treeselect.select(
             "y ~ . - two", data, method="controlburn", k=k, seed=3, forests=1, refit=None,
@@ -152,6 +152,17 @@ def test_a_cut_selection_has_a_sparse_forest_of_its_own(data):
     assert fit.search.step.cut_from is not None
     assert fit.model.trees()["terms"].explode().isin(fit.selected).all()
     assert np.mean(fit.predict(data)) == pytest.approx(data["y"].mean())
+    for options in ({"lam": 1e6}, {"lam": 1e6, "refit": None}):
+        fit = treeselect.select(
+            "y ~ . - two", data, method="controlburn", seed=1, forests=1, **options
+        )
+        assert len(fit.model.trees()) == 0
+        assert len(fit.model.interactions()) == 0
+        with pytest.raises(OptionError, match="no trees to show"):
+            fit.model.nodes()
+        with pytest.raises(OptionError, match="Selected: nothing"):
+            fit.model.shape("a")
+        assert fit.predict(data).nunique() == 1
 
 
 def test_cross_validation_of_the_sparse_forest_grows_trees_once_in_each_fold(data, monkeypatch):
@@ -282,7 +293,7 @@ def test_associations_count_copies_and_know_constants():
         assert association(one, level, weight) == 0
 
 
-def test_variables_may_have_the_names_of_numbers(data):
+def test_other_methods_show_their_forest_of_any_names(data):
     frame = data.rename(columns={"a": "share", "b": "mean", "c": "mean_value"})
     fit = burnt("y ~ . - two", frame, k=4, n_trees=20)
     shape = fit.model.shape("share")
@@ -298,9 +309,6 @@ def test_variables_may_have_the_names_of_numbers(data):
     )]  # fmt: skip
     exact = shape.dropna()
     assert means == pytest.approx([exact["share"] @ exact[n] for n in ("share_value", "effect")])
-
-
-def test_other_methods_show_their_forest(data):
     fit = treeselect.select("y ~ . - two", data, k=3, seed=1, method="rrf", n_trees=20)
     table = fit.model.trees()
     assert len(table) == 200
@@ -309,20 +317,6 @@ def test_other_methods_show_their_forest(data):
     np.testing.assert_allclose(table["weight"], 1 / 200)
     assert set(table["terms"][0]) <= set(fit.selected)
     assert len(fit.search.importance_path()) >= 3
-
-
-def test_nothing_selected_has_nothing_inside(data):
-    for options in ({"lam": 1e6}, {"lam": 1e6, "refit": None}):
-        fit = treeselect.select(
-            "y ~ . - two", data, method="controlburn", seed=1, forests=1, **options
-        )
-        assert len(fit.model.trees()) == 0
-        assert len(fit.model.interactions()) == 0
-        with pytest.raises(OptionError, match="no trees to show"):
-            fit.model.nodes()
-        with pytest.raises(OptionError, match="Selected: nothing"):
-            fit.model.shape("a")
-        assert fit.predict(data).nunique() == 1
 
 
 def test_forests_that_predict_something_else_or_are_cut_to_no_tree_are_refused(data):

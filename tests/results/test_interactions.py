@@ -39,7 +39,7 @@ def by_pair(fit):
     return table
 
 
-def test_a_true_interaction_is_surely_stronger_than_none(told):
+def test_a_true_interaction_is_stronger_than_none_in_files_too(told, data, tmp_path):
     found = by_pair(told)
     assert (found["n_resamples"] == 20).all()
     assert ((found["low"] >= 0) & (found["low"] <= found["high"]) & (found["high"] <= 1)).all()
@@ -47,17 +47,6 @@ def test_a_true_interaction_is_surely_stronger_than_none(told):
     none = found.loc[[frozenset({"x1", "add"})]].iloc[0]
     assert true["low"] > none["high"]
     assert "where there are at least 20" in interval_note(found)
-
-
-def test_few_resamples_give_no_intervals(data):
-    fit = fit_of(data.iloc[:60], "y ~ x1 + x2", k=2).resample(2, effects=True)
-    with pytest.warns(TreeselectWarning, match=r"fewer than 20 .*`x1:x2 \(2\)`"):
-        found = fit.model.interactions()
-    assert found["n_resamples"].tolist() == [2]
-    assert found["low"].isna().all()
-
-
-def test_files_and_fits_without_effects_have_strengths(told, data, tmp_path):
     loaded = treeselect.load(told.save(tmp_path / "model"))
     pd.testing.assert_frame_equal(loaded.model.interactions(), told.model.interactions())
     table = fit_of(data, FORMULA).model.interactions()
@@ -70,7 +59,12 @@ def test_files_and_fits_without_effects_have_strengths(told, data, tmp_path):
     assert interval_note(table) == ""
 
 
-def test_terms_that_share_a_variable_are_no_pair(data):
+def test_few_resamples_give_no_intervals_and_shared_variables_no_pair(data):
+    fit = fit_of(data.iloc[:60], "y ~ x1 + x2", k=2).resample(2, effects=True)
+    with pytest.warns(TreeselectWarning, match=r"fewer than 20 .*`x1:x2 \(2\)`"):
+        found = fit.model.interactions()
+    assert found["n_resamples"].tolist() == [2]
+    assert found["low"].isna().all()
     found = by_pair(fit_of(data, "y ~ x1 + x1:x2 + add", k=3))
     assert set(found.index) == {frozenset({"x1", "add"}), frozenset({"x1:x2", "add"})}
     nothing = fit_of(data, "y ~ x1 + x1:x2", k=2)

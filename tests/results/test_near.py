@@ -96,7 +96,7 @@ def test_neighbours_of_one_term(fitted):
     assert others == {"signal", "copy", "site", "colour", "flag"}
 
 
-def test_the_strongest_column_of_a_term_and_of_a_group_counts(mixed):
+def test_the_strongest_column_counts_and_unknown_factors_resemble_nothing(mixed):
     rng = np.random.default_rng(0)
     data = mixed.assign(a=rng.normal(size=400), b=mixed["signal"] ** 3)
     fit = treeselect.select(
@@ -109,9 +109,6 @@ def test_the_strongest_column_of_a_term_and_of_a_group_counts(mixed):
     assert measured.units("pair", "noise") == max(
         measured.terms("a", "noise")[1], measured.terms("b", "noise")[1]
     )
-
-
-def test_a_factor_of_which_nothing_is_known_goes_together_with_nothing():
     data = pd.DataFrame({"y": [2.0, 1.0, 2.0, 3.0], "x": [-12.6, 6.2, -2.0, -5.1], "v": [None] * 4})
     data["v"] = data["v"].astype("string")
     fit = treeselect.select("y ~ x + v + x:v", data, k=1, method="mrmr", seed=1)

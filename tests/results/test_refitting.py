@@ -147,7 +147,7 @@ def test_columns_that_are_sums_of_others_or_have_no_rows(trial):
     assert not any("Rome" in c for c in fit.tidy()["column"])
 
 
-def test_an_empty_selection_has_an_intercept(trial):
+def test_an_empty_selection_has_an_intercept_and_too_few_rows_no_model(trial):
     result = treeselect.select("size ~ noise", trial, lam=1e9, **QUICK)
     assert result.selected == ()
     fit = result.refit("glm")
@@ -157,6 +157,10 @@ def test_an_empty_selection_has_an_intercept(trial):
     boosted = result.refit("boosting")
     assert boosted.model.fitted.description == "the null model"
     assert boosted.predict(trial).tolist() == pytest.approx([trial["size"].mean()] * 200)
+    data = trial.assign(x=np.where(np.arange(len(trial)) < 4, trial["noise"], np.nan))
+    result = select("size", data, keep=["x", "site"])
+    with pytest.raises(DataError, match="more complete cases than columns"):
+        result.refit("glm")
 
 
 def test_summary_reads_like_that_of_r_and_warns_of_its_p_values(trial):
@@ -305,13 +309,6 @@ def test_models_that_can_not_be(trial, model, response, options, said):
     result = select(response, trial, **options)
     with pytest.raises(OptionError, match=said):
         result.refit(model)
-
-
-def test_too_few_rows_for_the_columns(trial):
-    data = trial.assign(x=np.where(np.arange(len(trial)) < 4, trial["noise"], np.nan))
-    result = select("size", data, keep=["x", "site"])
-    with pytest.raises(DataError, match="more complete cases than columns"):
-        result.refit("glm")
 
 
 def test_what_is_said_of_the_sparse_forest_goes_with_it(mixed):

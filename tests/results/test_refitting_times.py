@@ -102,7 +102,7 @@ def test_inference_is_by_cluster(times, study):
         several.tidy(exponentiate=True)
 
 
-def test_few_events_are_told_of(study):
+def test_few_events_are_told_of_and_frames_that_are_alike_pooled(study):
     data = study.assign(event=study["event"] & (np.arange(90) % 3 == 0))
     result = select(NOW, "x + dose", data)
     events = int(data["event"].sum())
@@ -113,9 +113,6 @@ def test_few_events_are_told_of(study):
         warnings.simplefilter("ignore", TreeselectWarning)
         text = result.inference(repeats=2).summary().as_text()
     assert "In one split there are" in text
-
-
-def test_pooled_over_frames_that_are_alike(study):
     found = treeselect.select(f"{NOW} ~ x + dose", [study, study], k=2, **QUICK)
     pooled = found.pooled()
     single = found.fits[0].refit("glm").tidy()

@@ -194,7 +194,7 @@ PEOPLE = ("age", "height", "sex")
 AGE_OR_HEIGHT = selections(("101", 58), ("011", 31), ("001", 11))
 
 
-def test_interchangeable_units_in_words():
+def test_interchangeable_units_and_sets_in_words():
     stability = stability_of(AGE_OR_HEIGHT, PEOPLE)
     alike = dataclasses.replace(stability, association=lambda unit, other: 0.856)
     assert place_sentences(alike) == [
@@ -202,9 +202,6 @@ def test_interchangeable_units_in_words():
         " resamples (association at least 0.85)."
     ]
     assert place_sentences(stability) == []
-
-
-def test_sets_in_words():
     own = stability_of(AGE_OR_HEIGHT, PEOPLE)
     assert model_sentence(own) == (
         "The 100 resamples selected 3 distinct sets; 58 of them selected that of the fit."
