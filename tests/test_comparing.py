@@ -84,7 +84,7 @@ def test_names_calls_and_any_order_of_columns_and_methods(mixed, compared):
         assert 'methods=["mrmr", "cfs"]' in found.call
 
 
-def test_a_tuning_value_leads_to_one_set_of_any_size(mixed):
+def test_a_tuning_value_leads_to_one_set_and_selectors_take_part(mixed):
     methods = {"strict": RRF(n_trees=10, lam=0.01), "all": RRF(n_trees=10, lam=1.0)}
     found = treeselect.compare(FORMULA, mixed, methods, k=1, folds=3, seed=1)
     tidy = found.tidy()
@@ -93,6 +93,16 @@ def test_a_tuning_value_leads_to_one_set_of_any_size(mixed):
     assert (tidy.loc[tidy["method"] == "all", "n_selected"] > 3).all()
     assert (tidy.loc[tidy["method"] == "strict", "n_selected"] <= 3).all()
     assert "the set at each method's given tuning parameter" in str(found.summary())
+    selectors = [SelectKBest(k=1), SelectKBest(f_classif), VarianceThreshold(), "mrmr"]
+    found = treeselect.compare(FORMULA, mixed, selectors, k=2, folds=2, seed=1)
+    assert found.methods == (
+        "SelectKBest(k=1)", "SelectKBest()", "VarianceThreshold", "mrmr",
+    )  # fmt: skip
+    glance = found.glance().set_index("method")
+    assert np.isnan(glance.loc["VarianceThreshold", "stability"])
+    assert glance.loc["VarianceThreshold", "n_selected"] == 6
+    assert glance["k"].isna().tolist() == [False, False, True, False]
+    assert '[SelectKBest(k=1), SelectKBest(), VarianceThreshold(), "mrmr"]' in found.call
 
 
 @pytest.mark.parametrize("rule", ["1se", "best"])
@@ -119,19 +129,6 @@ def test_tables_are_in_the_library_of_the_data_or_of_a_file(mixed, tmp_path):
     found = treeselect.compare(FORMULA, path, ["mrmr"], k=1, folds=2, seed=1)
     assert found.data == "patients.csv"
     assert 'treeselect.compare("died ~ . - dose"' in found.call
-
-
-def test_selectors_of_scikit_learn_take_part(mixed):
-    selectors = [SelectKBest(k=1), SelectKBest(f_classif), VarianceThreshold(), "mrmr"]
-    found = treeselect.compare(FORMULA, mixed, selectors, k=2, folds=2, seed=1)
-    assert found.methods == (
-        "SelectKBest(k=1)", "SelectKBest()", "VarianceThreshold", "mrmr",
-    )  # fmt: skip
-    glance = found.glance().set_index("method")
-    assert np.isnan(glance.loc["VarianceThreshold", "stability"])
-    assert glance.loc["VarianceThreshold", "n_selected"] == 6
-    assert glance["k"].isna().tolist() == [False, False, True, False]
-    assert '[SelectKBest(k=1), SelectKBest(), VarianceThreshold(), "mrmr"]' in found.call
 
 
 @pytest.mark.parametrize(

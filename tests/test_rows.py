@@ -83,7 +83,7 @@ def test_the_answer_of_a_sample_is_that_in_memory_and_knows_all_levels(fits, dat
         fits[1].predict(row.assign(kind="z"))
 
 
-def test_outputs_say_what_was_drawn(fits, tmp_path):
+def test_outputs_say_what_was_drawn_and_what_follows_uses_the_sample(fits, tmp_path, data, folder):
     _, fit, _ = fits
     of = fit.data.design.sample.of
     said = f"selected on 800 of {of:,} rows, stratified by the classes of y"
@@ -94,9 +94,6 @@ def test_outputs_say_what_was_drawn(fits, tmp_path):
     assert "not drawn" in page
     assert fit.glance()["held_out_score"][0] == fit.search.held_out.score
     assert fit.refit("stack").search.held_out is None  # of another model
-
-
-def test_what_follows_uses_the_sample(fits, data, folder, tmp_path):
     here, fit, _ = fits
     assert fit.resample(3).stability.n_resamples == 3
     assert fit.performance(2).n_train.sum() == 800
@@ -259,7 +256,9 @@ def test_lots_keep_the_counts_and_are_nearly_equal(counts, most):
     np.testing.assert_array_equal(rows, np.repeat(np.arange(len(values)), values))
 
 
-def test_copies_that_share_a_rare_number_are_noted(people, table):
+def test_copies_of_a_rare_number_are_noted_and_large_counts_drawn_in_lots(
+    people, table, monkeypatch
+):
     cell = np.arange(len(table))
     arguments = {"weights": "n", "weights_kind": "frequency", "method": "mrmr", "k": 1, "seed": 1}
     rare, timed = table.assign(weight=np.sqrt(cell)), table.assign(years=np.sqrt(1 + cell))
@@ -273,9 +272,6 @@ def test_copies_that_share_a_rare_number_are_noted(people, table):
         )
     ]
     assert said == [False, True, False, True]
-
-
-def test_large_counts_are_drawn_in_lots(people, table, monkeypatch):
     many = table.assign(n=table["n"] * 1000)
     monkeypatch.setattr(row_sample, "_MOST_COPIES", 300)
     fit = by_mrmr("survived ~ .", many, weights="n", weights_kind="frequency", k=2)

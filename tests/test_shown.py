@@ -221,7 +221,11 @@ def test_summaries(fit, comparison):
     assert is_plain(selector._repr_html_())
 
 
-def test_new_levels_and_folders_are_shown_escaped(fit, hostile, tmp_path):
+def test_frames_hold_names_as_they_are_and_new_levels_are_escaped(fit, hostile, tmp_path):
+    assert set(fit.tidy()["term"]) == set(hostile.columns[:-1])
+    assert GROUP in set(fit.tidy()["group"])
+    assert set(fit.predict(hostile, type="class")) <= set(hostile.iloc[:, -1])
+    assert list(fit.augment(hostile).columns[:-1]) == list(hostile.columns)
     new = hostile.assign(**{f"factor {HOSTILE['escape']}": HOSTILE["bell"] + HOSTILE["line end"]})
     calls = [
         lambda: fit.predict(new),
@@ -236,13 +240,6 @@ def test_new_levels_and_folders_are_shown_escaped(fit, hostile, tmp_path):
         assert is_plain(str(found.value)), ascii(str(found.value))
     with pytest.raises(errors.NewDataError, match=r'New: "b\\x07l\\nINJECTED" \(80 rows\)'):
         fit.predict(new)
-
-
-def test_frames_hold_the_names_as_they_are(fit, hostile):
-    assert set(fit.tidy()["term"]) == set(hostile.columns[:-1])
-    assert GROUP in set(fit.tidy()["group"])
-    assert set(fit.predict(hostile, type="class")) <= set(hostile.iloc[:, -1])
-    assert list(fit.augment(hostile).columns[:-1]) == list(hostile.columns)
 
 
 def test_reports_of_hostile_names(fit, tmp_path, comparison):

@@ -41,7 +41,9 @@ def task(data):
     return task_of(data, VarSelRF(), max_size=12)
 
 
-def test_the_decrease_of_impurity_is_that_of_scikit_learn(data, task):
+def test_the_decrease_of_impurity_is_scikit_learns_and_long_data_are_sampled(
+    data, task, monkeypatch
+):
     from sklearn.ensemble import RandomForestRegressor
 
     twin = RandomForestRegressor(300, max_features=3, random_state=0)
@@ -49,6 +51,16 @@ def test_the_decrease_of_impurity_is_that_of_scikit_learn(data, task):
     steps = ForestImportance(kind="mdi", n_trees=300, mtry=3).path(task)
     assert steps[1].tuning == 1.0  # importance relative to the largest
     np.testing.assert_allclose(steps[-1].importance, twin.feature_importances_, atol=0.02)
+    method = ForestImportance(n_trees=30)
+    every = treeselect.select("y ~ .", data, method=method, k=3, seed=1).path
+    monkeypatch.setattr("treeselect.algorithms.forests.scoring._SCORED_ROWS", len(data) // 2)
+    found = [
+        treeselect.select("y ~ .", data, method=method, k=3, seed=1, n_jobs=n).path for n in (1, 2)
+    ]
+    pd.testing.assert_frame_equal(*found)
+    assert found[0]["terms"].tolist() == every["terms"].tolist()
+    assert (found[0]["train_score"] != every["train_score"])[1:].all()
+    np.testing.assert_allclose(found[0]["train_score"], every["train_score"], atol=0.1)
 
 
 def test_many_valued_noise_is_not_favoured_outside_the_bags():
@@ -64,19 +76,6 @@ def test_many_valued_noise_is_not_favoured_outside_the_bags():
     for kind in ("unbiased", "permutation"):
         assert np.abs(found[kind].mean).max() < 0.2 * biased.max()
         assert (found[kind].standard_error > 0).all()
-
-
-def test_scores_of_long_data_are_those_of_a_sample(data, monkeypatch):
-    method = ForestImportance(n_trees=30)
-    every = treeselect.select("y ~ .", data, method=method, k=3, seed=1).path
-    monkeypatch.setattr("treeselect.algorithms.forests.scoring._SCORED_ROWS", len(data) // 2)
-    found = [
-        treeselect.select("y ~ .", data, method=method, k=3, seed=1, n_jobs=n).path for n in (1, 2)
-    ]
-    pd.testing.assert_frame_equal(*found)
-    assert found[0]["terms"].tolist() == every["terms"].tolist()
-    assert (found[0]["train_score"] != every["train_score"])[1:].all()
-    np.testing.assert_allclose(found[0]["train_score"], every["train_score"], atol=0.1)
 
 
 @pytest.mark.parametrize(("n_rows", "n_trees"), [(1_000, 500), (40_000, 250), (10**6, 50)])

@@ -157,7 +157,7 @@ def test_lambda_0_selects_nothing_and_copies_stay_out(friedman, form):
         assert not any({f"X{j}", f"X{j + 10}"} <= used for j in range(1, 6))
 
 
-def test_boosted_ensembles_learn_by_more_units_and_numbers_by_gradients(friedman):
+def test_boosted_ensembles_learn_by_more_units_from_bags_of_copies(friedman, monkeypatch):
     few, many = (step(friedman, lam=0.3, n_trees=n, mtry=1) for n in (1, 60))
     assert few.selected.sum() <= many.selected.sum()
     assert step(friedman, lam=1.0, n_trees=30).train_score == pytest.approx(1.0, abs=1e-3)
@@ -172,10 +172,7 @@ def test_boosted_ensembles_learn_by_more_units_and_numbers_by_gradients(friedman
     for option in ({"form": "reweighting"}, {"ties": "random"}):
         with pytest.raises(MethodError, match=r"needs a response with classes and no offset\."):
             step(data, lam=0.8, **option)
-
-
-def test_bags_have_as_many_rows_as_there_are_copies(friedman, monkeypatch):
-    """Weights of 2 and 3 are not a bag of a third of the rows."""
+    # Weights of 2 and 3 are not a bag of a third of the rows.
     grow, drawn = regularised.bagged_forest, []
 
     def noted(data, target, counts, **options):

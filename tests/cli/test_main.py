@@ -211,7 +211,7 @@ def test_missing_values_of_tables_are_null():
 # --- what is done with a saved model -----------------------------------------------------------
 
 
-def test_a_linear_model_predicts(run, folder, mixed):
+def test_models_are_reported_and_predict_linearly_and_in_intervals(run, folder, mixed):
     glm = treeselect.load(folder / "fit").with_data(mixed).refit("glm")
     glm.save(folder / "glm")
     mixed.head(4).to_csv(folder / "four.csv", index=False)
@@ -222,13 +222,14 @@ def test_a_linear_model_predicts(run, folder, mixed):
     assert "A linear model has no `quantiles`" in said
     for command in ("report glm", "update glm four.csv"):
         assert "must hold a selection" in run(command).stderr
-
-
-def test_the_report_of_a_model(run, folder):
     assert run("report fit").stdout == "Report: report.html\n"
     assert "signal" in (folder / "report.html").read_text(encoding="utf-8")
     assert run("report fit -o fit.md").returncode == 0
     assert (folder / "fit.md").read_text(encoding="utf-8").startswith("#")
+    saved = "-m mrmr -k 1 --seed 1 --save rows --include-data"
+    assert run(f"select data.csv {saved}", "dose ~ signal + noise").returncode == 0
+    done = run("predict rows data.csv --interval prediction --level 0.9")
+    assert done.stdout.startswith("fit,low,high")
 
 
 def test_times_are_selected_reported_and_predicted(run, folder):
@@ -246,13 +247,6 @@ def test_times_are_selected_reported_and_predicted(run, folder):
     assert found.to_numpy() == pytest.approx(known.to_numpy())
     assert list(found.columns) == [str(name) for name in known.columns]
     assert (found.iloc[:, 0] >= found.iloc[:, 1]).all()
-
-
-def test_a_model_with_its_rows_predicts_intervals(run):
-    saved = "-m mrmr -k 1 --seed 1 --save rows --include-data"
-    assert run(f"select data.csv {saved}", "dose ~ signal + noise").returncode == 0
-    done = run("predict rows data.csv --interval prediction --level 0.9")
-    assert done.stdout.startswith("fit,low,high")
 
 
 def test_compare_prints_the_summary_and_writes_report_and_tables(run, folder, tables):

@@ -195,7 +195,7 @@ def fits(both):
     ]  # fmt: skip
 
 
-def test_the_fit_is_the_same(both, fits):
+def test_the_fit_and_all_that_is_asked_of_it_later_are_the_same(both, fits, tmp_path):
     data, more, there = both
     plain, other = fits
     assert plain.selected == other.selected
@@ -211,11 +211,7 @@ def test_the_fit_is_the_same(both, fits):
     assert len(fitted) == len(more)
     assert fitted.notna().all()
     np.testing.assert_array_equal(fitted[there], plain.predict(data))
-
-
-def test_and_so_is_all_that_is_asked_of_it_later(both, fits, tmp_path):
     data, more, _ = both
-    plain, other = fits
     a, b = (fit.performance(folds=2, fold_groups=frame["patient"])
             for fit, frame in ((plain, data), (other, more)))  # fmt: skip
     pd.testing.assert_frame_equal(a.tidy().drop(columns="seconds", errors="ignore"),

@@ -138,7 +138,7 @@ def by_log_loss(mixed):
     )
 
 
-def test_names_of_scores_in_a_fit_and_their_direction(by_log_loss, tmp_path):
+def test_names_of_scores_in_a_fit_and_folds_of_one_value(by_log_loss, tmp_path, mixed):
     assert by_log_loss.glance()["score"].tolist() == ["neg_log_loss"]
     text = by_log_loss.summary().as_text()
     assert "neg_log_loss:" in text
@@ -151,9 +151,6 @@ def test_names_of_scores_in_a_fit_and_their_direction(by_log_loss, tmp_path):
     assert (path["cv_score"] < 0).all()
     assert by_log_loss.k > 0
     assert path["cv_score"].iloc[-1] > path["cv_score"].iloc[0]
-
-
-def test_one_value_in_a_fold_will_do_for_some_scores(mixed):
     few = mixed.head(30)
     fit = treeselect.select("died ~ signal", few, folds=LeaveOneOut(), scoring="accuracy", **QUICK)
     assert set(np.unique(fit.search.scores.scores)) <= {0.0, 1.0}
@@ -337,7 +334,7 @@ def by_brier():
     return treeselect.select(FORMULA, DATA, k="best", scoring="integrated_brier", **OPTIONS)
 
 
-def test_what_is_printed_says_what_the_score_is(by_brier):
+def test_what_is_printed_says_what_the_score_is_and_folds_need_pairs(by_brier):
     text = " ".join(by_brier.summary().as_text().split())
     assert "Brier R2:" in text
     assert "Brier R2: 1 minus the ratio of the integrated Brier score" in text
@@ -346,9 +343,6 @@ def test_what_is_printed_says_what_the_score_is(by_brier):
     assert "C: Harrell's concordance" in " ".join(outer.summary().as_text().split())
     assert "Brier R2" in " ".join(outer.summary().as_text().split())  # which chose k
     assert "Brier R2: 1 minus" in by_brier.search.learning_curve([1.0], 2).words
-
-
-def test_a_fold_without_pairs():
     place = np.arange(len(DATA))
     held_out = PredefinedSplit(np.where((DATA["event"] == 0) & (place % 3 == 0), 0, 1 + place % 2))
     with pytest.raises(OptionError, match='"integrated_brier"`, which needs no pairs of rows'):

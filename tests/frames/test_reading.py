@@ -408,7 +408,7 @@ def plain(column):
     return column.astype(object).where(column.notna(), None).tolist()
 
 
-def test_rows_edges_and_levels_are_those_in_memory(scanning_frame, folder):
+def test_all_rows_are_read_with_the_edges_and_levels_of_memory(scanning_frame, folder):
     rows = np.sort(np.random.default_rng(1).choice(N - 2, 300, replace=False))
     every = np.flatnonzero(np.arange(N) % 7 != 3)
     weight = 1 + np.arange(len(every)) % 3
@@ -426,9 +426,6 @@ def test_rows_edges_and_levels_are_those_in_memory(scanning_frame, folder):
             np.testing.assert_array_equal(edges, known[column])
         for column in scanning_frame:
             assert plain(taken[column]) == plain(here[column]), (name, column)
-
-
-def test_all_rows_are_read_and_only_the_columns_that_are_needed(scanning_frame, folder):
     for name, data in sources(scanning_frame, folder):
         found = read_data(data)
         assert found["text"].tolist() == scanning_frame["text"].tolist(), name

@@ -351,7 +351,7 @@ def test_each_fit_is_that_of_select_for_any_processes_and_order_of_columns(four_
     pd.testing.assert_frame_equal(with_two.glance(), four.glance())
 
 
-def test_tables(four):
+def test_tables_and_shares_that_must_agree(four):
     names = four.fits[0].data.design.arrays.groups.names
     chosen = np.array([fit.search.step.selected for fit in four.fits])
     drawn = np.array([fit.stability.selected for fit in four.fits])
@@ -371,6 +371,10 @@ def test_tables(four):
     assert set(four.selected) == set(table.index[table["selected"]])
     assert four.selected == tuple(four.tidy().query("selected")["term"])
     assert four.formula.startswith("y ~ ")
+    made = dataclasses.replace(four, records=four.records[:1] * 10).with_share(0.1 * 3)
+    assert made.needed == 3  # 0.1 * 3 is more than 0.3
+    with pytest.raises(OptionError, match="`share` must be a number above 0 and at most 1"):
+        four.with_share(0)
 
 
 @pytest.mark.parametrize(("share", "kept"), [(0.25, "abc"), (0.5, "ab"), (0.75, "a"), (1, "a")])
@@ -386,13 +390,6 @@ def test_the_share_that_must_agree(four, share, kept):
     made = dataclasses.replace(four, records=tuple(fits)).with_share(share)
     assert set(made.selected) == set(kept)
     assert made.selected[0] == "a"
-
-
-def test_shares_that_must_agree_are_above_0(four):
-    made = dataclasses.replace(four, records=four.records[:1] * 10).with_share(0.1 * 3)
-    assert made.needed == 3  # 0.1 * 3 is more than 0.3
-    with pytest.raises(OptionError, match="`share` must be a number above 0 and at most 1"):
-        four.with_share(0)
 
 
 def test_copies_agree_and_the_call_can_be_typed_again(four_frames):
@@ -418,15 +415,14 @@ def test_other_libraries_and_files(four_frames, four, tmp_path):
         assert isinstance(table, pl.DataFrame)
 
 
-def test_a_size_that_one_frame_does_not_reach_is_told(four_frames):
+def test_a_size_that_one_frame_does_not_reach_is_told_and_a_stop_ends_the_call(
+    four_frames, four, monkeypatch
+):
     flat = [four_frames[0], four_frames[1].assign(c=0.0, d=0.0)]
     found = treeselect.select("y ~ .", flat, k=3, **FEW_TREES)
     assert [fit.k for fit in found.fits] == [3, 2]
     text = " ".join(found.summary().as_text().split())
     assert "Imputation 2: The call requests 3 terms, but only 2 enter the path" in text
-
-
-def test_a_stop_ends_the_call(four_frames, four, monkeypatch):
     resampled = dataclasses.replace(four.records[0].resampled, asked=9)
     stopped = type(four.fits[0])(dataclasses.replace(four.records[0], resampled=resampled))
     monkeypatch.setattr(type(stopped), "resample", lambda fit, n, seed: stopped)

@@ -94,7 +94,7 @@ def test_statsmodels_has_the_same_coefficients(late):
     assert result.llf == pytest.approx(own.result.llf)
 
 
-def test_levels_without_events_and_columns_that_order_all_events_go_to_infinity():
+def test_what_goes_to_infinity_and_what_takes_no_coefficient():
     x, y = drawn()
     ordered = x.copy()
     ordered[:, 0] = -y[:, 1] + 0.01 * x[:, 1]
@@ -104,9 +104,6 @@ def test_levels_without_events_and_columns_that_order_all_events_go_to_infinity(
     said = "it keeps increasing as the coefficient of `1` diverges."
     problems = fitted(linear(x, y)).problems
     assert problems == (f"The partial likelihood has no maximum: {said}",)
-
-
-def test_what_takes_no_coefficient():
     x, y = drawn()
     y[:, 3] = np.arange(80) % 2
     y[0] = [-1, 0.5, 0, 0]  # at risk at no event

@@ -15,7 +15,7 @@ def fitted(left="time", data=SURVEY, **options):
     return treeselect.select(f"{left} ~ x + g", data, method="mrmr", k=2, seed=1, **options)
 
 
-def test_it_is_that_of_r():
+def test_it_is_that_of_r_and_predicts_means_and_ratios():
     expected = pd.read_csv("tests/reference/gamma.csv").set_index("what")
     model = fitted().refit("gamma")
     own = model.tidy().set_index("column")
@@ -31,10 +31,6 @@ def test_it_is_that_of_r():
     rows = model.diagnostics(folds=2).tidy()
     for name, what in (("cooks_distance", "cook"), ("standardised", "standardised")):
         assert rows[name][0] == pytest.approx(expected.loc[what, "value"], rel=1e-5)
-
-
-def test_it_predicts_means_and_ratios():
-    model = fitted().refit("gamma")
     mean = model.predict(SURVEY.head(5), se=True)
     link = model.predict(SURVEY.head(5), "link", se=True)
     np.testing.assert_allclose(mean["fit"], np.exp(link["fit"]))

@@ -167,7 +167,7 @@ def test_a_difference_that_is_the_same_in_every_fold_has_no_interval():
     assert found.differences()[["ci_low", "ci_high", "p_value"]].isna().all(axis=None)
 
 
-def test_comparisons_without_differences_or_sizes():
+def test_comparisons_without_differences_sizes_stability_or_selection():
     report = gathered(made(1))
     assert report.differences is None
     assert report.title == "How well does method0 predict died?"
@@ -183,17 +183,6 @@ def test_comparisons_without_differences_or_sizes():
     report = gathered(made(3, (2, 5, 9), repeats=3))
     assert [row[0] for row in report.scores.table.rows] == ["2", "5", "9"]
     assert "constant model" not in report.scores.lead
-
-
-def test_sections_are_chosen(tmp_path):
-    found = made(3, (0, 1, 3), 5)
-    page = found.report(tmp_path / "a.html", sections=["terms", "scores"]).read_text()
-    assert re.findall('<h2 id="(.*?)"', page) == ["terms", "scores"]
-    with pytest.raises(OptionError, match="Allowed: 'asked', 'differences', 'methods'"):
-        found.report(tmp_path / "a.html", sections=["term"])
-
-
-def test_undefined_stability_and_an_empty_selection_are_said():
     found = made(2, (0, 4), n_units=4, rule=4)  # nothing or all four units
     report = gathered(found)
     assert report.stability.lead.startswith("Stability is undefined")
@@ -212,6 +201,14 @@ def test_undefined_stability_and_an_empty_selection_are_said():
     assert report.terms.lead.startswith("No method selected any term")
     assert "using 0 terms" in report.answer[0]
     assert "No method selected any term at the size at which it is compared." in page_of(found)
+
+
+def test_sections_are_chosen(tmp_path):
+    found = made(3, (0, 1, 3), 5)
+    page = found.report(tmp_path / "a.html", sections=["terms", "scores"]).read_text()
+    assert re.findall('<h2 id="(.*?)"', page) == ["terms", "scores"]
+    with pytest.raises(OptionError, match="Allowed: 'asked', 'differences', 'methods'"):
+        found.report(tmp_path / "a.html", sections=["term"])
 
 
 def test_reports_of_comparisons_are_written_and_their_templates_copied(four, tmp_path):

@@ -86,7 +86,7 @@ def test_paths_have_dots_and_rings_and_long_axes_round_ticks():
     assert len(Drawing(figure, 1).x_ticks) <= len(Drawing(figure).x_ticks)
 
 
-def test_lines_are_told_apart_without_colour_and_labels_without_overlap():
+def test_lines_are_told_apart_and_names_stand_beside_or_below_them():
     values = [[1.0, 0.5, 0.4], [0.0, 0.5, 0.3], [0.0, 0.0, 0.3], [0.0, 0.0, 0.0]]
     lines = charts.UnitLines([1, 2, 4], list("abcd"), values, [True] * 3 + [False])
     figure = charts.line_figure(lines, 4, what="importance")
@@ -104,9 +104,6 @@ def test_lines_are_told_apart_without_colour_and_labels_without_overlap():
     long = charts.line_figure(lines, 3, what="importance")
     assert sum(long.series[0].marked) <= 20
     assert len(long.series[0].x) == 199
-
-
-def test_names_stand_below_lines_where_there_is_no_room_beside_them():
     names = ["age", "sex", "a long name of some thirty letters", "fare"]
     lines = charts.UnitLines([1, 2], names, [[0.5, 0.5]] * 4, [True] * 4)
     figure = charts.line_figure(lines, 2, what="importance")
@@ -319,7 +316,7 @@ def curve(points, *, is_number=True, term="x"):
     return Curve(term, "x", is_number, "mean response", made, 0)
 
 
-def test_panels_share_their_scale_unless_a_curve_would_be_flat():
+def test_panels_share_their_scale_and_missing_values_have_room_by_their_share():
     made = [
         curve([(0.0, -1.0), (1.0, 0.5), (None, 0.1)]),
         curve([("a", 0.0), ("b", 0.2)], is_number=False),
@@ -338,8 +335,6 @@ def test_panels_share_their_scale_unless_a_curve_would_be_flat():
     assert not share_scale([steep, flat])
     assert share_scale([steep, curve([(0.0, 0.0), (1.0, 0.0)])])  # no scale makes nothing steep
 
-
-def test_missing_values_have_room_by_their_share_only():
     def slot(share):
         points = (
             CurvePoint(0.0, "0", (1 - share) / 2, 0.0, False),

@@ -261,13 +261,10 @@ def test_what_can_t_be_plotted(fitted, arguments, says):
     assert plt.get_fignums() == []
 
 
-def test_terms_of_several_variables_have_no_picture(mixed):
+def test_nothing_or_one_selected_and_terms_of_several_variables(mixed):
     fit = burnt("dose ~ signal:noise + site", mixed, k=2)
     with pytest.raises(OptionError, match="a figure shows one variable"):
         fit.plot("shape", term="signal:noise")
-
-
-def test_nothing_or_one_selected(mixed):
     empty = burnt("dose ~ . - died", mixed, lam=1e9)
     for kind in ("importance", "correlation", "interactions", "importance_path"):
         with pytest.raises(OptionError):
@@ -298,15 +295,12 @@ def test_axes_of_scores_counts_and_shares(cross_validated, fitted):
     assert fitted.plot("stability").get_xlim() == (0, 1)
 
 
-def test_without_the_data(fitted, tmp_path):
+def test_without_the_data_or_matplotlib_the_error_says_what_to_do(fitted, tmp_path, monkeypatch):
     loaded = treeselect.load(fitted.save(tmp_path / "fit"))
     loaded.plot("importance_path")
     for kind, term in (("correlation", None), ("interactions", None), ("shape", "signal")):
         with pytest.raises(DataError, match="without the data"):
             loaded.plot(kind, term=term)
-
-
-def test_without_matplotlib_the_error_says_what_to_install(fitted, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingPackageError, match=r'pip install "treeselect\[plot\]"') as caught:
         fitted.plot("path")

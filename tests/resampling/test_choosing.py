@@ -354,7 +354,7 @@ def test_linear_effects_are_found_by_tests_and_what_is_said_of_them(fit):
     assert "In 6 half-samples, each scored on other rows, R2 with this number" in told
 
 
-def test_an_interaction_without_main_effects_is_found_and_nothing_in_noise():
+def test_interactions_are_found_nothing_in_noise_and_clusters_are_no_rows():
     rng = np.random.default_rng(1)
     x = rng.standard_normal((400, 6))
     frame = numbers(x).assign(y=((x[:, 0] > 0) != (x[:, 1] > 0)).astype(int))
@@ -367,9 +367,6 @@ def test_an_interaction_without_main_effects_is_found_and_nothing_in_noise():
     assert "no set was found to predict better than none" in text
     assert "No term was selected: no set was found to predict better than none." in text
     assert "cross-validated score enough" not in text
-
-
-def test_clusters_are_no_independent_rows():
     rng = np.random.default_rng(4)
     x = rng.standard_normal((40, 4))
     y = rng.standard_normal(40)

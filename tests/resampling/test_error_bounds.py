@@ -47,15 +47,12 @@ def test_worst_case_is_theorem_1(q, p, threshold, bound):
     assert error_bounds.worst_case_bound(q, p, threshold) == pytest.approx(bound)
 
 
-def test_concave_is_that_of_r():
+def test_concave_is_that_of_r_and_where_a_bound_begins():
     # R searches with a tolerance of 1e-4 in `a`, which is small for q = 1, and so finds less.
     for q in range(1, 11):
         found = error_bounds.concave_bound(q, 100, 0.6, 50)
         assert found == pytest.approx(CONCAVE_IN_R[q - 1], rel=4e-3)
         assert found >= CONCAVE_IN_R[q - 1] * (1 - 1e-6)
-
-
-def test_where_a_bound_begins_and_a_higher_threshold_has_one():
     assert error_bounds.concave_bound(3, 40, 0.70001, 10) == error_bounds.concave_bound(
         3, 40, 0.75, 10
     )
@@ -129,7 +126,7 @@ def test_what_has_no_bound(sets, scheme, ask, error, said):
         ask(made(guesses(*sets), scheme))
 
 
-def test_a_tuning_value_has_no_bound_in_files_either(mixed, tmp_path):
+def test_tuning_values_and_kept_units_alone_have_no_bound_in_files_either(mixed, tmp_path):
     fit = treeselect.select("dose ~ . - died", mixed, method="rrf", lam=0.9, n_trees=10, seed=1)
     free = fit.resample(8, scheme="complementary").stability
     assert len(set(free.selected.sum(axis=1))) > 1
@@ -142,9 +139,6 @@ def test_a_tuning_value_has_no_bound_in_files_either(mixed, tmp_path):
         loaded.stability.pfer()
     loaded = treeselect.load(fixed.save(tmp_path / "fixed"))
     assert loaded.stability.pfer() == fixed.stability.pfer()
-
-
-def test_kept_units_alone_have_no_bound():
     with pytest.raises(StabilityError, match="every selected term is forced in"):
         made([[1, 0, 0]] * 4, kept=1).pfer()
 

@@ -181,7 +181,7 @@ def test_figures_are_asked_for_by_name_and_bear_labels(labelled):
     assert "`site`" in str(error.value)
 
 
-def test_tables_of_stability_and_models_are_printed_in_labels(labelled):
+def test_tables_performance_and_importance_are_printed_in_labels(labelled):
     found = labelled.refit("glm")
     assert f"{LABELS['site']}: Leeds" in heads(found)
     assert "Death within 30 days; positive class: True" in found.summary().as_text()
@@ -199,9 +199,6 @@ def test_tables_of_stability_and_models_are_printed_in_labels(labelled):
     found = labelled.model.coefficient_stability()
     assert f"{LABELS['site']}: Leeds" in heads(found)
     assert "site[T.Leeds]" in set(found.tidy()["column"])
-
-
-def test_performance_and_importance_are_printed_in_labels(labelled):
     labelled = with_labels(labelled, {"signal": "Sgl", "site": "Clinic", "copy": "Cpy"})
     for found in (labelled.performance(2), labelled.model.conditional_importance(2, repeats=1)):
         assert "Clinic" in found.summary().as_text()

@@ -88,28 +88,6 @@ def test_how_often_a_row_is_held_out(problem, folds, repeats, n_folds, expected)
     assert mean_repeats(found) == expected
 
 
-def test_splitters_draw_by_the_seed_and_warn(problem):
-    """100 splits that hold out a fifth each are not worth 100 folds."""
-    found = splits(problem, ShuffleSplit(100, test_size=0.2, random_state=1))
-    assert mean_repeats(found) == pytest.approx(20, rel=1e-6)
-    free = ShuffleSplit(3)
-    first, again = (splits(problem, free, seed=s) for s in (1, 1))
-    other = splits(problem, free, seed=2)
-    own = splits(problem, ShuffleSplit(3, random_state=5), seed=1)
-    assert all(np.array_equal(a.test, b.test) for a, b in zip(first, again, strict=True))
-    assert not np.array_equal(first[0].test, other[0].test)
-    assert not np.array_equal(first[0].test, own[0].test)
-    assert free.random_state is None
-
-    class Telling(KFold):
-        def split(self, *rows):
-            warnings.warn("of the splitter", stacklevel=1)
-            return super().split(*rows)
-
-    with pytest.warns(UserWarning, match="of the splitter"):
-        splits(problem, Telling(3))
-
-
 def test_numbers_of_folds_hold_rows_with_weight_out_once_per_repeat(problem):
     found = splits(problem, 4, repeats=2)
     for repeat in (found[:4], found[4:]):
@@ -152,13 +130,32 @@ def test_every_fit_of_a_time_series_sees_the_past_only(mixed, monkeypatch):
     assert "folds=TimeSeriesSplit(" in fit._fit.call.text
 
 
-def test_a_negative_fold_number_is_always_trained_on(problem):
+def test_splitters_draw_by_the_seed_and_negative_fold_numbers_always_train(problem):
     fold = np.arange(N) % 3 - 1
     found = splits(problem, fold)
     assert [sorted(set(fold[s.test])) for s in found] == [[0], [1]]
     assert all((np.isin(np.flatnonzero(fold == -1), s.train)).all() for s in found)
     predefined = splits(problem, PredefinedSplit(fold))
     assert all(np.array_equal(a.test, b.test) for a, b in zip(found, predefined, strict=True))
+    # 100 splits that hold out a fifth each are not worth 100 folds.
+    found = splits(problem, ShuffleSplit(100, test_size=0.2, random_state=1))
+    assert mean_repeats(found) == pytest.approx(20, rel=1e-6)
+    free = ShuffleSplit(3)
+    first, again = (splits(problem, free, seed=s) for s in (1, 1))
+    other = splits(problem, free, seed=2)
+    own = splits(problem, ShuffleSplit(3, random_state=5), seed=1)
+    assert all(np.array_equal(a.test, b.test) for a, b in zip(first, again, strict=True))
+    assert not np.array_equal(first[0].test, other[0].test)
+    assert not np.array_equal(first[0].test, own[0].test)
+    assert free.random_state is None
+
+    class Telling(KFold):
+        def split(self, *rows):
+            warnings.warn("of the splitter", stacklevel=1)
+            return super().split(*rows)
+
+    with pytest.warns(UserWarning, match="of the splitter"):
+        splits(problem, Telling(3))
 
 
 def test_the_column_of_the_groups_is_hidden_from_the_dot(mixed):

@@ -210,7 +210,7 @@ def test_numbers_counts_and_classes_in_groups(dose, sick, site):
     assert site.calibration(2)["class"].unique().tolist() == names
 
 
-def test_sizes_of_weights_are_copies_or_relative(mixed):
+def test_sizes_of_weights_are_copies_and_rows_held_out_again_count_once(mixed, died):
     found = of(mixed, "died ~ signal + noise", weights=np.where(mixed["flag"], 3, 1))
     table = found.predictions()
     written = table.loc[table.index.repeat(table["weight"].astype(int))]
@@ -225,9 +225,6 @@ def test_sizes_of_weights_are_copies_or_relative(mixed):
     weight = uneven.predictions()["weight"]
     assert uneven.held_out.like_rows() == pytest.approx(weight.sum() ** 2 / (weight**2).sum())
     assert uneven.calibration()["n"].sum() == pytest.approx(N)
-
-
-def test_rows_that_are_held_out_again_count_once_and_others_never(mixed, died):
     twice = of(mixed, "died ~ signal + site + noise", repeats=2)
     assert len(twice.predictions()) == 2 * N
     assert twice.held_out.n_rows == N
@@ -386,7 +383,7 @@ def late():
     )
 
 
-def test_curves_of_risk_groups_and_what_is_known_after_the_last_row(groups):
+def test_curves_of_risk_groups_after_the_last_row_and_without_a_selection(groups):
     for name, curve in zip(groups.names, groups.curves, strict=True):
         table = groups.at(curve.time)
         own = table[table["group"] == name]
@@ -404,9 +401,6 @@ def test_curves_of_risk_groups_and_what_is_known_after_the_last_row(groups):
     assert groups.at([0])["survival"].to_list() == [1.0] * 3
     observed = groups.at([groups.horizon])["survival"].to_numpy()
     assert np.array_equal(observed, groups.calibration()["observed"], equal_nan=True)
-
-
-def test_nothing_is_said_of_a_selection_that_was_none(groups):
     whole = small_fit("Surv(time, dead) ~ risky + x").model
     found = [groups, whole.risk_groups(2, folds=2), whole.conditional_importance(None)]
     assert ["The terms were selected on" in str(own.summary()) for own in found] == [1, 0, 0]

@@ -316,16 +316,13 @@ def test_aliased_terms_are_dropped_as_in_r_and_counted(twice):
     assert np.isfinite([one.splits[0].p_values[name] for name in terms]).all()
 
 
-def test_a_term_that_is_constant_in_the_rows_for_testing_is_not_tested():
+def test_constant_terms_are_not_tested_and_aliased_factors_by_columns_left(mixed):
     rare = numbers(1, slopes=(2.0,)).assign(rare=np.arange(150) < 2)
     fit = treeselect.select("y ~ x0 + rare", rare, k=2, keep="rare", seed=1, **QUICK)
     found = next(own for seed in range(20) if "rare" not in (own := fit.inference(seed=seed))
                  .splits[0].fit.terms)  # fmt: skip
     assert found.tidy().set_index("term").loc["rare", "estimate":"ci_high"].isna().all()
     assert "Not tested (NA), as no column is left: `rare`" in str(found.summary())
-
-
-def test_an_aliased_factor_is_tested_by_the_columns_that_are_left(mixed):
     data = mixed.dropna().assign(is_first=lambda d: (d["site"] == d["site"].iloc[0]) * 1.0)
     options = {"k": 3, "keep": ["signal", "is_first", "site"], "seed": 1, **QUICK}
     found = treeselect.select("dose ~ signal + is_first + site", data, **options).inference()

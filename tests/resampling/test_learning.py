@@ -385,10 +385,21 @@ def saved(fit, folder, **arguments):
     return treeselect.load(fit.save(folder / "fit.treeselect", **arguments))
 
 
-def test_a_model_file_keeps_the_choice_of_size(mixed, cross_validated, measured, tmp_path):
+def test_a_model_file_keeps_the_choice_of_size_and_the_groups_of_inner_folds(
+    mixed, cross_validated, measured, tmp_path
+):
     again = saved(cross_validated, tmp_path)
     assert same(again.with_data(mixed).performance(3), measured)
     assert same(saved(cross_validated, tmp_path, include_data=True).performance(3), measured)
+    data = mixed.assign(ward=CLUSTERS, hospital=CLUSTERS // 5)
+    fit = treeselect.select(
+        "died ~ signal + noise", data, folds=3, fold_groups="ward", seed=1, **QUICK
+    )
+    expected = fit.with_data(data).performance(2, fold_groups="hospital")
+    assert "of whole hospital clusters" in expected.scheme
+    assert "of whole ward clusters within each training set" in expected.rule
+    again = saved(fit, tmp_path)
+    assert same(again.with_data(data).performance(2, fold_groups="hospital"), expected)
 
 
 def test_a_model_file_keeps_groups_and_fold_numbers_with_the_data(mixed, tmp_path):
@@ -408,18 +419,6 @@ def test_a_model_file_keeps_groups_and_fold_numbers_with_the_data(mixed, tmp_pat
     assert same(without.with_data(data).performance(2, inner_folds=fold), expected)
     with pytest.raises(OptionError, match="`fold_groups` must be given"):
         without.with_data(mixed).performance(2, inner_folds=fold)
-
-
-def test_inner_folds_keep_the_groups_of_the_fit_whatever_the_outer_ones(mixed, tmp_path):
-    data = mixed.assign(ward=CLUSTERS, hospital=CLUSTERS // 5)
-    fit = treeselect.select(
-        "died ~ signal + noise", data, folds=3, fold_groups="ward", seed=1, **QUICK
-    )
-    expected = fit.with_data(data).performance(2, fold_groups="hospital")
-    assert "of whole hospital clusters" in expected.scheme
-    assert "of whole ward clusters within each training set" in expected.rule
-    again = saved(fit, tmp_path)
-    assert same(again.with_data(data).performance(2, fold_groups="hospital"), expected)
 
 
 def brier(y_true, prediction):

@@ -182,7 +182,7 @@ def rows_of(group):
     return (group == GROUPS) & (OF_ROWS > 0)
 
 
-def test_rows_drawn_apart_make_the_selection_look_stable(wards):
+def test_rows_drawn_apart_make_selections_look_stable_and_clusters_must_suffice(wards):
     """What wards tell by chance comes back in every resample of rows, but not of wards."""
     fit = treeselect.select("y ~ . - ward", wards, method="lasso", k=2, seed=1)
     rows, groups = fit.resample(30), fit.with_data(wards).resample(30, fold_groups="ward")
@@ -197,6 +197,10 @@ def test_rows_drawn_apart_make_the_selection_look_stable(wards):
     np.testing.assert_array_equal(own.stability.selected, by_wards)
     again = own.resample(5, fold_groups=np.arange(400))  # rows, although the fit has groups
     np.testing.assert_array_equal(again.stability.selected, by_rows)
+    two = wards.assign(y=wards["ward"] == "w0")
+    alone = treeselect.select("y ~ gene + n0", two, method="lasso", k=1, seed=1, fold_groups="ward")
+    with pytest.raises(StabilityError, match="too few clusters with one of its values"):
+        alone.resample(30)
 
 
 def test_the_summary_and_the_report_say_that_groups_were_drawn(wards, tmp_path):
@@ -219,13 +223,6 @@ def test_the_summary_and_the_report_say_that_groups_were_drawn(wards, tmp_path):
         assert loaded.stability.words == found.stability.words
     by_array = fit.resample(4, fold_groups=wards["ward"].to_numpy())
     assert by_array.stability.words == "4 bootstrap resamples of whole clusters"
-
-
-def test_too_few_clusters_to_draw_from(wards):
-    two = wards.assign(y=wards["ward"] == "w0")
-    alone = treeselect.select("y ~ gene + n0", two, method="lasso", k=1, seed=1, fold_groups="ward")
-    with pytest.raises(StabilityError, match="too few clusters with one of its values"):
-        alone.resample(30)
 
 
 # --- model frequencies, pairs and the co-selection matrix as tables ------------------------------

@@ -106,7 +106,7 @@ def test_rows_that_are_not_used_have_no_group_and_sites_are_left_out(data):
     assert again.by("site").tidy()["n"].to_list() == by["n"].to_list()
 
 
-def test_data_that_were_changed_are_refused(data):
+def test_loaded_models_have_their_columns_and_changed_data_are_refused(data, tmp_path):
     own = data.copy()
     fit = treeselect.select("sick ~ a + b", own, method="mrmr", k=1, seed=1, model="glm", rows=400)
     found = fit.performance(2)
@@ -117,6 +117,11 @@ def test_data_that_were_changed_are_refused(data):
     assert len(found.by(data["site"]).tidy()) == 3
     with pytest.raises(OptionError, match="rows in another order, than when it was fitted"):
         fit.performance(2, fold_groups="site")
+    fit = treeselect.select("sick ~ a + sex", data, method="mrmr", k=1, seed=1)
+    again = treeselect.load(fit.save(tmp_path / "model", include_data=True)).performance(2)
+    assert len(again.by("sex").tidy()) == 3
+    with pytest.raises(OptionError, match="Can't find `site`"):
+        again.by("site")
 
 
 def test_times_have_risks_by_the_horizon_where_follow_up_reaches_it():
@@ -180,14 +185,6 @@ def test_a_group_of_few_heavy_rows_is_small(data):
     rows = pd.crosstab(data["sex"].fillna("missing"), data["sick"])
     assert table["n"].to_list() == pytest.approx(rows.sum(axis=1).to_list())
     assert table["cases"].to_list() == pytest.approx(rows.min(axis=1).to_list())
-
-
-def test_a_loaded_model_has_the_columns_behind_its_terms(data, tmp_path):
-    fit = treeselect.select("sick ~ a + sex", data, method="mrmr", k=1, seed=1)
-    again = treeselect.load(fit.save(tmp_path / "model", include_data=True)).performance(2)
-    assert len(again.by("sex").tidy()) == 3
-    with pytest.raises(OptionError, match="Can't find `site`"):
-        again.by("site")
 
 
 def test_what_is_printed(measured):

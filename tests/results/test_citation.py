@@ -161,7 +161,7 @@ def print_of(data, formula="y ~ number + whole + label + truth", **options):
     return data_fingerprint(quick(data, formula, k=1, **options).data.design)
 
 
-def test_the_same_values_have_the_same_fingerprint_and_others_another(plain):
+def test_the_same_values_have_the_same_fingerprint_whatever_their_labels(plain):
     own = print_of(plain)
     assert re.fullmatch("[0-9a-f]{64}", own)
     assert print_of(plain[plain.columns[::-1]]) == own
@@ -181,6 +181,11 @@ def test_the_same_values_have_the_same_fingerprint_and_others_another(plain):
         print_of(plain.rename(columns={"whole": "part"}), "y ~ number + part + label + truth"),
     ]  # fmt: skip
     assert len({own, *others}) == 1 + len(others)
+    labels = {"y": "Yield (t)", "number": "Rain", "label": "Site"}
+    found = quick(plain, "y ~ number + whole + label", k=3, labels=labels).search.citation()
+    assert "Terms predicting Yield (t) (numeric; 60 rows)" in found.methods
+    assert {"Rain", "Site", "whole"} == set(re.findall(r"Rain|Site|whole|label", found.methods))
+    assert found.fingerprint == print_of(plain, "y ~ number + whole + label")
 
 
 def test_fingerprints_are_the_same_on_any_machine_and_from_a_file(mixed, tmp_path):
@@ -196,14 +201,6 @@ def test_fingerprints_are_the_same_on_any_machine_and_from_a_file(mixed, tmp_pat
             data_fingerprint(treeselect.load(file).data.design) == fit.search.citation().fingerprint
         )
     assert fits[0].search.citation().fingerprint != print_of(mixed, "died ~ signal")
-
-
-def test_labels_are_in_the_words_and_not_in_the_fingerprint(plain):
-    labels = {"y": "Yield (t)", "number": "Rain", "label": "Site"}
-    found = quick(plain, "y ~ number + whole + label", k=3, labels=labels).search.citation()
-    assert "Terms predicting Yield (t) (numeric; 60 rows)" in found.methods
-    assert {"Rain", "Site", "whole"} == set(re.findall(r"Rain|Site|whole|label", found.methods))
-    assert found.fingerprint == print_of(plain, "y ~ number + whole + label")
 
 
 def test_without_the_data_there_is_none_until_they_are_given(mixed, two, several):

@@ -165,7 +165,18 @@ def test_cut_and_empty_selections_have_sparse_forests_of_their_own(data):
         assert fit.predict(data).nunique() == 1
 
 
-def test_cross_validation_of_the_sparse_forest_grows_trees_once_in_each_fold(data, monkeypatch):
+def test_sparse_forests_add_offsets_and_grow_trees_once_in_each_fold(data, monkeypatch):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.uniform(size=500), "z": rng.uniform(size=500)})
+    frame["time"] = np.log(rng.uniform(1, 5, size=500))
+    frame["n"] = rng.poisson(np.exp(frame["time"] + frame["x"]))
+    fit = treeselect.select(
+        "n ~ x + z", frame, method="controlburn", family="poisson", offset="time", k=1, seed=1,
+        forests=1, refit=None,
+    )  # fmt: skip
+    later = frame.assign(time=frame["time"] + np.log(2))
+    np.testing.assert_allclose(fit.predict(later), 2 * fit.predict(frame))
+    assert fit.predict(frame).mean() == pytest.approx(frame["n"].mean(), rel=1e-6)
     grown, pool = [], ControlBurn.pool
     monkeypatch.setattr(ControlBurn, "pool", lambda *a, **b: grown.append(1) or pool(*a, **b))
     fit = treeselect.select(
@@ -180,20 +191,6 @@ def test_cross_validation_of_the_sparse_forest_grows_trees_once_in_each_fold(dat
     np.testing.assert_allclose(classes.predict(data).sum(axis=1), 1)
     shape = classes.model.shape(classes.selected[0])
     assert {"mean_low", "effect_high"} <= set(shape)
-
-
-def test_an_offset_is_added_to_the_sparse_forest():
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"x": rng.uniform(size=500), "z": rng.uniform(size=500)})
-    frame["time"] = np.log(rng.uniform(1, 5, size=500))
-    frame["n"] = rng.poisson(np.exp(frame["time"] + frame["x"]))
-    fit = treeselect.select(
-        "n ~ x + z", frame, method="controlburn", family="poisson", offset="time", k=1, seed=1,
-        forests=1, refit=None,
-    )  # fmt: skip
-    later = frame.assign(time=frame["time"] + np.log(2))
-    np.testing.assert_allclose(fit.predict(later), 2 * fit.predict(frame))
-    assert fit.predict(frame).mean() == pytest.approx(frame["n"].mean(), rel=1e-6)
 
 
 def test_shapes_are_those_of_the_truth_and_each_point_is_the_mean_prediction_there(fit, data):

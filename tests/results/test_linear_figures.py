@@ -43,7 +43,7 @@ def test_an_effect_is_what_predictions_differ_by(left, term):
     np.testing.assert_allclose(effect - effect[0], link - link[0], atol=1e-8)
 
 
-def test_effects_are_centred_and_have_their_own_intervals():
+def test_effects_are_centred_with_points_for_missing_values_and_classes():
     model = refitted("y", "g", model="glm")
     points = curve_of(model, "g").points
     assert sum(p.share * p.effect for p in points) == pytest.approx(0, abs=1e-12)
@@ -55,9 +55,6 @@ def test_effects_are_centred_and_have_their_own_intervals():
         se = np.sqrt(variance * (1 / sizes[p.label] - 1 / len(SURVEY)))
         half = stats.t.ppf(0.975, model.result.df_resid) * se
         assert (p.low, p.high) == pytest.approx((p.effect - half, p.effect + half))
-
-
-def test_missing_infinite_and_several_classes_have_points_of_their_own():
     data = SURVEY.assign(x=SURVEY["x"].mask(SURVEY["w"] > 38))
     points = curve_of(refitted("y", data=data), "x").points
     assert [p.is_missing for p in points] == [False] * (len(points) - 1) + [True]

@@ -50,7 +50,9 @@ def test_path_tidy_and_glance_have_the_same_columns_always(cross_validated, fitt
     assert fitted.glance()["resamples"].iloc[0] == 10
 
 
-def test_predictions_keep_length_index_and_labels(fitted, mixed):
+def test_predictions_keep_length_index_labels_and_order_of_files_and_gaps_too(
+    fitted, mixed, tmp_path
+):
     new = mixed.sample(20, random_state=1)
     new.index = [7] * 20
     for kind in ("response", "link", "class"):
@@ -66,9 +68,6 @@ def test_predictions_keep_length_index_and_labels(fitted, mixed):
     fit = burnt("died ~ signal + site", data, k=2)
     assert set(fit.predict(data, type="class")) == {"yes", "no"}
     assert fit.data.design.response.classes == ("no", "yes")
-
-
-def test_predictions_keep_length_index_and_order_also_of_files_and_gaps(fitted, mixed, tmp_path):
     new = mixed.head(5).copy()
     new[["signal", "copy"]] = np.nan
     new["site"] = pd.Series([None] * 5, dtype=object)

@@ -89,7 +89,7 @@ def test_a_bag_in_which_no_row_is_ever_at_risk_moves_nothing(kind):
     assert np.isfinite(bag.improvements).all()  # but their predictions are in the means
 
 
-def test_double_bag_boosting_repeats_a_depth_as_long_as_it_helps():
+def test_double_bag_boosting_repeats_a_depth_and_ends_where_trees_use_enough():
     data, y = data_and_response(2000)
     bag = boost(data, y, scheme=bag_boosting.DOUBLE)
     stages = [np.unique(bag.stages[bag.depths == d]) for d in np.unique(bag.depths)]
@@ -97,6 +97,11 @@ def test_double_bag_boosting_repeats_a_depth_as_long_as_it_helps():
     # What did not lower the out-of-bag loss is left out.
     assert (bag.improvements[np.unique(bag.stages)] > 0).all()
     assert (bag.improvements <= 0).any()
+    every, few = boost(data, y), boost(data, y, most_groups=2)
+    uses = (few.gains > 0).sum(axis=1)
+    last = few.depths.max()
+    assert last < every.depths.max()
+    assert np.mean(uses[few.depths == last] > 2) > 0.5 >= np.mean(uses[few.depths == last - 1] > 2)
 
 
 def test_single_feature_trees_take_turns():
@@ -116,15 +121,6 @@ def test_single_feature_trees_take_turns():
     assert (np.delete(bag.improvements, bag.stages) < least).all()
     eta = y.mean() + sum(v[leaf, 0] for v, leaf in zip(bag.values, bag.leaves, strict=True))
     assert np.mean((y - eta) ** 2) < 0.7 * y.var()
-
-
-def test_depth_ends_where_most_trees_use_more_groups_than_wanted():
-    data, y = data_and_response(2000)
-    every, few = boost(data, y), boost(data, y, most_groups=2)
-    uses = (few.gains > 0).sum(axis=1)
-    last = few.depths.max()
-    assert last < every.depths.max()
-    assert np.mean(uses[few.depths == last] > 2) > 0.5 >= np.mean(uses[few.depths == last - 1] > 2)
 
 
 @pytest.mark.parametrize(

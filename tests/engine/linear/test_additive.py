@@ -94,7 +94,7 @@ def test_ridge_without_terms_is_the_mean_and_clusters_are_left_out_whole():
     assert (second[~own] > first[~own]).all()
 
 
-def test_basis_functions_have_mean_zero_and_hinges_no_slope():
+def test_basis_functions_have_mean_zero_and_rise_as_penalised_squares():
     data, x = data_of(5)
     weight = np.random.default_rng(0).uniform(0.5, 2, len(x))
     for group in range(3):
@@ -105,9 +105,6 @@ def test_basis_functions_have_mean_zero_and_hinges_no_slope():
     hinges = values[penalty == 1]
     assert len(hinges) == 5
     assert (hinges * weight) @ values[0] == pytest.approx(np.zeros(5), abs=1e-8)
-
-
-def test_rise_without_a_group_is_that_of_the_penalised_squares():
     data, x = data_of(6)
     columns = plain(data)
     truth = (x + 0.3 * np.random.default_rng(1).standard_normal(len(x)))[:, np.newaxis]
