@@ -83,7 +83,7 @@ def test_the_answer_of_a_sample_is_that_in_memory_and_knows_all_levels(fits, dat
         fits[1].predict(row.assign(kind="z"))
 
 
-def test_outputs_say_what_was_drawn_and_what_follows_uses_the_sample(fits, tmp_path, data, folder):
+def test_outputs_say_what_was_drawn_and_later_calls_use_it(fits, tmp_path, data, folder):
     _, fit, _ = fits
     of = fit.data.design.sample.of
     said = f"selected on 800 of {of:,} rows, stratified by the classes of y"
@@ -256,9 +256,7 @@ def test_lots_keep_the_counts_and_are_nearly_equal(counts, most):
     np.testing.assert_array_equal(rows, np.repeat(np.arange(len(values)), values))
 
 
-def test_copies_of_a_rare_number_are_noted_and_large_counts_drawn_in_lots(
-    people, table, monkeypatch
-):
+def test_rare_numbers_are_noted_and_large_counts_drawn_in_lots(people, table, monkeypatch):
     cell = np.arange(len(table))
     arguments = {"weights": "n", "weights_kind": "frequency", "method": "mrmr", "k": 1, "seed": 1}
     rare, timed = table.assign(weight=np.sqrt(cell)), table.assign(years=np.sqrt(1 + cell))

@@ -41,9 +41,7 @@ def task(data):
     return task_of(data, VarSelRF(), max_size=12)
 
 
-def test_the_decrease_of_impurity_is_scikit_learns_and_long_data_are_sampled(
-    data, task, monkeypatch
-):
+def test_the_decrease_of_impurity_is_scikit_learns_or_of_samples(data, task, monkeypatch):
     from sklearn.ensemble import RandomForestRegressor
 
     twin = RandomForestRegressor(300, max_features=3, random_state=0)

@@ -177,7 +177,7 @@ def test_pooled_models_of_nothing_and_of_forced_in_terms():
         assert said in " ".join(found.pooled().summary().content.notes)
 
 
-def test_levels_that_one_lacks_missing_values_and_problems_name_their_frames():
+def test_levels_that_one_lacks_and_problems_name_their_frames():
     frames = mice_frames()
     frames[2] = frames[2].assign(site=frames[2]["site"].replace("York", "Bath"))
     found = select_all("number ~ x + site", frames, 2)
@@ -415,9 +415,7 @@ def test_other_libraries_and_files(four_frames, four, tmp_path):
         assert isinstance(table, pl.DataFrame)
 
 
-def test_a_size_that_one_frame_does_not_reach_is_told_and_a_stop_ends_the_call(
-    four_frames, four, monkeypatch
-):
+def test_sizes_that_one_frame_does_not_reach_and_stops_are_told(four_frames, four, monkeypatch):
     flat = [four_frames[0], four_frames[1].assign(c=0.0, d=0.0)]
     found = treeselect.select("y ~ .", flat, k=3, **FEW_TREES)
     assert [fit.k for fit in found.fits] == [3, 2]

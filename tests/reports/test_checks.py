@@ -103,9 +103,7 @@ def test_many_classes_what_must_be_known_and_what_is_predicted_to_be_none():
     assert "Poisson regression" in said(found)
 
 
-def test_the_page_has_the_figures_of_classes_and_times_and_no_names_that_act(
-    cross_validated, measured
-):
+def test_the_page_has_the_figures_and_no_names_that_act(cross_validated, measured):
     data = gather(cross_validated._fit, written="", versions={}, performance=measured)
     page = render(data)
     assert page.count('<svg class="square"') == 2
@@ -216,7 +214,7 @@ def test_the_page_speaks_of_hazards_with_the_numbers_of_risk_groups(fit, page):
     assert page.count("concordance") == 1  # said once, where the score is shown first
 
 
-def test_without_data_times_or_rows_that_can_be_held_out_there_are_no_groups(
+def test_without_data_times_or_held_out_rows_there_are_no_groups(
     fit, fitted, tmp_path, monkeypatch
 ):
     path = fit.save(tmp_path / "times.treeselect")

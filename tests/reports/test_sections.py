@@ -48,9 +48,7 @@ def unstable(fitted):
     return resampled_as(fitted, SHARE)
 
 
-def test_associations_are_those_of_neighbours_and_of_many_rows_few_are_described(
-    unstable, monkeypatch
-):
+def test_associations_are_those_of_neighbours_and_few_are_described(unstable, monkeypatch):
     section = report_of(unstable).associations
     units = near_units(unstable._fit)
     assert len(section.table.rows) == len(units) * (len(units) - 1) // 2
@@ -65,9 +63,7 @@ def test_associations_are_those_of_neighbours_and_of_many_rows_few_are_described
     assert report.data.others is None
 
 
-def test_pairs_are_those_of_the_table_and_one_term_has_no_associations(
-    unstable, fitted, mixed, tmp_path
-):
+def test_pairs_are_those_of_the_table_and_one_term_has_none(unstable, fitted, mixed, tmp_path):
     section, table = report_of(unstable).pairs, unstable.stability.pairs()
     pairs = list(zip(table["term"], table["other"], strict=True))
     assert [row[:2] for row in section.table.rows] == pairs

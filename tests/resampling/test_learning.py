@@ -385,7 +385,7 @@ def saved(fit, folder, **arguments):
     return treeselect.load(fit.save(folder / "fit.treeselect", **arguments))
 
 
-def test_a_model_file_keeps_the_choice_of_size_and_the_groups_of_inner_folds(
+def test_a_model_file_keeps_sizes_and_groups_of_inner_folds(
     mixed, cross_validated, measured, tmp_path
 ):
     again = saved(cross_validated, tmp_path)

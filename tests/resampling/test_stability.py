@@ -267,7 +267,7 @@ def test_pairs_leave_out_what_never_changes():
     assert table["p_value"].dtype == "float64"
 
 
-def test_the_correlated_index_leaves_out_kept_units_and_is_not_defined_where_all_say_the_same():
+def test_the_correlated_index_leaves_out_kept_units_or_is_not_defined():
     stability = stability_of(ROWS, fitted=[0, 1, 1], assessed=[1, 1, 0])
     assert np.isnan(stability.correlated_index)
     apart = dataclasses.replace(stability, similarity=lambda: np.eye(3))

@@ -50,9 +50,7 @@ def test_path_tidy_and_glance_have_the_same_columns_always(cross_validated, fitt
     assert fitted.glance()["resamples"].iloc[0] == 10
 
 
-def test_predictions_keep_length_index_labels_and_order_of_files_and_gaps_too(
-    fitted, mixed, tmp_path
-):
+def test_predictions_keep_length_index_labels_and_order(fitted, mixed, tmp_path):
     new = mixed.sample(20, random_state=1)
     new.index = [7] * 20
     for kind in ("response", "link", "class"):
