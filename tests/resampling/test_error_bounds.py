@@ -96,6 +96,7 @@ def test_pfer_by_hand_is_compared_with_what_passed():
     alone = made(selected[:, :5], "subsample").pfer(0.75)
     assert not alone.informative
     assert str(alone).startswith("At most 6.4 false selections")
+    assert not made(selected[:, :6], "subsample").pfer(0.75).informative  # 4 < 5.3 < 6
     none = made(guesses(40, 2, 10), "subsample").pfer(0.95)
     assert none.units == ()
     assert none.informative
