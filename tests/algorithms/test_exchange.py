@@ -124,11 +124,6 @@ def test_three_columns_that_tell_nothing_in_pairs_are_found(seed):
     assert set(select(trio(seed), 3).selected) == {"x00", "x01", "x02"}
 
 
-@pytest.fixture(scope="module")
-def found():
-    return select(near_copies(apart=0.02), 3)
-
-
 def test_of_exact_copies_every_seed_takes_the_same_and_paths_end_without_progress():
     data = near_copies().assign(copy=lambda frame: frame["x0"])
     sets = {frozenset(select(data, 2, seed=seed).selected) for seed in range(5)}
@@ -138,7 +133,8 @@ def test_of_exact_copies_every_seed_takes_the_same_and_paths_end_without_progres
     assert fit.k <= 3
 
 
-def test_copies_and_what_was_seen_of_a_set(found):
+def test_copies_and_what_was_seen_of_a_set():
+    found = select(near_copies(apart=0.02), 3)
     one, other = ({f"x{j}", f"near{j}"} & set(found.selected) for j in (0, 1))
     assert (len(one), len(other)) == (1, 1)
     assert "x2" in found.selected
@@ -203,7 +199,11 @@ def test_a_price_must_be_worth_it_and_a_share_of_the_error_or_a_size_decides():
         select(near_copies(40), None)
 
 
-def test_judges_are_made_once_and_half_samples_search_half_the_rows(task_of_noise, monkeypatch):
+def test_judges_are_made_once_and_half_samples_search_half_the_rows(monkeypatch):
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.standard_normal((150, 4)), columns=list("abcd"))
+    frame["y"] = frame["a"] + rng.standard_normal(150)
+    task_of_noise = task_of(frame, ExchangeSearch(), max_size=2, seed=1)
     once = task_of_noise.once(exchange.Search, None, 1.0)
     assert task_of_noise.once(exchange.Search, None, 1.0) is once
     assert task_of_noise.once(exchange.Search, None, 2.0) is not once
@@ -221,14 +221,6 @@ def test_judges_are_made_once_and_half_samples_search_half_the_rows(task_of_nois
     monkeypatch.setattr(exchange.Search, "improved", improved)
     found = list(search.growing(exchange.Found(search.first(0)), 2, search.best_of_size))
     assert [one.size for one in found] == [1, 2]
-
-
-@pytest.fixture
-def task_of_noise():
-    rng = np.random.default_rng(3)
-    frame = pd.DataFrame(rng.standard_normal((150, 4)), columns=list("abcd"))
-    frame["y"] = frame["a"] + rng.standard_normal(150)
-    return task_of(frame, ExchangeSearch(), max_size=2, seed=1)
 
 
 # --- The record of a search ---

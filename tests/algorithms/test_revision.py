@@ -55,11 +55,6 @@ def select(data, method, k=2, **options):
     return treeselect.select("y ~ .", data, method=method, k=k, seed=1, **options)
 
 
-@pytest.fixture(scope="module")
-def refined(pair):
-    return select(pair, "mrmr", refine=True)
-
-
 def test_a_pair_that_the_path_of_controlburn_misses(pair):
     quick = QUICK["controlburn"]
     assert set(select(pair, "controlburn", **quick).selected) != {"x0", "x1"}
@@ -93,7 +88,8 @@ def test_selectors_of_others_can_be_refined_and_exchange_can_not(pair):
         select(pair, "exchange", refine=True)
 
 
-def test_what_was_there_before_is_told_for_any_threads_and_order_of_columns(pair, refined):
+def test_what_was_there_before_is_told_for_any_threads_and_order_of_columns(pair):
+    refined = select(pair, "mrmr", refine=True)
     own = select(pair, "mrmr").selected
     (said,) = [note for note in refined.search.notes if note.startswith("Selected before")]
     assert said == f"Selected before refinement: `{'`, `'.join(sorted(own))}`."

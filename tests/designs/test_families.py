@@ -41,14 +41,10 @@ def visits() -> pd.DataFrame:
     return data
 
 
-@pytest.fixture(scope="module")
-def three(flowers):
-    return treeselect.select(
+def test_three_classes_have_a_probability_each(flowers):
+    three = treeselect.select(
         "kind ~ .", flowers, method="gbfs", k=3, seed=1, n_trees=30, newton=True, resamples=2
     )
-
-
-def test_three_classes_have_a_probability_each(three, flowers):
     assert set(three.selected) == {"a", "b", "soil"}
     assert three.family == "multinomial"
     new = flowers.iloc[5:50].set_index(np.arange(45) * 2)

@@ -131,14 +131,10 @@ def test_unknown_scores(mixed, scoring, said):
         treeselect.select("died ~ signal", mixed, scoring=scoring, **QUICK)
 
 
-@pytest.fixture(scope="module")
-def by_log_loss(mixed):
-    return treeselect.select(
+def test_names_of_scores_in_a_fit_and_folds_of_one_value(tmp_path, mixed):
+    by_log_loss = treeselect.select(
         "died ~ signal + site + noise", mixed, folds=3, scoring="neg_log_loss", **QUICK
     )
-
-
-def test_names_of_scores_in_a_fit_and_folds_of_one_value(by_log_loss, tmp_path, mixed):
     assert by_log_loss.glance()["score"].tolist() == ["neg_log_loss"]
     text = by_log_loss.summary().as_text()
     assert "neg_log_loss:" in text
@@ -329,12 +325,8 @@ OPTIONS = {"method": "stepwise", "folds": 3, "seed": 1}
 FORMULA = "Surv(stop, event) ~ x + z"
 
 
-@pytest.fixture(scope="module")
-def by_brier():
-    return treeselect.select(FORMULA, DATA, k="best", scoring="integrated_brier", **OPTIONS)
-
-
-def test_what_is_printed_says_what_the_score_is_and_folds_need_pairs(by_brier):
+def test_what_is_printed_says_what_the_score_is_and_folds_need_pairs():
+    by_brier = treeselect.select(FORMULA, DATA, k="best", scoring="integrated_brier", **OPTIONS)
     text = " ".join(by_brier.summary().as_text().split())
     assert "Brier R2:" in text
     assert "Brier R2: 1 minus the ratio of the integrated Brier score" in text

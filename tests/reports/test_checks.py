@@ -49,11 +49,6 @@ CURVE = decide(TWO, [0.25, 0.5], scheme="2 folds", seed=1)
 NUMBERS = held(Y + P, 2 * P, GAUSSIAN)
 
 
-@pytest.fixture(scope="module")
-def measured(cross_validated):
-    return cross_validated.performance(2)
-
-
 def said(found):
     return " ".join((found.lead, *found.sentences))
 
@@ -103,7 +98,8 @@ def test_many_classes_what_must_be_known_and_what_is_predicted_to_be_none():
     assert "Poisson regression" in said(found)
 
 
-def test_the_page_has_the_figures_and_no_names_that_act(cross_validated, measured):
+def test_the_page_has_the_figures_and_no_names_that_act(cross_validated):
+    measured = cross_validated.performance(2)
     data = gather(cross_validated._fit, written="", versions={}, performance=measured)
     page = render(data)
     assert page.count('<svg class="square"') == 2
@@ -140,11 +136,6 @@ def page_of(fit):
 @pytest.fixture(scope="module")
 def fit():
     return small_fit()
-
-
-@pytest.fixture(scope="module")
-def page(fit):
-    return page_of(fit)
 
 
 def made(stop, event, start=None, time="days") -> RiskGroups:
@@ -192,7 +183,8 @@ def test_names_are_escaped_and_what_can_t_be_told_apart_is_not_drawn():
     assert "Rows enter at different times" not in drawn(made([10, 20, 30], [1, 0, 1]))
 
 
-def test_the_page_speaks_of_hazards_with_the_numbers_of_risk_groups(fit, page):
+def test_the_page_speaks_of_hazards_with_the_numbers_of_risk_groups(fit):
+    page = page_of(fit)
     section = plain(page[page.index('id="risk-groups">') : page.index('id="stability">')])
     for row in fit.model.risk_groups().calibration().to_dict("records"):
         cells = (

@@ -67,15 +67,6 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def copies(mixed):
-    """`copy` is as good as `signal`, so they share the place across resamples."""
-    noisy = mixed["signal"] + np.random.default_rng(2).normal(scale=0.1, size=len(mixed))
-    data = mixed.assign(copy=noisy)
-    fit = treeselect.select("dose ~ . - died", data, k=1, seed=1, method="importance", n_trees=5)
-    return fit.resample(12)
-
-
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "substitutes"])
 @pytest.mark.parametrize("name", ["fitted", "cross_validated", "classes", "hostile"])
 def test_every_kind_of_every_result(kind, name, request):
@@ -453,7 +444,12 @@ def test_what_can_t_be_plotted_of_a_comparison(kind, says):
     assert plt.get_fignums() == []
 
 
-def test_substitutes_show_the_table(copies, cross_validated, mixed):
+def test_substitutes_show_the_table(cross_validated, mixed):
+    # `copy` is as good as `signal`, so they share the place across resamples.
+    noisy = mixed["signal"] + np.random.default_rng(2).normal(scale=0.1, size=len(mixed))
+    data = mixed.assign(copy=noisy)
+    fit = treeselect.select("dose ~ . - died", data, k=1, seed=1, method="importance", n_trees=5)
+    copies = fit.resample(12)
     table = copies.stability.substitutes
     ax = copies.plot("substitutes")
     pairs = [f"{row.substitute} for {row.term}" for row in table.itertuples()]

@@ -48,12 +48,6 @@ def site(mixed):
     return of(mixed.dropna(subset="site"), "site ~ signal + died + dose")
 
 
-@pytest.fixture(scope="module")
-def sick(mixed):
-    counts = mixed.assign(visits=np.floor(np.abs(mixed["dose"])))
-    return of(counts, "visits ~ signal + site + noise", family="poisson")
-
-
 def test_predictions_are_of_each_row_once_and_the_scores_are_theirs(mixed, died, site):
     table = died.predictions()
     assert list(table) == ["row", "fold", "observed", "predicted", "weight"]
@@ -171,7 +165,9 @@ def test_slope_and_intercept_are_those_that_the_data_were_made_with():
     assert [moved.slope_low, moved.slope_high] == pytest.approx(model.conf_int()[1].tolist())
 
 
-def test_numbers_counts_and_classes_in_groups(dose, sick, site):
+def test_numbers_counts_and_classes_in_groups(dose, site, mixed):
+    counts = mixed.assign(visits=np.floor(np.abs(mixed["dose"])))
+    sick = of(counts, "visits ~ signal + site + noise", family="poisson")
     found, table = dose.calibration(4), dose.predictions()
     group = pd.qcut(table["predicted"], 4, labels=False)
     means = table.groupby(group)[["predicted", "observed"]].mean()
@@ -372,18 +368,14 @@ def test_full_text(found, snapshot):
 
 
 @pytest.fixture(scope="module")
-def groups():
-    return small_fit().model.risk_groups(folds=3)
-
-
-@pytest.fixture(scope="module")
 def late():
     return small_fit("Surv(late, time, dead) ~ risky + x + strata(site)", 1).model.risk_groups(
         2, folds=3
     )
 
 
-def test_curves_of_risk_groups_after_the_last_row_and_without_a_selection(groups):
+def test_curves_of_risk_groups_after_the_last_row_and_without_a_selection():
+    groups = small_fit().model.risk_groups(folds=3)
     for name, curve in zip(groups.names, groups.curves, strict=True):
         table = groups.at(curve.time)
         own = table[table["group"] == name]
@@ -438,11 +430,6 @@ def timed():
     return small_fit("Surv(time, dead) ~ risky + x + strata(site)", 1)
 
 
-@pytest.fixture(scope="module")
-def four(timed):
-    return timed.model.risk_groups(4, 300, folds=np.arange(90) // 30)
-
-
 def test_a_row_has_no_say_in_its_own_prediction(timed):
     """Nor is anything told of a stratum of which the training rows have none."""
     design, rows = timed.data.design, np.arange(90)
@@ -469,7 +456,8 @@ def test_a_row_has_no_say_in_its_own_prediction(timed):
     assert ((survival > 0) & (survival < 1)).all()
 
 
-def test_groups_have_all_rows_but_those_whose_stratum_is_held_out_whole(four, timed):
+def test_groups_have_all_rows_but_those_whose_stratum_is_held_out_whole(timed):
+    four = timed.model.risk_groups(4, 300, folds=np.arange(90) // 30)
     groups = four
     assert groups.names == ("1", "2", "3", "4")
     assert groups.n_rows.sum() == 90

@@ -36,12 +36,8 @@ def given_others(data: pd.DataFrame, left: str = "y", **given) -> pd.DataFrame:
     return found.tidy().set_index("term")
 
 
-@pytest.fixture(scope="module")
-def table():
-    return given_others(frame(1))
-
-
-def test_what_matters_is_found_without_scores_and_copies_and_noise_are_not(table):
+def test_what_matters_is_found_without_scores_and_copies_and_noise_are_not():
+    table = given_others(frame(1))
     assert table.loc[["x", "bend", "one", "two", "site"], "p_value"].max() < 1e-4
     assert table.loc[["x", "bend", "one", "two", "site"], "e_value"].min() > 100
     assert table.loc[["x", "bend", "one", "two", "site"], "level"].max() < 0.05

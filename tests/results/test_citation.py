@@ -144,10 +144,13 @@ def test_printed_names_can_not_act_and_the_performance_is_of_the_fit(two, mixed,
     assert "replaced" not in cross_validated.search.citation().methods
 
 
-@pytest.fixture(scope="module")
-def plain():
+def print_of(data, formula="y ~ number + whole + label + truth", **options):
+    return data_fingerprint(quick(data, formula, k=1, **options).data.design)
+
+
+def test_the_same_values_have_the_same_fingerprint_whatever_their_labels():
     rng = np.random.default_rng(1)
-    return pd.DataFrame(
+    plain = pd.DataFrame(
         {
             "y": rng.normal(size=60),
             "number": np.where(np.arange(60) % 7 == 0, np.nan, np.arange(60) / 8),
@@ -155,13 +158,6 @@ def plain():
             "truth": np.arange(60) % 2 == 0, "other": rng.normal(size=60),
         }
     )  # fmt: skip
-
-
-def print_of(data, formula="y ~ number + whole + label + truth", **options):
-    return data_fingerprint(quick(data, formula, k=1, **options).data.design)
-
-
-def test_the_same_values_have_the_same_fingerprint_whatever_their_labels(plain):
     own = print_of(plain)
     assert re.fullmatch("[0-9a-f]{64}", own)
     assert print_of(plain[plain.columns[::-1]]) == own

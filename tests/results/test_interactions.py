@@ -28,18 +28,14 @@ def fit_of(data, formula, **options):
 FORMULA = "y ~ x1 + x2 + add + f"
 
 
-@pytest.fixture(scope="module")
-def told(data):
-    return fit_of(data, FORMULA).resample(20, effects=True)
-
-
 def by_pair(fit):
     table = interaction_table(fit._fit)
     table.index = [frozenset(pair) for pair in zip(table["term"], table["other"], strict=True)]
     return table
 
 
-def test_a_true_interaction_is_stronger_than_none_in_files_too(told, data, tmp_path):
+def test_a_true_interaction_is_stronger_than_none_in_files_too(data, tmp_path):
+    told = fit_of(data, FORMULA).resample(20, effects=True)
     found = by_pair(told)
     assert (found["n_resamples"] == 20).all()
     assert ((found["low"] >= 0) & (found["low"] <= found["high"]) & (found["high"] <= 1)).all()

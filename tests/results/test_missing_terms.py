@@ -39,11 +39,6 @@ def fit(gaps):
     return treeselect.select("y ~ x + site", gaps, k=2, **QUICK)
 
 
-@pytest.fixture(scope="module")
-def graded(gaps):
-    return treeselect.select("y ~ x + grade", gaps.dropna(), k=2, **QUICK)
-
-
 def test_a_warning_says_what_is_dropped_and_the_way_out(fit, gaps):
     n = int(gaps[["x", "site"]].isna().any(axis=1).sum())
     said = rf"drops .*{n} of 90.*\n  Missing values: `x` \(23\), `site` \(15\)"
@@ -110,7 +105,8 @@ def test_coded_terms_and_ordered_factors_take_missing_values(gaps):
         np.testing.assert_allclose(glm.predict(data), glm.result.fittedvalues, atol=1e-10)
 
 
-def test_inference_and_coefficients_use_all_rows_and_trees_have_no_such_rule(fit, graded, gaps):
+def test_inference_and_coefficients_use_all_rows_and_trees_have_no_such_rule(fit, gaps):
+    graded = treeselect.select("y ~ x + grade", gaps.dropna(), k=2, **QUICK)
     found = fit.inference(missing="indicator")
     (split,) = found.splits
     assert (split.n_fitted, split.n_dropped, found.n_failed) == (45, 0, 0)
