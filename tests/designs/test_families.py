@@ -60,11 +60,21 @@ def test_three_classes_have_a_probability_each(flowers):
 
 
 @pytest.mark.parametrize("family", [GAUSSIAN, BINOMIAL, POISSON, multinomial(3)])
-def test_rows_with_one_value_have_no_score(family):
+def test_rows_with_one_value_have_no_score_and_weight_0_leaves_nothing(family):
     y, weight = np.array([1.0, 1.0, 0.0]), np.array([1, 1, 0])
     prediction = np.full((3, 3), 1 / 3) if family.n_classes > 2 else np.full(3, 0.5)
     assert np.isnan(family.score(y, prediction, weight))
     assert np.isfinite(family.score(y, prediction, np.ones(3)))
+    # Not even rounding, nor a label that only they have.
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, 30).astype(float)
+    prediction = rng.uniform(0.1, 0.9, (30, 3) if family.n_classes > 2 else 30)
+    weight = np.where(np.arange(30) % 3 > 0, rng.random(30), 0.0)
+    y[0] = max(family.n_classes - 1, 1)
+    there = weight > 0
+    assert family.score(y, prediction, weight) == family.score(
+        y[there], prediction[there], weight[there]
+    )
 
 
 def test_nothing_selected_predicts_the_shares_of_the_classes(flowers):
@@ -148,20 +158,6 @@ def test_families_by_name_score_by_the_definition():
     for name, n in (("multinomial", 2), ("binomial", 3), ("gaussian", 2), ("normal", 0)):
         with pytest.raises(KeyError):
             family_of(name, n)
-
-
-@pytest.mark.parametrize("family", [GAUSSIAN, BINOMIAL, POISSON, multinomial(3)])
-def test_rows_of_weight_0_leave_nothing_behind(family):
-    """Not even rounding, nor a label that only they have."""
-    rng = np.random.default_rng(3)
-    y = rng.integers(0, 2, 30).astype(float)
-    prediction = rng.uniform(0.1, 0.9, (30, 3) if family.n_classes > 2 else 30)
-    weight = np.where(np.arange(30) % 3 > 0, rng.random(30), 0.0)
-    y[0] = max(family.n_classes - 1, 1)
-    there = weight > 0
-    assert family.score(y, prediction, weight) == family.score(
-        y[there], prediction[there], weight[there]
-    )
 
 
 # --- times to an event: their four columns, strata and figures, and what times can't be -----------

@@ -278,7 +278,7 @@ def test_equal_risks_explain_nothing_and_only_ratios_of_risks_count(scoring, res
 
 
 @pytest.mark.parametrize("scoring", KINDS)
-def test_training_rows_have_a_say_where_they_are_needed(scoring):
+def test_training_rows_have_a_say_where_needed_and_what_is_missing_no_score(scoring):
     family = scored(scoring)
     found, alone = (
         family.held_out_score(PLAIN.y, RISK, 1 - FIRST, train) for train in (FIRST, 1 - FIRST)
@@ -286,10 +286,6 @@ def test_training_rows_have_a_say_where_they_are_needed(scoring):
     rows = FIRST == 0
     assert family.score(PLAIN.y[rows], RISK[rows], np.ones(rows.sum())) == pytest.approx(alone)
     assert (abs(found - alone) > 1e-6) == KINDS[scoring].needs_training
-
-
-@pytest.mark.parametrize("scoring", KINDS)
-def test_what_is_missing_has_no_score(scoring):
     family, some = scored(scoring), np.where(np.arange(len(RISK)) == 70, np.nan, RISK)
     assert np.isnan(family.held_out_score(PLAIN.y, some, 1 - FIRST, FIRST))
     censored = PLAIN.y * [1, 1, 0, 1]

@@ -68,7 +68,7 @@ def test_sampling_weights_give_the_errors_of_survey(family, units, survey, refer
 
 
 @pytest.mark.parametrize("family", list(FORMULAS))
-def test_constant_weights_change_nothing(family, survey):
+def test_constant_weights_and_the_scale_of_relative_ones_change_nothing(family, survey):
     plain = select(family, survey)
     for kind, value in (("sampling", 5000), ("precision", 0.2), (None, 3)):
         fit = select(family, survey.assign(v=value), weights="v", weights_kind=kind)
@@ -79,6 +79,13 @@ def test_constant_weights_change_nothing(family, survey):
     # unless they are said to be counts
     twice = select(family, survey.assign(v=2), weights="v", weights_kind="frequency")
     assert (numbers(twice)["std_error"] < numbers(plain)["std_error"]).all()
+    kind = "precision" if family == "poisson" else "sampling"
+    one, seven = (
+        select(family, survey.assign(w=unit * survey["w"]), weights="w", weights_kind=kind)
+        for unit in (1, 7)
+    )
+    assert one.selected == seven.selected
+    pd.testing.assert_frame_equal(numbers(one), numbers(seven), rtol=1e-7)
 
 
 @pytest.mark.parametrize(
@@ -100,17 +107,6 @@ def test_frequencies_are_copied_rows(family, model, survey):
     for name in ("residual", "standardised", "leverage", "cooks_distance"):
         np.testing.assert_allclose(once.tidy()[name], first[name], rtol=1e-5, atol=1e-8)
     np.testing.assert_allclose(once.terms["gvif"], each.terms["gvif"], rtol=1e-5)
-
-
-@pytest.mark.parametrize("family", list(FORMULAS))
-def test_the_scale_of_relative_weights_has_no_effect(family, survey):
-    kind = "precision" if family == "poisson" else "sampling"
-    one, seven = (
-        select(family, survey.assign(w=unit * survey["w"]), weights="w", weights_kind=kind)
-        for unit in (1, 7)
-    )
-    assert one.selected == seven.selected
-    pd.testing.assert_frame_equal(numbers(one), numbers(seven), rtol=1e-7)
 
 
 def test_precision_weights_are_those_of_least_squares(survey):

@@ -178,12 +178,25 @@ def test_labels_do_not_overlap_and_one_size_has_values_to_cover():
 
 
 @pytest.mark.parametrize("number", [0, 1])
-def test_bars_start_together_and_keep_proportion(number):
+def test_bars_keep_proportion_and_ranges_share_an_axis_with_the_marked_one(number):
     figure = charts.bar_figure(["a", "b"], [0.8, 0.2], 0)
     long, short = Drawing(figure, number).all("bar")
     assert long.get("x") == short.get("x")
     assert float(long.get("width")) == pytest.approx(4 * float(short.get("width")), abs=0.3)
     assert figure.text == "a: 0.800; b: 0.200"
+    spans = [(3.0, 2.0, 4.5), (-1.0, -2.5, 0.0)]
+    figure = charts.dot_figure(["a", "b"], spans, [True, False], 0, mark=("bar", 1.0))
+    drawing = Drawing(figure, number)
+    filled, hollow = centres(drawing)
+    ((marked, _),) = drawing.starts("marker")
+    assert hollow < marked < filled
+    assert "bar" in drawing.texts("tick")
+    ticks = [words for words in drawing.x_ticks if words != "bar"]
+    assert ticks == ["−4", "−2", "0", "2", "4", "6"]
+    spans = [tuple(map(float, NUMBER.findall(own.get("d")))) for own in drawing.all("error")]
+    for low, _, high in spans:
+        assert drawing.x_ticks["−4"] <= low < high <= drawing.x_ticks["6"]
+    assert figure.text == "a: 3.00 (2.00 to 4.50), selected; b: -1.00 (-2.50 to 0.00); bar: 1.00"
 
 
 def test_names_stand_beside_their_bars_or_are_broken_or_above():
@@ -211,23 +224,6 @@ def test_names_stand_beside_their_bars_or_are_broken_or_above():
 
 def centres(drawing):
     return [float(own.get("cx")) for own in drawing.all("dot") + drawing.all("hollow")]
-
-
-@pytest.mark.parametrize("number", [0, 1])
-def test_ranges_of_any_values_share_an_axis_with_the_marked_one(number):
-    spans = [(3.0, 2.0, 4.5), (-1.0, -2.5, 0.0)]
-    figure = charts.dot_figure(["a", "b"], spans, [True, False], 0, mark=("bar", 1.0))
-    drawing = Drawing(figure, number)
-    filled, hollow = centres(drawing)
-    ((marked, _),) = drawing.starts("marker")
-    assert hollow < marked < filled
-    assert "bar" in drawing.texts("tick")
-    ticks = [words for words in drawing.x_ticks if words != "bar"]
-    assert ticks == ["−4", "−2", "0", "2", "4", "6"]
-    spans = [tuple(map(float, NUMBER.findall(own.get("d")))) for own in drawing.all("error")]
-    for low, _, high in spans:
-        assert drawing.x_ticks["−4"] <= low < high <= drawing.x_ticks["6"]
-    assert figure.text == "a: 3.00 (2.00 to 4.50), selected; b: -1.00 (-2.50 to 0.00); bar: 1.00"
 
 
 def test_shares_have_the_whole_axis_and_differences_one_about_zero():

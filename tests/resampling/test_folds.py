@@ -281,7 +281,7 @@ def test_a_class_of_one_row_is_refused_with_a_way_out():
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_folds_are_those_of_scikit_learn(seed: int) -> None:
+def test_folds_and_scores_are_those_of_scikit_learn(seed: int):
     rng = np.random.default_rng(seed)
     n, folds = int(rng.integers(20, 60)), int(rng.integers(2, 7))
     y = np.append(rng.choice(4, n), np.repeat(np.arange(4), folds))
@@ -294,10 +294,6 @@ def test_folds_are_those_of_scikit_learn(seed: int) -> None:
         for number, (_, held_out) in enumerate(pairs):
             expected[held_out] = number
         np.testing.assert_array_equal(found, expected)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_scores_are_those_of_scikit_learn(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n = int(rng.integers(3, 300))
     y = np.append([0.0, 1.0], rng.choice([0.0, 1.0], n))
