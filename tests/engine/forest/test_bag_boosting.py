@@ -61,16 +61,13 @@ def test_constants_give_no_tree_and_bagging_grows_every_depth():
     a, b, c = (boost(data, y, seed=s) for s in (1, 1, 2))
     np.testing.assert_array_equal(a.gains, b.gains)
     assert not np.array_equal(a.gains[:5], c.gains[:5])
-    data, _ = data_and_response()
     bag = boost(data, np.ones(300))
     assert bag.leaves == []
     assert bag.gains.shape == (0, 4)
-    data, y = data_and_response()
     weight = (np.arange(300) % 3 > 0).astype(np.int64)
     spoilt = np.where(weight > 0, y, 1e3)
     a, b = boost(data, y, weight), boost(data, spoilt, weight)
     np.testing.assert_array_equal(a.gains, b.gains)
-    data, y = data_and_response()
     bag = boost(data, y, scheme=bag_boosting.BAGGING, max_depth=4)
     assert np.unique(bag.depths).tolist() == [1, 2, 3, 4]
     deep = np.flatnonzero(bag.depths == 4)

@@ -185,12 +185,11 @@ def test_copies_stay_together_with_a_ridge_and_take_few_steps(monkeypatch):
 
 
 def test_paths_begin_above_the_largest_penalty_and_end_in_time():
-    forest, *_ = random_trees(SquaredLoss())
+    forest, _, _, _, _, uses = random_trees(SquaredLoss())
     empty = forest.empty()
     largest = forest.largest_lam(empty)
     assert not forest.solve(1.001 * largest, empty).weights.any()
     assert forest.solve(0.99 * largest, empty).weights.any()
-    forest, _, _, _, _, uses = random_trees(SquaredLoss())
     keep = np.zeros(N_GROUPS, dtype=bool)
     keep[[2, 5]] = True
     first = solution_path(forest, uses, keep, 4)[0]
@@ -199,7 +198,6 @@ def test_paths_begin_above_the_largest_penalty_and_end_in_time():
     gains = np.where(uses, 2.0, 0.0)
     importance = weighted_importance(solution, forest.spread(), gains)
     np.testing.assert_allclose(importance, uses[4] / uses[4].sum())
-    forest, _, _, _, _, uses = random_trees(SquaredLoss())
     keep = np.zeros(N_GROUPS, dtype=bool)
     path = solution_path(forest, uses, keep, 5)
     sizes = [int(support(s, uses, keep).sum()) for s in path]
