@@ -190,7 +190,7 @@ def test_what_a_program_runs_in_processes_can_be_sent_to_them():
             assert "cache\n" not in text, path
 
 
-def test_a_fingerprint_ignores_docstrings_and_comments(evidence, tmp_path):
+def test_fingerprints_ignore_comments_and_are_of_all_that_is_imported(evidence, tmp_path):
     texts = {
         "plain": "def f(x):\n    return x\n",
         "told": '"""About."""\n\n\ndef f(x):  # same\n    """Identity."""\n    return x\n',
@@ -202,8 +202,6 @@ def test_a_fingerprint_ignores_docstrings_and_comments(evidence, tmp_path):
         found[name] = evidence.fingerprint([tmp_path / f"{name}.py"])
     assert found["plain"] == found["told"] != found["other"]
 
-
-def test_behind_a_program_is_all_that_it_imports(evidence):
     def behind(name):
         found = evidence.modules_behind(evidence.FOLDER / name)
         return {path.relative_to(evidence.FOLDER).as_posix() for path in found}

@@ -25,9 +25,6 @@ def compared(mixed):
     )
 
 
-# --- what is run -------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("method", [QUICK, MRMR()])
 def test_scores_by_size_are_those_of_select(mixed, compared, method):
     fit = treeselect.select(FORMULA, mixed, method=method, folds=2, repeats=2, seed=4)
@@ -42,7 +39,7 @@ def test_scores_by_size_are_those_of_select(mixed, compared, method):
     np.testing.assert_array_equal(own.loc[path.index, "standard_error"], path["cv_se"])
 
 
-def test_groups_of_rows_stay_together_and_arrays_are_the_same_for_all(fitted, mixed):
+def test_groups_weights_scoring_and_rows_in_order_of_time_are_those_of_all(fitted, mixed):
     one, two, three = fitted.data.design.problems_for([QUICK, RRF(), GRRF()])
     assert one.data is two.data is three.data
     assert one.exact is None
@@ -51,9 +48,21 @@ def test_groups_of_rows_stay_together_and_arrays_are_the_same_for_all(fitted, mi
     found = treeselect.compare(FORMULA, data, ["mrmr"], k=2, fold_groups="patient", seed=1)
     assert "of whole patient clusters" in found.scheme
     assert not found.terms()["term"].isin(["patient"]).any()
+    data = mixed.assign(w=np.arange(400) % 3)
+    found = treeselect.compare(
+        "dose ~ signal + noise + site + flag", data, ["lasso", "mrmr"], k="best",
+        groups={"panel": ["signal", "noise"]}, weights="w", folds=TimeSeriesSplit(3),
+        scoring="neg_mean_absolute_error", seed=1,
+    )  # fmt: skip
+    assert found.score_name == "neg_mean_absolute_error"
+    assert found.n_train.tolist() == sorted(found.n_train)
+    assert (found.n_test == found.n_test[0]).all()
+    assert {("signal", "noise"), ("noise", "signal")} & {
+        row[:2] for row in found.tidy()["terms"] if len(row) > 1
+    }
 
 
-def test_any_order_of_columns_and_methods(mixed, compared):
+def test_names_calls_and_any_order_of_columns_and_methods(mixed, compared):
     turned = mixed[mixed.columns[::-1]]
     methods = [RRF(n_trees=10), MRMR(), QUICK]
     again = treeselect.compare(FORMULA, turned, methods, folds=2, repeats=2, seed=4)
@@ -62,9 +71,20 @@ def test_any_order_of_columns_and_methods(mixed, compared):
         again.tidy().drop(columns="seconds").sort_values(keys, ignore_index=True),
         compared.tidy().drop(columns="seconds").sort_values(keys, ignore_index=True),
     )
+    labels = [label for label, _ in read_methods(["rrf", RRF(n_trees=50), RRF(lam=0.5), "mrmr"])]
+    assert labels == ["rrf()", "rrf(n_trees=50)", "rrf(lam=0.5)", "mrmr"]
+    assert [label for label, _ in read_methods({"mine": "rrf", "other": RRF()})] == [
+        "mine",
+        "other",
+    ]
+    assert "[treeselect.ControlBurn(forests=1, n_trees=10), treeselect.MRMR()," in compared.call
+    for methods in ((name for name in ["mrmr", "cfs"]), np.array(["mrmr", "cfs"])):
+        found = treeselect.compare(FORMULA, mixed, methods, k=[1], folds=3, seed=1)
+        assert found.methods == ("mrmr", "cfs")
+        assert 'methods=["mrmr", "cfs"]' in found.call
 
 
-def test_a_tuning_value_leads_to_one_set_of_any_size(mixed):
+def test_a_tuning_value_leads_to_one_set_and_selectors_take_part(mixed):
     methods = {"strict": RRF(n_trees=10, lam=0.01), "all": RRF(n_trees=10, lam=1.0)}
     found = treeselect.compare(FORMULA, mixed, methods, k=1, folds=3, seed=1)
     tidy = found.tidy()
@@ -73,6 +93,16 @@ def test_a_tuning_value_leads_to_one_set_of_any_size(mixed):
     assert (tidy.loc[tidy["method"] == "all", "n_selected"] > 3).all()
     assert (tidy.loc[tidy["method"] == "strict", "n_selected"] <= 3).all()
     assert "the set at each method's given tuning parameter" in str(found.summary())
+    selectors = [SelectKBest(k=1), SelectKBest(f_classif), VarianceThreshold(), "mrmr"]
+    found = treeselect.compare(FORMULA, mixed, selectors, k=2, folds=2, seed=1)
+    assert found.methods == (
+        "SelectKBest(k=1)", "SelectKBest()", "VarianceThreshold", "mrmr",
+    )  # fmt: skip
+    glance = found.glance().set_index("method")
+    assert np.isnan(glance.loc["VarianceThreshold", "stability"])
+    assert glance.loc["VarianceThreshold", "n_selected"] == 6
+    assert glance["k"].isna().tolist() == [False, False, True, False]
+    assert '[SelectKBest(k=1), SelectKBest(), VarianceThreshold(), "mrmr"]' in found.call
 
 
 @pytest.mark.parametrize("rule", ["1se", "best"])
@@ -88,35 +118,6 @@ def test_no_rule_leaves_out_what_is_kept(mixed, rule):
     assert "from 2 to 3" in str(found.summary())
 
 
-def test_names_and_calls_of_methods(compared, mixed):
-    labels = [label for label, _ in read_methods(["rrf", RRF(n_trees=50), RRF(lam=0.5), "mrmr"])]
-    assert labels == ["rrf()", "rrf(n_trees=50)", "rrf(lam=0.5)", "mrmr"]
-    assert [label for label, _ in read_methods({"mine": "rrf", "other": RRF()})] == [
-        "mine",
-        "other",
-    ]
-    assert "[treeselect.ControlBurn(forests=1, n_trees=10), treeselect.MRMR()," in compared.call
-    for methods in ((name for name in ["mrmr", "cfs"]), np.array(["mrmr", "cfs"])):
-        found = treeselect.compare(FORMULA, mixed, methods, k=[1], folds=3, seed=1)
-        assert found.methods == ("mrmr", "cfs")
-        assert 'methods=["mrmr", "cfs"]' in found.call
-
-
-def test_groups_weights_scoring_and_rows_in_order_of_time(mixed):
-    data = mixed.assign(w=np.arange(400) % 3)
-    found = treeselect.compare(
-        "dose ~ signal + noise + site + flag", data, ["lasso", "mrmr"], k="best",
-        groups={"panel": ["signal", "noise"]}, weights="w", folds=TimeSeriesSplit(3),
-        scoring="neg_mean_absolute_error", seed=1,
-    )  # fmt: skip
-    assert found.score_name == "neg_mean_absolute_error"
-    assert found.n_train.tolist() == sorted(found.n_train)
-    assert (found.n_test == found.n_test[0]).all()
-    assert {("signal", "noise"), ("noise", "signal")} & {
-        row[:2] for row in found.tidy()["terms"] if len(row) > 1
-    }
-
-
 def test_tables_are_in_the_library_of_the_data_or_of_a_file(mixed, tmp_path):
     data = pl.from_pandas(mixed)
     found = treeselect.compare(FORMULA, data, ["mrmr", "importance"], k=1, folds=2, seed=1)
@@ -128,22 +129,6 @@ def test_tables_are_in_the_library_of_the_data_or_of_a_file(mixed, tmp_path):
     found = treeselect.compare(FORMULA, path, ["mrmr"], k=1, folds=2, seed=1)
     assert found.data == "patients.csv"
     assert 'treeselect.compare("died ~ . - dose"' in found.call
-
-
-def test_selectors_of_scikit_learn_take_part(mixed):
-    selectors = [SelectKBest(k=1), SelectKBest(f_classif), VarianceThreshold(), "mrmr"]
-    found = treeselect.compare(FORMULA, mixed, selectors, k=2, folds=2, seed=1)
-    assert found.methods == (
-        "SelectKBest(k=1)", "SelectKBest()", "VarianceThreshold", "mrmr",
-    )  # fmt: skip
-    glance = found.glance().set_index("method")
-    assert np.isnan(glance.loc["VarianceThreshold", "stability"])
-    assert glance.loc["VarianceThreshold", "n_selected"] == 6
-    assert glance["k"].isna().tolist() == [False, False, True, False]
-    assert '[SelectKBest(k=1), SelectKBest(), VarianceThreshold(), "mrmr"]' in found.call
-
-
-# --- what is refused ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -197,9 +182,6 @@ def test_data_and_folds_are_checked_as_by_select(mixed):
     one_class = np.where(mixed["died"], 0, 1)
     with pytest.raises(OptionError, match="every training set"):
         treeselect.compare(FORMULA, mixed, ["mrmr"], folds=one_class)
-
-
-# --- reference models --------------------------------------------------------------------------
 
 
 def test_reference_models_are_on_the_same_folds_and_no_methods(mixed, compared):
@@ -270,7 +252,7 @@ def test_other_rows_are_refused(changes, found, fits):
         treeselect.compare([fits[0], other], folds=2)
 
 
-def test_what_is_refused(data, fits):
+def test_what_is_refused_and_rows_that_one_fit_drops(data, fits):
     with pytest.raises(DataError, match="different rows"):
         treeselect.compare([fits[0], fits[0].update(data=data.head(60))])
     with pytest.raises(DataError, match="different values"):
@@ -288,9 +270,6 @@ def test_what_is_refused(data, fits):
     other = fits[0].update(scoring="neg_mean_squared_error")
     with pytest.raises(OptionError, match="`scoring` must be given"):
         treeselect.compare([fits[0], other])
-
-
-def test_rows_that_one_fit_drops_count_whatever_the_order(data):
     some = data.assign(b=data["b"].where(data["b"] < 0.5))
     one = treeselect.select("y ~ a + b + c", some, method="mrmr", k=1, seed=2)
     two = one.update(missing="drop")

@@ -10,8 +10,6 @@ from treeselect import datasets
 from treeselect.datasets import Simulated
 from treeselect.errors import DataError, OptionError
 
-MEASURES = ["height", "weight", "femur", "tibia"]
-
 
 @pytest.mark.parametrize(
     ("name", "shape", "response", "n_missing"),
@@ -31,16 +29,13 @@ def test_shipped_data_are_those_of_their_source(name, shape, response, n_missing
     assert datasets.load(name).iloc[:, 0].isna().sum() == 0
 
 
-def test_unknown_name() -> None:
+def test_correlated_titanic_keeps_the_real_columns_and_unknown_names():
     with pytest.raises(DataError) as error:
         datasets.load("iris")
     assert str(error.value) == (
         "`name` must be the name of a data set.\n  Found: 'iris'. Data sets: `titanic`,"
         " `titanic_correlated`, `gbsg2`, `bodyfat`, `german_credit`, `colon`."
     )
-
-
-def test_correlated_titanic_keeps_the_real_columns() -> None:
     real, data = datasets.load("titanic"), datasets.load("titanic_correlated")
     assert " ".join(data.columns) == "pclass sex age sibsp parch height weight femur tibia survived"
     assert not data.isna().any(axis=None)
@@ -53,7 +48,7 @@ def test_correlated_titanic_keeps_the_real_columns() -> None:
 @pytest.mark.parametrize("seed", [1912, 1, 2, 3, 4])
 def test_body_measures_correlate(seed: int) -> None:
     data = datasets.simulate_correlated_titanic(seed=seed).data
-    assert data[MEASURES].corr().min(axis=None) > 0.9
+    assert data[["height", "weight", "femur", "tibia"]].corr().min(axis=None) > 0.9
 
 
 def test_bones_of_adults_give_back_their_stature() -> None:
@@ -72,7 +67,7 @@ def test_bones_of_adults_give_back_their_stature() -> None:
         assert (stature - people["height"]).mean() == pytest.approx(0, abs=0.25)
 
 
-def test_friedman_is_the_paper_s():
+def test_friedman_is_the_paper_s_and_copies_are_noisy():
     simulated = datasets.simulate_friedman(seed=1, noise=0, binary=False)
     data = simulated.data
     assert list(data.columns) == [f"X{j}" for j in range(1, 16)] + ["y"]
@@ -90,9 +85,6 @@ def test_friedman_is_the_paper_s():
     binary = datasets.simulate_friedman(seed=1).data["y"]
     assert (binary == (number > number.median())).all()
     assert binary.sum() == 500
-
-
-def test_noisy_copies() -> None:
     titanic = datasets.load("titanic")[["survived", "age", "fare", "pclass"]]
     before = titanic.copy()
     simulated = datasets.simulate_noisy_copies(
@@ -145,7 +137,7 @@ def test_the_seed_decides_and_the_truth_names_columns(simulate: Callable[[int], 
     assert set().union(*first.truth) <= set(first.data.columns[:-1])
 
 
-def test_bodyfat_is_that_of_heinze_and_others() -> None:
+def test_bodyfat_and_colon_are_those_of_their_authors():
     """The full model of their Table 5, to its three decimals."""
     data = datasets.load("bodyfat")
     x = np.column_stack([np.ones(len(data)), data.drop(columns="siri")])
@@ -153,9 +145,6 @@ def test_bodyfat_is_that_of_heinze_and_others() -> None:
     named = dict(zip(["Intercept", *data.columns[:-1]], coefficients.round(3), strict=True))
     assert named["Intercept"] == 4.143
     assert (named["abdomen"], named["wrist"], named["neck"]) == (0.897, -1.838, -0.398)
-
-
-def test_colon_has_the_chips_of_alon_and_others() -> None:
     data = datasets.load("colon")
     # the first chips alternate, as in the source
     assert data["tissue"].head(4).tolist() == ["tumor", "normal"] * 2

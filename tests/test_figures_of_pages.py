@@ -43,13 +43,10 @@ def test_a_recall_on_a_page_is_measured(truth, page, methods, recall, error, fal
     assert (recall, error, false) in shown, page
 
 
-def test_the_readme_says_what_the_evidence_shows():
+def test_pages_tell_recalls_and_the_figures_of_the_evidence():
     told = (ROOT / "benchmarks" / "results" / "answers_words.md").read_text("utf-8")
     readme = " ".join((ROOT / "README.md").read_text("utf-8").split())
     assert " ".join(told.split()) in readme
-
-
-def test_the_page_on_losses_counts_those_of_the_table():
     results = ROOT / "benchmarks" / "results"
     lost = (results / "answers_losses.md").read_text("utf-8").count("\n| ") - 1
     others = (results / "answers_losses.md").read_text("utf-8").count("| other columns")
@@ -58,7 +55,4 @@ def test_the_page_on_losses_counts_those_of_the_table():
     assert f"On {lost} of {n} real tables" in page
     assert f"On {lost - others} of these only larger sets do" in page
     assert f"On {others} of the {n} tables" in page
-
-
-def test_pages_tell_recalls():
     assert len(recalls()) >= 8

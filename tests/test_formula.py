@@ -391,15 +391,12 @@ def test_clones_and_pickles_in_a_new_process(fitted, data, tmp_path):
     assert done.stdout.strip() == f"['signal', 'site'] {n_columns}"
 
 
-def test_weights_and_clusters_are_columns(data):
+def test_weights_and_clusters_are_columns_and_what_is_not_allowed(data):
     step = clone(QUICK).set_params(formula="died ~ signal + site", fold_groups="patient", k=1)
     rows = step.fit(data).result_.data.design.row_weights
     assert len(np.unique(rows.groups)) == 100
     with pytest.raises(OptionError, match="`weights` must be the name of a column of X"):
         clone(QUICK).set_params(weights=np.ones(len(data))).fit(data)
-
-
-def test_what_is_not_allowed(data):
     with pytest.raises(DataError, match="`X` must be a pandas, polars or pyarrow table"):
         clone(QUICK).fit(np.zeros((4, 2)), [0, 1, 0, 1])
     with pytest.raises(OptionError, match="`encode` must be True or False"):

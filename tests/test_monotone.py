@@ -80,7 +80,7 @@ def fit(data):
     )
 
 
-def test_without_the_constraint_predictions_are_not_monotone(data):
+def test_predictions_are_monotone_by_the_constraint_and_boosting_obeys(data, fit):
     free = treeselect.select(f"ill ~ {RIGHT}", data, method="rrf", k=5, n_trees=5, seed=1)
     predicted = np.asarray(free.predict(along(data, "age"))).reshape(10, 30)
     assert (np.diff(predicted, axis=1) < 0).any()
@@ -88,9 +88,6 @@ def test_without_the_constraint_predictions_are_not_monotone(data):
         f"ill ~ {RIGHT}", data, method="rrf", k=5, n_trees=5, seed=1, monotone={}
     )
     np.testing.assert_array_equal(np.asarray(free.predict(data)), np.asarray(none.predict(data)))
-
-
-def test_boosting_obeys_and_other_terms_of_a_variable_get_a_note(fit, data):
     assert_monotone(fit.refit("boosting"), data)
     found = treeselect.select(
         "number ~ age + age:z", data, method="rrf", k=1, n_trees=2, seed=1, monotone={"age": 1}
@@ -133,7 +130,7 @@ def test_what_cant_be_constrained_is_refused(data, formula, monotone, words):
     assert words in str(error.value)
 
 
-def test_trees_of_another_library_are_refused_as_the_final_model(data):
+def test_a_selector_takes_names_and_trees_of_another_library_are_refused(data):
     from sklearn.ensemble import RandomForestRegressor
 
     known = data[["age", "z"]].fillna(0)
@@ -143,9 +140,6 @@ def test_trees_of_another_library_are_refused_as_the_final_model(data):
     with pytest.raises(MethodError, match="can't be observed by the trees of another library"):
         treeselect.select("number ~ age + z", known, refit=None, **given)
     assert treeselect.select("number ~ age + z", known, **given).k == 1
-
-
-def test_a_selector_takes_names(data):
     X = data[["age", "dose", "sex"]]
     found = treeselect.TreeSelector(
         "rrf", 2, method_options=FEW, monotone={"age": 1}, random_state=1

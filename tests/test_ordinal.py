@@ -1,14 +1,17 @@
-"""Ordered classes: their scores, their order in the search, and the model of the selected terms."""
+"""Ordered classes: their score, texts and methods, and the proportional-odds model beside R."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import expit
 
 import treeselect
 from treeselect.designs.families import multinomial
+from treeselect.errors import DataError, OptionError, TreeselectWarning
 from treeselect.models.linear.likelihood import proportional_odds
+from treeselect.models.linear.rule import LinearRule
 
 LEVELS = ["none", "mild", "severe"]
 
@@ -56,7 +59,7 @@ def selected(frame, **options):
     )
 
 
-def test_the_default_finds_what_moves_the_classes_whichever_end_is_first():
+def test_the_default_finds_what_moves_classes_and_distant_mistakes_are_worse():
     frame = ordered(n=120)
     turned = frame.assign(y=pd.Categorical(frame["y"], LEVELS[::-1], ordered=True))
     numbered = frame.assign(y=frame["y"].cat.codes)
@@ -68,10 +71,7 @@ def test_the_default_finds_what_moves_the_classes_whichever_end_is_first():
     assert (shares[0] >= 0).all()
     assert shares[2] == pytest.approx(shares[0])
     assert shares[1][:, ::-1] == pytest.approx(shares[0], abs=1e-5)
-
-
-def test_distant_classes_are_worse_mistakes_than_near_ones():
-    """A term that tells the middle from the ends tells little of the order."""
+    # A term that tells the middle from the ends tells little of the order.
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(300, 2)), columns=["order", "middle"])
     y = np.digitize(frame["order"] + rng.normal(size=300), [-0.6, 0.6])
@@ -81,7 +81,7 @@ def test_distant_classes_are_worse_mistakes_than_near_ones():
     assert first == {"ordinal": ("order",), "multinomial": ("middle",)}
 
 
-def test_the_linear_model_is_that_of_proportional_odds(tmp_path):
+def test_the_linear_model_is_that_of_proportional_odds_of_classes_with_rows(tmp_path):
     frame = ordered()
     fit = selected(frame, k=2, method="importance", n_trees=30, model="glm")
     glm, proportional = fit.refit("glm"), fit.refit("ordinal")
@@ -92,9 +92,6 @@ def test_the_linear_model_is_that_of_proportional_odds(tmp_path):
     loaded = treeselect.load(tmp_path / "model.treeselect")
     assert loaded.family == "ordinal"
     assert np.asarray(loaded.predict(frame)) == pytest.approx(np.asarray(fit.predict(frame)))
-
-
-def test_a_class_without_rows_has_no_probability():
     rng = np.random.default_rng(0)
     z, y = rng.normal(size=(90, 2)), np.repeat([0, 1, 3], 30)
     weight = np.ones(90)
@@ -104,14 +101,11 @@ def test_a_class_without_rows_has_no_probability():
     assert thresholds == pytest.approx([*few, few[1], 100.0])
 
 
-def test_texts_tell_the_order():
+def test_texts_tell_the_order_and_name_it_where_it_is_not_used():
     fit = selected(ordered(), k=1, method="mrmr")
     text = " ".join(str(fit.summary()).split())
     assert "classes: none (96) < mild (72) < severe (72)" in text
     assert "3 ordered classes, the smallest with 72 rows" in str(fit.search.citation())
-
-
-def test_the_order_is_named_where_it_is_not_used():
     text = str(selected(ordered(), family="auto", k=1, method="mrmr").summary())
     assert '`y` is ordered: `family="ordinal"` scores by the order.' in text
 
@@ -127,3 +121,143 @@ def test_classes_without_an_order_are_refused(y, message):
     frame = pd.DataFrame({"x": np.arange(60.0), "y": y})
     with pytest.raises(treeselect.errors.OptionError, match=r'(?s)`family="ordinal"`.*' + message):
         selected(frame, k=1, method="mrmr")
+
+
+SURVEY = pd.read_csv("tests/reference/survey_data.csv")
+SURVEY["o"] = np.minimum(SURVEY["w"] // 9, 4)
+SURVEY["often"] = 1 + (np.arange(len(SURVEY)) + 1) % 3
+EXPECTED = pd.read_csv("tests/reference/ordinal.csv").set_index(["kind", "column"])
+NAMES = {"x": "x", "gb": "g[T.b]", "gc": "g[T.c]"}
+
+
+def fitted(data=SURVEY, right="x + g", **options):
+    options = {"method": "mrmr", "k": 2, "seed": 1, "family": "multinomial"} | options
+    return treeselect.select(f"o ~ {right}", data, **options)
+
+
+@pytest.mark.parametrize(("kind", "weights"), [("plain", None), ("weighted", "often")])
+def test_it_is_that_of_r(kind, weights):
+    model, expected = fitted(weights=weights).refit("ordinal"), EXPECTED.loc[kind]
+    own = model.tidy().set_index("column")
+    for theirs, name in NAMES.items():
+        assert own.loc[name, "estimate"] == pytest.approx(
+            expected.loc[theirs, "estimate"], rel=1e-5
+        )
+        assert own.loc[name, "std_error"] == pytest.approx(
+            expected.loc[theirs, "std_error"], rel=1e-4
+        )
+    cuts = [f"{k}|{k + 1}" for k in range(4)]
+    np.testing.assert_allclose(
+        model.result.thresholds, expected.loc[cuts, "estimate"], rtol=1e-5, atol=1e-6
+    )
+    errors = np.sqrt(np.diag(model.result.whole_covariance))[-4:]
+    np.testing.assert_allclose(errors, expected.loc[cuts, "std_error"], rtol=1e-4)
+    glance = model.glance().iloc[0]
+    assert glance["log_lik"] == pytest.approx(expected.loc["logLik", "estimate"], rel=1e-9)
+    assert glance["aic"] == pytest.approx(expected.loc["AIC", "estimate"], rel=1e-9)
+    share = model.predict(SURVEY.head(4))
+    for k in range(5):
+        theirs = [expected.loc[f"p{i}_{k}", "estimate"] for i in range(4)]
+        np.testing.assert_allclose(share[str(k)], theirs, rtol=1e-4)
+    if kind == "plain":
+        ends = model.confint().set_index("column")[["ci_low", "ci_high"]]
+        theirs = expected.loc[list(NAMES), ["ci_low", "ci_high"]]
+        np.testing.assert_allclose(ends.loc[list(NAMES.values())], theirs, rtol=5e-4)
+
+
+def test_clusters_are_robust():
+    alone = SURVEY.assign(id=np.arange(len(SURVEY)))
+    robust = fitted(alone, fold_groups="id").refit("ordinal")
+    twice = fitted(pd.concat([alone, alone], ignore_index=True), fold_groups="id").refit("ordinal")
+    np.testing.assert_allclose(robust.tidy()["std_error"], twice.tidy()["std_error"], rtol=1e-6)
+    assert not np.allclose(
+        robust.tidy()["std_error"], fitted().refit("ordinal").tidy()["std_error"]
+    )
+
+
+def test_errors_of_probabilities_are_by_the_delta_method():
+    rng = np.random.default_rng(2)
+    at = np.array([0.4, -0.3, -1.0, 0.2, 1.5])  # two coefficients, three thresholds
+    half = rng.normal(size=(5, 5))
+    x, covariance = rng.normal(size=(6, 2)), half @ half.T / 50
+    rule = LinearRule("ordinal", at, covariance, None, np.zeros(2), 0.0)
+    found = rule.predict(x, 0.0, on_link=True, level=0.95)
+
+    def log_shares(own):
+        below = expit(own[2:] - (x @ own[:2])[:, None])
+        ends = np.column_stack([np.zeros(6), below, np.ones(6)])
+        return np.log(np.diff(ends, axis=1))
+
+    np.testing.assert_allclose(found.fit, log_shares(at), rtol=1e-10)
+    step = 1e-6 * np.eye(5)
+    slopes = np.array([(log_shares(at + own) - log_shares(at - own)) / 2e-6 for own in step])
+    error = np.sqrt(np.einsum("aik,ab,bik->ik", slopes, covariance, slopes))
+    np.testing.assert_allclose(found.se, error, rtol=1e-5)
+
+
+def test_it_says_the_order_what_ratios_are_of_and_constant_columns():
+    model = fitted().refit("ordinal")
+    facts = dict(model.summary().content.facts)
+    assert facts["Response"] == "o"
+    assert facts["Classes"] == "0 < 1 < 2 < 3 < 4"
+    assert facts["Thresholds"].startswith("0|1 -2.666, 1|2 -1.593")
+    assert "Odds ratios are of a higher class" in str(model.summary())
+    assert model.drop1().tidy()["resid_df"].iloc[0] == len(SURVEY) - 3 - 4
+    assert model.regression_table().summary().content.title == "Odds ratios: o"
+    assert model.diagnostics(folds=2).tidy()["quantile"].std() == pytest.approx(1, abs=0.15)
+    assert model.plot("x").get_ylabel() == "effect on the linear predictor"
+    data = SURVEY.assign(z=np.where(SURVEY.index < 60, 3.0, 3.0 + 1e-14))
+    model = fitted(data.assign(twin=1 - data["x"]), "x + twin + z", k=3).refit("ordinal")
+    assert np.isfinite(model.tidy()["std_error"]).all()
+    assert len(model.left_out) == 2
+    fit = treeselect.select("y ~ x", SURVEY, method="mrmr", k=1)
+    with pytest.raises(OptionError, match=r'`model="ordinal"` needs ordered classes'):
+        fit.refit("ordinal")
+    two = fit.update("b ~ x", data=SURVEY.assign(b=SURVEY["x"] > 0))
+    with pytest.raises(OptionError, match=r'`binomial`. Use `refit\("glm"\)`'):
+        two.refit("ordinal")
+    weighted = fitted(weights="w", weights_kind="sampling").refit("ordinal")
+    assert "compare AIC" in str(fitted().refit("ordinal").summary())
+    assert "AIC" not in str(weighted.summary())
+
+
+def test_an_order_of_the_alphabet_is_refused():
+    names = SURVEY["o"].map(dict(enumerate(["none", "few", "some", "most", "all"])))
+    with pytest.raises(OptionError, match="Found: text, in alphabetical order: `all`, `few`, `mos"):
+        fitted(SURVEY.assign(o=names)).refit("ordinal")
+    with pytest.raises(OptionError, match="Make `o` an ordered categorical"):
+        fitted(SURVEY.assign(o=names.astype("category"))).refit("ordinal")
+    numbers = fitted().refit("ordinal").tidy()["estimate"]
+    for ordered in (True, False):
+        kind = pd.CategoricalDtype(["none", "few", "some", "most", "all"], ordered=ordered)
+        own = fitted(SURVEY.assign(o=names.astype(kind))).refit("ordinal")
+        np.testing.assert_allclose(own.tidy()["estimate"], numbers)
+    letters = SURVEY["o"].map(dict(enumerate("abcde")))
+    kind = pd.CategoricalDtype(list("abcde"), ordered=True)
+    own = fitted(SURVEY.assign(o=letters.astype(kind))).refit("ordinal")
+    np.testing.assert_allclose(own.tidy()["estimate"], numbers)
+
+
+def test_estimates_that_diverge_are_told():
+    data = SURVEY.assign(g=np.where((SURVEY["o"] == 0) & (SURVEY.index % 2 == 0), "u", SURVEY["g"]))
+    with pytest.warns(TreeselectWarning, match=r"estimates diverge, of `g\[T.u\]`.$"):
+        model = fitted(data).refit("ordinal")
+    assert np.isfinite(model.confint()["ci_low"]).all()
+    with pytest.raises(DataError, match="can't be profiled"):
+        model.confint(method="profile")
+    row = model.regression_table(["selected"]).tidy().set_index("column").loc["g[T.u]"]
+    assert row["ci_high"] > 1e6
+    with pytest.warns(TreeselectWarning) as said:
+        fitted(data.assign(id=np.arange(len(data)) // 2), fold_groups="id").refit("ordinal")
+    assert str(said[0].message).count("diverge") == 1
+    fit = fitted(data.assign(w=data["often"] * 1.5), weights="w", weights_kind="sampling")
+    with pytest.warns(TreeselectWarning, match="not robust"):
+        model = fit.refit("ordinal")
+    rule, n = model.predictor.rule, len(model.coef)
+    np.testing.assert_array_equal(rule.covariance[:n, :n], model.fitted.fit.covariance)
+    assert not rule.covariance[list(model.coef.index).index("g[T.u]"), n:].any()
+    exact = pd.DataFrame({"x": np.repeat([0, 1], 20), "z": np.tile(np.arange(4), 10)})
+    with pytest.warns(TreeselectWarning, match="estimates diverge, of `x`, `z`"):
+        fitted(exact.assign(o=exact["x"] + (exact["z"] > 2)), "x + z").refit("ordinal")
+    near = SURVEY.assign(twin=SURVEY["x"] + 1e-5 * SURVEY["x"] ** 2)  # large errors, but a maximum
+    assert not fitted(near, "x + twin").refit("ordinal").fitted.fit.problems

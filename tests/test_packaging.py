@@ -157,7 +157,7 @@ def test_without_templates_the_error_says_where_it_looked(tmp_path: Path) -> Non
     assert "Install treeselect again" in message
 
 
-def test_version_and_date_of_a_release_agree() -> None:
+def test_versions_bounds_and_extras_are_those_that_are_tested():
     cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     version, date = (re.search(rf"^{key}: (.+)$", cited, re.M) for key in KEYS)
     head = re.search(r"^## (\S+) \((.+)\)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)
@@ -166,9 +166,6 @@ def test_version_and_date_of_a_release_agree() -> None:
     assert head is not None
     assert (version[1], date[1]) == (head[1], head[2])
     assert version[1] == treeselect.__version__.removesuffix(".dev0")
-
-
-def test_bounds_of_packages_are_tested():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"].values()
     bounded = [one for ones in (project["dependencies"], *extras) for one in ones if "<" in one]
@@ -179,6 +176,12 @@ def test_bounds_of_packages_are_tested():
     assert not [one for one in found if not re.fullmatch(r"[a-z0-9-]+==[0-9.]+", one)]
     with pytest.raises(ValueError, match="no lower bound"):
         oldest.oldest("numpy")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    page = (ROOT / "docs" / "get-started.md").read_text("utf-8")
+    listed = dict(re.findall(r"^\| `(\w+)` \| ([\w-]+) \|", page, flags=re.MULTILINE))
+    ours = {"dev", "docs", "vignettes"}
+    extras = project["optional-dependencies"].items()
+    assert listed == {k: one.partition(">")[0] for k, (one, *_) in extras if k not in ours}
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
@@ -206,15 +209,6 @@ def test_a_red_part_hides_no_other(goal, n_parts, tmp_path):
     (tools / "ruff").write_text("#!/bin/sh\n")
     (tools / "pytest").write_text("#!/bin/sh\n")
     assert made().returncode == 0
-
-
-def test_the_extras_are_listed():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    page = (ROOT / "docs" / "get-started.md").read_text("utf-8")
-    listed = dict(re.findall(r"^\| `(\w+)` \| ([\w-]+) \|", page, flags=re.MULTILINE))
-    ours = {"dev", "docs", "vignettes"}
-    extras = project["optional-dependencies"].items()
-    assert listed == {k: one.partition(">")[0] for k, (one, *_) in extras if k not in ours}
 
 
 DATA = "treeselect.datasets.load('titanic_correlated')"

@@ -83,7 +83,7 @@ def test_the_answer_of_a_sample_is_that_in_memory_and_knows_all_levels(fits, dat
         fits[1].predict(row.assign(kind="z"))
 
 
-def test_outputs_say_what_was_drawn(fits, tmp_path):
+def test_outputs_say_what_was_drawn_and_later_calls_use_it(fits, tmp_path, data, folder):
     _, fit, _ = fits
     of = fit.data.design.sample.of
     said = f"selected on 800 of {of:,} rows, stratified by the classes of y"
@@ -94,9 +94,6 @@ def test_outputs_say_what_was_drawn(fits, tmp_path):
     assert "not drawn" in page
     assert fit.glance()["held_out_score"][0] == fit.search.held_out.score
     assert fit.refit("stack").search.held_out is None  # of another model
-
-
-def test_what_follows_uses_the_sample(fits, data, folder, tmp_path):
     here, fit, _ = fits
     assert fit.resample(3).stability.n_resamples == 3
     assert fit.performance(2).n_train.sum() == 800
@@ -214,15 +211,12 @@ def test_every_family(people, table, outcome):
     pd.testing.assert_frame_equal(counted.stability.tidy(), rows.stability.tidy())
 
 
-def test_linear_models_are_those_of_the_people(people, table):
+def test_linear_models_and_clusters_are_those_of_the_people(people, table):
     counted, rows = both("survived", people, table, method="importance", k=2)
     one, two = (fit.refit("glm").tidy() for fit in (counted, rows))
     pd.testing.assert_frame_equal(one, two)
     one, two = (fit.inference(seed=2).tidy() for fit in (counted, rows))
     pd.testing.assert_frame_equal(one, two)
-
-
-def test_clusters_and_given_folds_keep_copies_together(table):
     cell = np.arange(len(table))
     arguments = {"weights": "n", "weights_kind": "frequency", "method": "mrmr", "seed": 1}
     fit = treeselect.select("survived ~ .", table, fold_groups=cell, k=2, **arguments)
@@ -262,7 +256,7 @@ def test_lots_keep_the_counts_and_are_nearly_equal(counts, most):
     np.testing.assert_array_equal(rows, np.repeat(np.arange(len(values)), values))
 
 
-def test_copies_that_share_a_rare_number_are_noted(people, table):
+def test_rare_numbers_are_noted_and_large_counts_drawn_in_lots(people, table, monkeypatch):
     cell = np.arange(len(table))
     arguments = {"weights": "n", "weights_kind": "frequency", "method": "mrmr", "k": 1, "seed": 1}
     rare, timed = table.assign(weight=np.sqrt(cell)), table.assign(years=np.sqrt(1 + cell))
@@ -276,9 +270,6 @@ def test_copies_that_share_a_rare_number_are_noted(people, table):
         )
     ]
     assert said == [False, True, False, True]
-
-
-def test_large_counts_are_drawn_in_lots(people, table, monkeypatch):
     many = table.assign(n=table["n"] * 1000)
     monkeypatch.setattr(row_sample, "_MOST_COPIES", 300)
     fit = by_mrmr("survived ~ .", many, weights="n", weights_kind="frequency", k=2)
@@ -349,9 +340,6 @@ def select(data, groups="site", **options):
     return treeselect.select("y ~ . - site", data, fold_groups=groups, **arguments)
 
 
-# --- what was wrong ----------------------------------------------------------------------------
-
-
 def test_noise_is_not_kept_and_boosting_ends_where_it_no_longer_helps_other_sites(sites):
     """It knows no more of noise than it can tell new sites."""
     every = {"k": None, "method": "rrf", "lam": 1.0, "n_trees": 20, "prune": True}
@@ -367,9 +355,6 @@ def test_noise_is_not_kept_and_boosting_ends_where_it_no_longer_helps_other_site
     apart, together = (select(sites, groups, method="mrmr", k=5) for groups in (None, "site"))
     error = [float(np.mean((fit.predict(new) - new["x"]) ** 2)) for fit in (apart, together)]
     assert error[1] < error[0]
-
-
-# --- the same answer -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -393,7 +378,7 @@ def test_groups_of_single_rows_are_no_groups(sites, options):
     np.testing.assert_array_equal(plain.predict(sites), alone.predict(sites))
 
 
-def test_names_of_groups_have_no_influence_and_must_be_known(sites):
+def test_names_of_groups_have_no_influence_and_files_keep_them_together(sites, tmp_path):
     options = {"method": "exchange", "k": 3, "n_trees": 20, "keep": ["z1"]}
     one = select(sites, **options)
     other = select(sites[sites.columns[::-1]], -SITE, n_jobs=2, **options)
@@ -401,9 +386,6 @@ def test_names_of_groups_have_no_influence_and_must_be_known(sites):
     np.testing.assert_array_equal(one.predict(sites), other.predict(sites))
     with pytest.raises(OptionError, match="1 row in which it is missing"):
         select(sites, sites["site"].where(sites.index > 0), method="mrmr")
-
-
-def test_models_from_files_keep_groups_together(sites, tmp_path):
     fit = select(sites, method="mrmr", k=3)
     expected = fit.refit("forest").predict(sites)
     np.testing.assert_array_equal(expected, fit.predict(sites))
@@ -415,16 +397,13 @@ def test_models_from_files_keep_groups_together(sites, tmp_path):
         bare.with_data(sites.drop(columns="site")).refit("forest")
 
 
-# --- the parts -----------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def task(sites):
     fit = select(sites, method="mrmr", weights=COPIES)
     return Task(fit.data.design.problem, fit.data.design.row_weights, max_size=5, seed=1)
 
 
-def test_standard_errors_are_those_of_sums_over_groups(task):
+def test_standard_errors_and_shadows_are_those_of_groups(task):
     judge, none = Judge(task, 20, "judge"), np.zeros(5, dtype=bool)
     one = none.copy()
     one[-1] = True
@@ -442,6 +421,19 @@ def test_standard_errors_are_those_of_sums_over_groups(task):
     error, standard_error = out_of_bag_error(task.problem, task.weights, task.problem.y - left)
     sums = [(weight * (left**2 - error))[site == OF_COPIES].sum() for site in range(N_SITES)]
     assert standard_error == pytest.approx(np.sqrt(np.square(sums).sum()))
+    codes = with_shadows(task.problem, task.weights, 3).data.codes
+    names = task.problem.groups.names
+    for g, name in enumerate(names):
+        for column in (codes[g], codes[len(names) + g]):
+            alike = [len(np.unique(column[site == OF_COPIES])) == 1 for site in range(N_SITES)]
+            assert all(alike) == (name != "x")
+        assert sorted(codes[g]) == sorted(codes[len(names) + g])
+        assert (codes[g] != codes[len(names) + g]).any()
+    part = task.weights.of(np.arange(2 * SIZE))
+    assert part.groups is not None
+    assert part.blocks is None
+    assert part.n_units == 2 * SIZE
+    assert task.weights.n_units == N_SITES
 
 
 @pytest.mark.parametrize("classes", [False, True])
@@ -459,25 +451,6 @@ def test_whole_groups_are_held_out(task, classes):
     assert (np.delete(train, held_out) == np.delete(task.weight, held_out)).all()
     if classes:
         assert (sites < 3).sum() == 1
-
-
-def test_shadows_tell_groups_apart_as_their_units_do(task):
-    codes = with_shadows(task.problem, task.weights, 3).data.codes
-    names = task.problem.groups.names
-    for g, name in enumerate(names):
-        for column in (codes[g], codes[len(names) + g]):
-            alike = [len(np.unique(column[site == OF_COPIES])) == 1 for site in range(N_SITES)]
-            assert all(alike) == (name != "x")
-        assert sorted(codes[g]) == sorted(codes[len(names) + g])
-        assert (codes[g] != codes[len(names) + g]).any()
-
-
-def test_all_rows_of_one_group_are_rows(task):
-    part = task.weights.of(np.arange(2 * SIZE))
-    assert part.groups is not None
-    assert part.blocks is None
-    assert part.n_units == 2 * SIZE
-    assert task.weights.n_units == N_SITES
 
 
 def test_blocks_of_a_series_are_not_cut_in_two(sites):

@@ -14,7 +14,7 @@ from treeselect.errors import OptionError
 FAST = {"method": "controlburn", "forests": 2, "n_trees": 10, "seed": 4}
 
 
-def test_seeds_are_drawn_and_told_and_another_is_another_answer(mixed):
+def test_seeds_are_drawn_and_told_and_copies_share_one_place(mixed):
     one = treeselect.select("died ~ . - dose", mixed, k=2, **{**FAST, "seed": 1})
     two = treeselect.select("died ~ . - dose", mixed, k=2, **{**FAST, "seed": 2})
     assert not np.array_equal(one.predict(mixed), two.predict(mixed))
@@ -26,9 +26,6 @@ def test_seeds_are_drawn_and_told_and_another_is_another_answer(mixed):
         seed=fit.search.seed,
     )  # fmt: skip
     np.testing.assert_array_equal(fit.predict(mixed), again.predict(mixed))
-
-
-def test_exact_copies_share_one_place(mixed):
     fit = treeselect.select("died ~ . - dose", mixed, k=2, resamples=12, **FAST)
     stability = fit.stability
     place = [stability.units.index(name) for name in ("signal", "copy")]
@@ -36,13 +33,21 @@ def test_exact_copies_share_one_place(mixed):
     assert 0 < stability.frequency[place[0]] < 1
 
 
-def test_units_that_no_tree_uses_are_not_made_up(mixed):
+def test_labels_come_with_the_data_and_unused_units_are_not_made_up(mixed):
     """The exact copy of `signal` never wins a tie, so a sixth unit can't be had."""
     fit = treeselect.select("died ~ . - dose", mixed, k=6, **FAST)
     assert fit.k == 5
     assert "The call requests 6 terms, but only 5 enter the path" in str(fit.summary()).replace(
         "\n ", ""
     )
+    plain = treeselect.select("died ~ . - dose", mixed, method="mrmr", k=2, seed=1)
+    data = mixed[mixed.columns[::-1]]
+    data.attrs["variable_labels"] = {"site": "Hospital", "signal": "in the data"}
+    fit = by_mrmr("died ~ . - dose", data, k=2, labels={"signal": "Signal"})
+    assert list(fit.data.design.labels.items()) == [("signal", "Signal"), ("site", "Hospital")]
+    assert fit.selected == plain.selected
+    np.testing.assert_array_equal(fit.predict(mixed), plain.predict(mixed))
+    assert "Hospital" in fit.summary().as_text()
 
 
 @pytest.mark.parametrize("k", ["1se", "best"])
@@ -64,7 +69,7 @@ def test_noise_alone_selects_nothing():
     assert "Minimal selection" not in str(fit.summary())
 
 
-def test_real_weights_are_relative(mixed):
+def test_real_weights_are_relative_and_hardly_any_says_hardly_anything(mixed):
     weight = np.random.default_rng(0).random(len(mixed)) + 0.1
     fits = [
         treeselect.select("died ~ . - dose", mixed, k=2, weights=factor * weight, **FAST)
@@ -77,9 +82,6 @@ def test_real_weights_are_relative(mixed):
         fits[0].predict(mixed),
         treeselect.select("died ~ . - dose", mixed, k=2, **FAST).predict(mixed),
     )
-
-
-def test_rows_of_hardly_any_weight_say_hardly_anything():
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(400, 4)), columns=list("abcd"))
     first = np.arange(400) < 200
@@ -92,7 +94,7 @@ def test_rows_of_hardly_any_weight_say_hardly_anything():
         assert fit.stability.tidy().set_index("term")["frequency"][expected] == 1
 
 
-def test_tuning_value_decides_in_place_of_k(mixed):
+def test_a_tuning_value_decides_in_place_of_k_and_so_do_method_objects(mixed):
     few = treeselect.select("died ~ . - dose", mixed, lam=0.05, **FAST)
     many = treeselect.select("died ~ . - dose", mixed, lam=0.001, k=None, **FAST)
     assert few.k < many.k
@@ -102,9 +104,6 @@ def test_tuning_value_decides_in_place_of_k(mixed):
         treeselect.select("died ~ . - dose", mixed, lam=0.05, k=2, **FAST)
     with pytest.raises(OptionError, match="Give `lam`"):
         treeselect.select("died ~ . - dose", mixed, k=None, **FAST)
-
-
-def test_method_object_and_published_form(mixed):
     fit = treeselect.select("died ~ signal + site", mixed, method=ControlBurn.published(), k=1)
     assert fit.search.method.forests == 1
     changed = treeselect.select(
@@ -133,17 +132,6 @@ def test_a_method_that_is_not_tuned_needs_a_number_of_units(mixed):
 
     with pytest.raises(OptionError, match=r"untuned has none\.\n  Give `k`\."):
         treeselect.select("died ~ site", mixed, method=Untuned(), k=None)
-
-
-def test_labels_come_with_the_data_and_do_not_change_the_answer(mixed):
-    plain = treeselect.select("died ~ . - dose", mixed, method="mrmr", k=2, seed=1)
-    data = mixed[mixed.columns[::-1]]
-    data.attrs["variable_labels"] = {"site": "Hospital", "signal": "in the data"}
-    fit = by_mrmr("died ~ . - dose", data, k=2, labels={"signal": "Signal"})
-    assert list(fit.data.design.labels.items()) == [("signal", "Signal"), ("site", "Hospital")]
-    assert fit.selected == plain.selected
-    np.testing.assert_array_equal(fit.predict(mixed), plain.predict(mixed))
-    assert "Hospital" in fit.summary().as_text()
 
 
 def test_the_positive_class_may_be_named():

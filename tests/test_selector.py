@@ -110,7 +110,7 @@ def test_frames_keep_their_index_and_any_order_of_columns(data):
     np.testing.assert_array_equal(found.feature_importances_, first.feature_importances_[::-1])
 
 
-def test_arrays_have_numbered_columns_and_factors_of_text(data):
+def test_arrays_have_numbered_columns_groups_costs_and_kept_ones(data):
     X, y = data
     numbers = X[["noise", "signal"]].to_numpy()
     found = TreeSelector("importance", 1, method_options=FOREST, random_state=0).fit(numbers, y)
@@ -123,10 +123,6 @@ def test_arrays_have_numbered_columns_and_factors_of_text(data):
     found = TreeSelector("mrmr", 1, random_state=0).fit(mixed_array, y)
     assert found.result_.data.design.spec["x1"].kind == "factor"
     assert found.result_.selected == ("x1",)
-
-
-def test_groups_costs_and_kept_columns(data):
-    X, y = data
     given = {"groups": {"pair": ["noise", "colour"]}, "keep": ["pair", "flag"]}
     found = clone(QUICK).set_params(k=3, **given).fit(X, y)
     np.testing.assert_array_equal(found.get_support(), [1, 0, 1, 1, 1])
@@ -136,11 +132,17 @@ def test_groups_costs_and_kept_columns(data):
     assert clone(QUICK).set_params(keep="x4").fit(X.to_numpy(object), y).get_support()[4]
 
 
-def test_a_column_may_have_the_name_of_the_response(data):
+def test_a_column_may_be_called_like_the_response_or_come_from_a_transformer(data):
     X, y = data
     renamed = X.rename(columns={"signal": "y", "noise": "y_"})
     found = clone(QUICK).fit(renamed, y)
     assert found.result_.formula == "y__ ~ y + site"
+    parts = ColumnTransformer([("few", clone(QUICK), ["signal", "site", "noise"])])
+    for library, kind in (("pandas", pd.DataFrame), ("polars", pl.DataFrame)):
+        frame = X if library == "pandas" else pl.from_pandas(X)
+        out = clone(parts).set_output(transform=library).fit_transform(frame, y)
+        assert isinstance(out, kind)
+        assert list(out.columns) == ["few__signal", "few__site"]
 
 
 def test_text_reaches_an_estimator_as_numbers(data):
@@ -165,16 +167,6 @@ def test_text_reaches_an_estimator_as_numbers(data):
     assert by_number.transform(texts[:1]).shape[0] == 1
     with pytest.raises(NewDataError, match="elsewhere"):
         clone(found).set_params(new_levels="error").fit(X, y).transform(X.assign(site="elsewhere"))
-
-
-def test_columns_of_a_frame_by_another_transformer(data):
-    X, y = data
-    parts = ColumnTransformer([("few", clone(QUICK), ["signal", "site", "noise"])])
-    for library, kind in (("pandas", pd.DataFrame), ("polars", pl.DataFrame)):
-        frame = X if library == "pandas" else pl.from_pandas(X)
-        out = clone(parts).set_output(transform=library).fit_transform(frame, y)
-        assert isinstance(out, kind)
-        assert list(out.columns) == ["few__signal", "few__site"]
 
 
 def test_weights_and_groups_of_folds_are_routed(data):
@@ -252,7 +244,7 @@ def test_what_is_not_allowed(data, arguments, error, says):
     assert isinstance(caught.value, TreeselectError)
 
 
-def test_frames_that_can_not_be_used(data):
+def test_frames_rows_and_responses_that_can_not_be_used(data):
     X, y = data
     with pytest.raises(DataError, match="`X` must be in memory"):
         clone(QUICK).fit(pl.from_pandas(X).lazy(), y)
@@ -262,10 +254,6 @@ def test_frames_that_can_not_be_used(data):
         clone(QUICK).fit(X.assign(when=pd.Timestamp("2020-01-01")), y)
     with pytest.raises(TypeError, match="string names"):
         clone(QUICK).fit(X.rename(columns={"signal": 1}), y)
-
-
-def test_rows_must_match_and_responses_be_known(data):
-    X, y = data
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         clone(QUICK).fit(X, y[:10])
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
@@ -286,7 +274,7 @@ def times(rng, n=60):
     return X, y
 
 
-def test_missing_times_and_two_columns_are_no_response():
+def test_structured_arrays_are_times_and_two_columns_no_response():
     y = np.column_stack([np.arange(20.0), np.arange(20) % 2])
     with pytest.raises(OptionError, match=r"Surv\.from_arrays"):
         TreeSelector("importance", k=1).fit(np.zeros((20, 2)), y)
@@ -294,9 +282,6 @@ def test_missing_times_and_two_columns_are_no_response():
     y["t"][3] = np.nan
     with pytest.raises(ValueError, match=r"y\['t'\] contains NaN"):
         QUICK.fit(X, y)
-
-
-def test_structured_arrays_are_times_to_an_event():
     X, y = times(np.random.default_rng(1))
     chosen = TreeSelector("rrf", 1, method_options=FOREST, random_state=0).fit(X, y)
     response = chosen.result_.data.design.response

@@ -52,9 +52,6 @@ def is_plain(text: str) -> bool:
     return not any(HIDDEN.search(line) or line.startswith("INJECTED") for line in lines)
 
 
-# --- the function --------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("text", [*HOSTILE.values(), BROKEN], ids=[*HOSTILE, "surrogate"])
 def test_shown_is_what_repr_writes_and_is_shown_once(text):
     for quotes in "'", '"':
@@ -162,9 +159,6 @@ def test_half_a_character_is_refused_wherever_it_may_stand():
         assert "h\\ud800" in str(found.value).replace("h\\\\", "h\\")
 
 
-# --- one fit with all of them --------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def hostile() -> pd.DataFrame:
     """80 rows with a predictor under each hostile name, hostile classes and levels."""
@@ -227,7 +221,11 @@ def test_summaries(fit, comparison):
     assert is_plain(selector._repr_html_())
 
 
-def test_new_levels_and_folders_are_shown_escaped(fit, hostile, tmp_path):
+def test_frames_hold_names_as_they_are_and_new_levels_are_escaped(fit, hostile, tmp_path):
+    assert set(fit.tidy()["term"]) == set(hostile.columns[:-1])
+    assert GROUP in set(fit.tidy()["group"])
+    assert set(fit.predict(hostile, type="class")) <= set(hostile.iloc[:, -1])
+    assert list(fit.augment(hostile).columns[:-1]) == list(hostile.columns)
     new = hostile.assign(**{f"factor {HOSTILE['escape']}": HOSTILE["bell"] + HOSTILE["line end"]})
     calls = [
         lambda: fit.predict(new),
@@ -242,13 +240,6 @@ def test_new_levels_and_folders_are_shown_escaped(fit, hostile, tmp_path):
         assert is_plain(str(found.value)), ascii(str(found.value))
     with pytest.raises(errors.NewDataError, match=r'New: "b\\x07l\\nINJECTED" \(80 rows\)'):
         fit.predict(new)
-
-
-def test_frames_hold_the_names_as_they_are(fit, hostile):
-    assert set(fit.tidy()["term"]) == set(hostile.columns[:-1])
-    assert GROUP in set(fit.tidy()["group"])
-    assert set(fit.predict(hostile, type="class")) <= set(hostile.iloc[:, -1])
-    assert list(fit.augment(hostile).columns[:-1]) == list(hostile.columns)
 
 
 def test_reports_of_hostile_names(fit, tmp_path, comparison):
@@ -310,9 +301,6 @@ def test_what_a_spreadsheet_would_run_gets_an_apostrophe(text):
 @pytest.mark.parametrize("text", ["yes", "", "a=1", "1-2", "'", "-1", "-1.5e-3", "+1."])
 def test_other_text_and_numbers_stay(text):
     assert guarded(text) == text
-
-
-# --- command line --------------------------------------------------------------------------------
 
 
 def test_progress_takes_no_markup_and_json_escapes(capsys):

@@ -52,15 +52,18 @@ def test_update_is_a_new_call(formula, changes, new, data, fit):
     same(fit.update(formula, **changes), expected)
 
 
-def test_a_size_takes_the_place_of_a_tuning_parameter_and_the_reverse(data, fit):
+def test_sizes_take_the_place_of_tuning_parameters_and_long_arguments_are_lost(data, fit):
     tuned = fit.update(method="rrf", lam=0.5, n_trees=5)
     assert 'method="rrf"' in tuned.search.call
     assert "k=2" not in tuned.search.call
     own = treeselect.select("y ~ a + b", data, method=treeselect.RRF(lam=0.5, n_trees=5), seed=3)
     same(own.update(k=1), own.update(method=treeselect.RRF(n_trees=5), k=1))
+    for n, lost in ((2**18 - 5, ()), (2**18, ("more",))):  # and five bytes for the length
+        given = {"formula": "y ~ a", "more": "x" * n}
+        assert _arguments(Asked(given, None, ())).lost == lost
 
 
-def test_other_data_and_errors(data, fit):
+def test_other_data_must_fit_and_be_given_to_a_file_and_a_copy(data, fit, tmp_path):
     found = fit.update(data=data.head(40))
     same(found, treeselect.select("y ~ . - d - w", data.head(40), k=2, weights="w", **QUICK))
     with pytest.raises(OptionError, match="needs a change"):
@@ -69,20 +72,11 @@ def test_other_data_and_errors(data, fit):
         fit.update(3)
     with pytest.raises((DataError, FormulaError)):
         fit.update("~ . + nowhere")
-
-
-def test_of_a_file_and_of_a_copy_the_data_must_be_given(data, fit, tmp_path):
     loaded = treeselect.load(fit.save(tmp_path / "fit"))
     for other in (loaded, copy.deepcopy(fit)):
         with pytest.raises(OptionError, match="`data` must be given"):
             other.update(k=1)
         same(other.update(k=1, data=data), fit.update(k=1))
-
-
-def test_long_arguments_are_lost():
-    for n, lost in ((2**18 - 5, ()), (2**18, ("more",))):  # and five bytes for the length
-        given = {"formula": "y ~ a", "more": "x" * n}
-        assert _arguments(Asked(given, None, ())).lost == lost
 
 
 def test_a_file_names_what_it_does_not_hold(data, tmp_path):

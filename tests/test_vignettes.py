@@ -49,7 +49,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     return (folder / "html" / "small.html").read_text(encoding="utf-8")
 
 
-def test_a_page_needs_nothing_else(page):
+def test_a_page_needs_nothing_else_and_prose_is_filled_and_set(page):
     report = (template_folder() / "page.html.j2").read_text(encoding="utf-8")
     policy = re.search(r"<meta http-equiv=.*", report)
     assert policy is not None
@@ -58,9 +58,6 @@ def test_a_page_needs_nothing_else(page):
     assert "<script" not in page
     links = re.findall(r"(?:src|href|url\()=?[\"']?([^\"')>\s]+)", page)
     assert [link for link in links if not link.startswith(("#", "data:image/png;base64,"))] == []
-
-
-def test_prose_is_filled_and_set(page):
     assert "<title>Cells of each kind · treeselect</title>" in page
     assert page.count("<h1>") == 1
     assert '<a href="#a-section">A section</a>' in page
@@ -230,12 +227,9 @@ def test_values_in_prose(value, text):
     assert inline_text(value) == text
 
 
-def test_prose_can_not_say_a_frame():
+def test_frames_are_escaped_with_even_decimals_and_not_in_prose():
     with pytest.raises(TypeError, match="can't say a DataFrame"):
         inline_text(pd.DataFrame())
-
-
-def test_frames_are_escaped_and_have_even_decimals():
     frame = pd.DataFrame(
         {
             "<x>": [0.5, 0.00321, np.nan],

@@ -91,9 +91,6 @@ def is_as_it_was(old):
     return files(old.parent) == ["old"] and old.read_bytes() == OLD
 
 
-# --- whole or not at all -----------------------------------------------------------------------
-
-
 @each_kind
 def test_a_new_file_has_the_mode_of_new_files(writers, name, tmp_path):
     before = os.umask(0o027)
@@ -242,9 +239,6 @@ def test_many_write_the_same_file(fit, tmp_path):
     assert files(tmp_path) == ["model"]
 
 
-# --- places ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("name", "place", "says"),
     [
@@ -367,10 +361,8 @@ def test_an_open_file_is_written_to_where_it_stands(tmp_path):
 
 # --- paths that are none -----------------------------------------------------------------------
 
-NO_PATHS = [None, 3, b"bytes", "", "a\0b", "\ud800", 1.5, ["a"]]
 
-
-@pytest.mark.parametrize("path", NO_PATHS, ids=ascii)
+@pytest.mark.parametrize("path", [None, 3, b"bytes", "", "a\0b", "\ud800", 1.5, ["a"]], ids=ascii)
 def test_paths_that_are_none(fit, found, folder, frame, path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     calls = [fit.save, fit.report, found.report, treeselect.load]

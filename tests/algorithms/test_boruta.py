@@ -45,7 +45,7 @@ def test_every_family_and_an_offset(linear):
         assert names_of(task, step.selected) == {"site"} | others
 
 
-def test_shadows_are_shuffled_as_units_among_the_rows_with_weight(linear):
+def test_shadows_are_shuffled_as_units_and_p_values_adjusted(linear):
     groups = {"both": ["a", "site"]}
     problem = task_of(linear.drop(columns="copy"), Boruta(), groups=groups).problem
     weight = (np.arange(240) % 4 > 0).astype(np.int64)
@@ -62,16 +62,10 @@ def test_shadows_are_shuffled_as_units_among_the_rows_with_weight(linear):
     assert sorted(map(tuple, pairs[:, inside].T)) == sorted(map(tuple, moved[:, inside].T))
     others = shadow[~own][:2]
     assert (np.argsort(others[0]) != np.argsort(others[1])).any()
-
-
-def test_p_values_are_adjusted():
     p = binom.sf(np.array([9, 8, 5, 2]) - 1, 10, 0.5)
     np.testing.assert_allclose(adjusted(p, "bonferroni"), np.minimum(4 * p, 1))
     np.testing.assert_allclose(adjusted(p, "bh")[0], 4 * p[0])
     assert (adjusted(p, "bh") <= adjusted(p, "bonferroni")).all()
-
-
-# --- its own decisions -------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +86,7 @@ def decided(families):
 RELEVANT = {f"r{j}" for j in range(9)}
 
 
-def test_by_default_it_decides_by_itself(decided):
+def test_by_default_it_decides_by_itself_and_anew_in_resamples(decided):
     assert set(decided.selected) == RELEVANT
     tidy = decided.tidy().set_index("term")
     assert (tidy.loc[sorted(RELEVANT), "decision"] == "confirmed").all()
@@ -101,9 +95,13 @@ def test_by_default_it_decides_by_itself(decided):
     assert decided.search.method.level == decided.glance()["tuning"][0] == 0.01
     options = 'method="boruta", seed=1, n_trees=30, max_rounds=25'
     assert decided._fit.call.text == f'treeselect.select("y ~ .", data, {options})'
+    stability = decided.resample(2).stability
+    assert not stability.fixed_size
+    assert (stability.selected.sum(axis=1) >= 7).all()
+    assert (decided.resample(2, k=4).stability.selected.sum(axis=1) == 4).all()
 
 
-def test_the_summary_says_what_was_decided_and_what_for(decided, families):
+def test_the_summary_says_what_was_decided_and_k_cuts_on_request_alone(decided, families):
     text = " ".join(decided.summary().as_text().split())
     assert "9 of 15 terms, chosen by boruta (level = 0.01)" in text
     assert "All-relevant selection" in text
@@ -117,8 +115,6 @@ def test_the_summary_says_what_was_decided_and_what_for(decided, families):
     assert "9 confirmed (not selected: r" in text
     assert set(cut.tidy().query("decision == 'confirmed'")["term"]) == RELEVANT
 
-
-def test_k_cuts_on_request_alone(decided, families):
     def select(**arguments):
         options = {"seed": 1, **FEW, **arguments}
         return treeselect.select("y ~ .", families, method="boruta", **options)
@@ -193,13 +189,6 @@ def test_rounds_and_kept_units(families):
     assert set(fit.selected) == {"r0", "r3", "n0"}
     decision = fit.tidy().set_index("term")["decision"]
     assert decision["n0"] != "confirmed"
-
-
-def test_resamples_decide_anew(decided):
-    stability = decided.resample(2).stability
-    assert not stability.fixed_size
-    assert (stability.selected.sum(axis=1) >= 7).all()
-    assert (decided.resample(2, k=4).stability.selected.sum(axis=1) == 4).all()
 
 
 def test_other_methods_decide_nothing(linear):

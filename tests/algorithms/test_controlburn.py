@@ -1,12 +1,15 @@
 """ControlBurn against limit cases and known truth."""
 
+import copy
 import dataclasses
 import itertools
+import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
 from quick import burnt
+from sklearn.ensemble import RandomForestRegressor
 from sklearn.metrics import roc_auc_score
 from tasks import names_of, sizes_of, task_of, with_problem
 
@@ -47,7 +50,7 @@ def test_paths_begin_with_what_costs_nothing_and_end_with_enough(task):
     assert everything[-1].tuning == 1e-7
 
 
-def test_kept_units_are_the_first_step_and_those_that_cost_nothing_are_not_penalised(mixed, task):
+def test_kept_units_are_the_first_step_and_prices_do_not_depend_on_their_unit(mixed, task):
     kept = select(mixed, "died ~ . - dose", k=3, keep=["noise", "flag"])
     assert names_of(task, kept.search.steps[0].selected) == {"noise", "flag"}
     assert all(set(terms) >= {"noise", "flag"} for terms in kept.path["terms"].iloc[1:])
@@ -56,10 +59,7 @@ def test_kept_units_are_the_first_step_and_those_that_cost_nothing_are_not_penal
     assert names_of(task, first.selected) <= {"signal", "copy"}
     assert first.size == 1
     assert first.train_score > 0.7
-
-
-def test_prices_do_not_depend_on_their_unit(task):
-    """Doubling all prices halves the penalties and changes nothing else."""
+    # Doubling all prices halves the penalties and changes nothing else.
     groups = task.problem.groups
     double = dataclasses.replace(groups, item_costs=2 * groups.item_costs)
     one, two = (
@@ -86,14 +86,11 @@ def test_relative_weights_have_no_unit(response):
     np.testing.assert_allclose([s.tuning for s in one], [s.tuning for s in other], rtol=1e-6)
 
 
-def test_published_form_differs_from_the_default():
+def test_published_form_differs_and_depth_one_trees_use_one_unit_each(mixed):
     published = ControlBurn.published()
     assert (published.forests, published.adaptive) == (1, False)
     assert published != ControlBurn()
-
-
-def test_depth_one_trees_use_one_unit_each(mixed):
-    """With stumps alone the trees' prices are those of single units: the path can't jump."""
+    # With stumps alone the trees' prices are those of single units: the path can't jump.
     fit = select(mixed, "noise ~ . - died", k=4, max_depth=1, forests=5)
     assert fit.k >= 2
     assert sizes_of(fit.search.steps) == list(range(fit.k + 1))
@@ -181,3 +178,82 @@ def test_trees_that_tell_nothing_but_rounding_are_left_out_at_once(monkeypatch):
     )  # fmt: skip
     fit = burnt("y ~ x", data, k="1se", folds=2)
     assert len(fit.path) >= 1
+
+
+def bound(weights):
+    return [weights["a"] <= 1]
+
+
+MODEL = RandomForestRegressor()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"forest": "bagging", "forests": 2, "tail": 7},
+        {"forest": "single-feature", "tolerance": 0.1, "max_depth": 4},
+        {"lam": 0.1, "adaptive": False, "ridge": 0.2, "prune": True},
+        {"sketch": 50, "sketch_kind": "gaussian", "refit": None},
+        {"loss": "hinge", "constraints": bound, "lam": 1.0},
+        {"best_subset": True, "time_limit": 5.0, "ridge": 0.1, "refine": True},
+        {"forest": MODEL, "lam": 0.1},
+    ],
+)
+def test_what_is_written_can_be_typed_and_read_again(options):
+    method = ControlBurn(**options)
+    assert copy.copy(method) == dataclasses.replace(method) == method
+    assert ControlBurn(**method.options()).options() == method.options()
+    if MODEL not in options.values():
+        assert pickle.loads(pickle.dumps(method)) == method
+    if not {"constraints", "forest"} & set(options):
+        assert eval(repr(method)) == method
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"best_subset": True, "lam": 0.1}, "`best_subset=True` and `lam=0.1` together"),
+        ({"best_subset": True, "prune": True}, "`best_subset=True` and `prune=True`"),
+        ({"best_subset": True, "loss": "hinge"}, "It needs a ridge"),
+        ({"best_subset": True, "refit": None}, "overfit the training rows"),
+        ({"best_subset": True, "constraints": bound}, "The search doesn't support constraints"),
+        ({"best_subset": True, "sketch": 50, "sketch_kind": "gaussian"}, "Optimality is proved"),
+        ({"loss": "hinge", "ridge": 0.1}, "no longer a linear program"),
+        ({"loss": "hinge", "refit": None}, "aren't probabilities"),
+        (
+            {"loss": "hinge", "sketch": 50, "sketch_kind": "gaussian"},
+            "Gaussian sketch needs the squared error",
+        ),
+        ({"refit": None, "n_trees": 5}, "`refit=None` and `n_trees=5` together"),
+        ({"time_limit": 5}, "only with `best_subset=True`"),
+        ({"forest": "single-feature", "tail": 7}, "`tail=7` of ControlBurn has no effect"),
+        ({"forest": MODEL, "tail": 7}, "`tail=7` with a fitted RandomForestRegressor"),
+        ({"forest": np.zeros(3)}, "must be one of 'bag-boosting'"),
+        ({"forest": "single-feature", "max_depth": 5}, "`max_depth` of ControlBurn .* 1 to 4"),
+        ({"forest": "single"}, "must be one of 'bag-boosting'"),
+        ({"sketch": 1}, "`sketch` of ControlBurn must be a whole number, at least 2"),
+        ({"sketch": 9, "sketch_kind": "mixed"}, "must be 'rows' or 'gaussian'"),
+        ({"sketch_kind": "gaussian"}, "needs a `sketch`"),
+        ({"forests": 0}, "`forests` of ControlBurn must be"),
+        ({"ridge": -1}, "`ridge` of ControlBurn"),
+        ({"constraints": [1]}, r"must be a function of the weights, or None.\n  Found: \[1\]"),
+        ({"loss": "huber"}, "`loss` of ControlBurn must be 'family' or 'hinge'"),
+        ({"lam": 0.0}, "`lam` of ControlBurn must be a finite number above 0, or None"),
+        ({"tail": 1}, "from 2 to 200"),
+        ({"min_trees": 201}, "`min_trees` of ControlBurn .* 1 to 200"),
+        ({"tree_cost": -1.0}, "`tree_cost` of ControlBurn must be a finite number at least 0"),
+        ({"max_depth": 17}, "from 1 to 16, or None"),
+        ({"time_limit": 0, "best_subset": True}, "`time_limit` of ControlBurn must be"),
+    ],
+)
+def test_keywords_are_checked_alone_and_together(options, says):
+    with pytest.raises(MethodError, match=says):
+        ControlBurn(**options)
+
+
+def test_unknown_keywords():
+    with pytest.raises(TypeError, match="unexpected keyword argument 'deep'"):
+        ControlBurn(deep=1)
+    with pytest.raises(AttributeError, match="no attribute 'deep'"):
+        ControlBurn().deep  # noqa: B018

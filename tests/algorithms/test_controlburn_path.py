@@ -34,9 +34,6 @@ def fit_of(data, response="y", **options):
     return treeselect.select(f"{response} ~ . - {other}", data, **options)
 
 
-# --- best subsets ---
-
-
 def test_the_best_subset_is_the_truth_with_kept_units_and_a_gap(data):
     fit = fit_of(data, best_subset=True)
     assert set(fit.selected) == {"a", "b", "colour"}
@@ -75,9 +72,6 @@ def test_best_subsets_do_not_depend_on_the_units_of_the_response(data, unit):
     assert found.search.step.gap == expected.search.step.gap == 0.0
 
 
-# --- the hinge loss ---
-
-
 def test_the_hinge_loss_selects_the_truth(data):
     fit = fit_of(data, "two", loss="hinge")
     assert set(fit.selected) == {"a", "b", "colour"}
@@ -90,10 +84,7 @@ def test_the_hinge_loss_selects_the_truth(data):
     assert again.path["train_score"][0] == pytest.approx(null)
 
 
-# --- constraints ---
-
-
-def test_constraints_shape_the_selection(data):
+def test_constraints_shape_the_selection_and_paths_but_are_not_kept_in_files(data, tmp_path):
     options = {"forests": 1, "n_trees": 20, "adaptive": False, "lam": 0.02}
     free = fit_of(data, **options)
     weight = free.model.trees().explode("terms").groupby("terms")["weight"].sum()
@@ -105,6 +96,13 @@ def test_constraints_shape_the_selection(data):
     assert found["a"] == pytest.approx(0.1, abs=1e-4)
     assert found["e"] == pytest.approx(0.05, abs=1e-4)
     assert "a function of the weights" in " ".join(held.summary().as_text().split())
+    few = {"forests": 1, "max_depth": 3, "sketch": 60, "k": 2}
+    fit = fit_of(data, **few, constraints=lambda w: [w["colour"] == 0])
+    assert "colour" not in fit.selected
+    assert fit.k == 2
+    again = treeselect.load(fit.save(tmp_path / "fit", include_data=True))
+    with pytest.raises(MethodError, match="model files don't store"):
+        again.resample(2)
 
 
 @pytest.mark.parametrize(
@@ -121,19 +119,6 @@ def test_functions_that_make_no_constraints(function, says, data):
         fit_of(data, forests=1, lam=0.1, constraints=function)
 
 
-def test_constraints_hold_along_a_path_and_are_not_kept_in_files(data, tmp_path):
-    few = {"forests": 1, "max_depth": 3, "sketch": 60, "k": 2}
-    fit = fit_of(data, **few, constraints=lambda w: [w["colour"] == 0])
-    assert "colour" not in fit.selected
-    assert fit.k == 2
-    again = treeselect.load(fit.save(tmp_path / "fit", include_data=True))
-    with pytest.raises(MethodError, match="model files don't store"):
-        again.resample(2)
-
-
-# --- single-feature trees ---
-
-
 def test_a_sparse_forest_without_trees_is_the_null_model(data):
     fit = fit_of(data, refit=None, lam=1e6, keep="e")
     text = fit.summary().as_text()
@@ -141,7 +126,7 @@ def test_a_sparse_forest_without_trees_is_the_null_model(data):
     assert "shrunk" not in text
 
 
-def test_trees_of_one_feature_make_an_additive_model(data):
+def test_trees_of_one_feature_make_an_additive_model_of_every_size(data):
     fit = fit_of(data, forest=SINGLE, refit=None, lam=0.01)
     assert {"a", "b", "colour"} <= set(fit.selected)
     trees = fit.model.trees()
@@ -152,6 +137,11 @@ def test_trees_of_one_feature_make_an_additive_model(data):
     fitted = fit.predict(data)
     np.testing.assert_allclose(total, fitted - fitted.mean(), atol=1e-8)
     assert np.corrcoef(fitted, data["y"])[0, 1] > 0.8
+    fit = fit_of(data, "two", forest=SINGLE, k="best", folds=3, forests=1)
+    assert list(skipped_sizes(fit._fit.steps)) == []
+    task = task_of(data, fit.search.method, "two ~ . - y", max_size=3, seed=1)
+    one, two = (fit.search.method.path(dataclasses.replace(task, n_threads=n)) for n in (1, 2))
+    assert [s.tuning for s in one] == [s.tuning for s in two]
 
 
 def effect_of(fit, term, data):
@@ -177,25 +167,11 @@ def leaf_value(nodes, tree, value):
     return nodes.loc[(tree, node), "value"]
 
 
-def test_single_feature_paths_reach_every_size(data):
-    fit = fit_of(data, "two", forest=SINGLE, k="best", folds=3, forests=1)
-    assert list(skipped_sizes(fit._fit.steps)) == []
-    task = task_of(data, fit.search.method, "two ~ . - y", max_size=3, seed=1)
-    one, two = (fit.search.method.path(dataclasses.replace(task, n_threads=n)) for n in (1, 2))
-    assert [s.tuning for s in one] == [s.tuning for s in two]
-
-
-def test_sizes_that_the_path_skips_are_named(data):
+def test_options_that_do_not_suit_the_data_and_sizes_that_the_path_skips(data):
     pair = data.assign(y=np.where(data["a"] * data["b"] > 0, 1.0, 0.0))
     fit = fit_of(pair, k="best", forests=1, adaptive=False, folds=3)
     assert 1 in skipped_sizes(fit._fit.steps)
     assert "No model with exactly 1 term lies" in fit.summary().as_text()
-
-
-# --- what does not go together ---
-
-
-def test_options_that_do_not_suit_the_data(data):
     with pytest.raises(MethodError, match="an `offset`, which is on the log-odds"):
         fit_of(data, "two", loss="hinge", offset="e")
     with pytest.raises(MethodError, match="needs a binary response"):
@@ -208,3 +184,6 @@ def test_options_that_do_not_suit_the_data(data):
         fit_of(data, forests=1, lam=0.1, constraints=lambda weights: [weights["aa"] <= 1])
     with pytest.raises(MethodError, match="can't be met"):
         fit_of(data, forests=1, lam=0.1, constraints=lambda weights: [weights["a"] <= -1])
+
+
+# --- what does not go together ---

@@ -124,18 +124,17 @@ def test_three_columns_that_tell_nothing_in_pairs_are_found(seed):
     assert set(select(trio(seed), 3).selected) == {"x00", "x01", "x02"}
 
 
-@pytest.fixture(scope="module")
-def found():
-    return select(near_copies(apart=0.02), 3)
-
-
-def test_of_exact_copies_every_seed_takes_the_same():
+def test_of_exact_copies_every_seed_takes_the_same_and_paths_end_without_progress():
     data = near_copies().assign(copy=lambda frame: frame["x0"])
     sets = {frozenset(select(data, 2, seed=seed).selected) for seed in range(5)}
     assert len(sets) == 1
+    fit = select(binary_beside_noise(1, 300), "1se", folds=2)
+    assert max(step.size for step in fit.search.steps) < 9
+    assert fit.k <= 3
 
 
-def test_copies_and_what_was_seen_of_a_set(found):
+def test_copies_and_what_was_seen_of_a_set():
+    found = select(near_copies(apart=0.02), 3)
     one, other = ({f"x{j}", f"near{j}"} & set(found.selected) for j in (0, 1))
     assert (len(one), len(other)) == (1, 1)
     assert "x2" in found.selected
@@ -146,12 +145,6 @@ def test_copies_and_what_was_seen_of_a_set(found):
     first, *others = BackwardPass(task).chain(step)
     assert first.trace is step.trace
     assert all(other.trace is None for other in others)
-
-
-def test_paths_end_where_more_units_bring_no_progress():
-    fit = select(binary_beside_noise(1, 300), "1se", folds=2)
-    assert max(step.size for step in fit.search.steps) < 9
-    assert fit.k <= 3
 
 
 def test_the_trace_is_of_the_set():
@@ -174,14 +167,18 @@ def test_the_trace_is_of_the_set():
     assert rises == sorted(rises)
 
 
-def test_what_is_left_out_is_said_truly():
+def test_gains_per_price_and_what_is_left_out_are_said_truly():
     data = near_copies(60)[["x0", "x1", "y"]].assign(same=1.0)
     fit = select(data, 3)
     assert fit.k == 2
     assert any("only 2 enter the path: the others are constant" in n for n in fit.search.notes)
+    gains = np.array([2.0, 2.0, -2.0, -2.0, 0.0, -np.inf, 1.0, -1.0])
+    costs = np.array([1.0, 4.0, 1.0, 4.0, 3.0, 0.0, 0.0, 0.0])
+    expected = [2.0, 0.5, -2.0, -8.0, 0.0, -np.inf, np.inf, 0.0]
+    np.testing.assert_array_equal(per_price(gains, costs), expected)
 
 
-def test_a_price_must_be_worth_it():
+def test_a_price_must_be_worth_it_and_a_share_of_the_error_or_a_size_decides():
     """A dear copy is not taken, and a dear column only if it tells more per price."""
     data = near_copies(200)
     dear = {"x0": 5.0, "x1": 5.0}
@@ -189,16 +186,6 @@ def test_a_price_must_be_worth_it():
     assert "x2" not in select(data, 2, costs={"x2": 0.5}).selected
     same = select(data, 3, costs=dict.fromkeys(data.columns.drop("y"), 2.0))
     assert same.selected == select(data, 3).selected
-
-
-def test_gains_per_price():
-    gains = np.array([2.0, 2.0, -2.0, -2.0, 0.0, -np.inf, 1.0, -1.0])
-    costs = np.array([1.0, 4.0, 1.0, 4.0, 3.0, 0.0, 0.0, 0.0])
-    expected = [2.0, 0.5, -2.0, -8.0, 0.0, -np.inf, np.inf, 0.0]
-    np.testing.assert_array_equal(per_price(gains, costs), expected)
-
-
-def test_the_share_of_the_error_or_a_size_decides():
     data = near_copies()
     half, twentieth = (select(data, None, unexplained=share) for share in (0.5, 0.05))
     assert half.k < twentieth.k
@@ -212,15 +199,16 @@ def test_the_share_of_the_error_or_a_size_decides():
         select(near_copies(40), None)
 
 
-def test_judges_and_searches_are_made_once_for_each_task(task_of_noise):
+def test_judges_are_made_once_and_half_samples_search_half_the_rows(monkeypatch):
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.standard_normal((150, 4)), columns=list("abcd"))
+    frame["y"] = frame["a"] + rng.standard_normal(150)
+    task_of_noise = task_of(frame, ExchangeSearch(), max_size=2, seed=1)
     once = task_of_noise.once(exchange.Search, None, 1.0)
     assert task_of_noise.once(exchange.Search, None, 1.0) is once
     assert task_of_noise.once(exchange.Search, None, 2.0) is not once
     other = dataclasses.replace(task_of_noise, seed=2)
     assert other.once(exchange.Search, None, 1.0) is not once
-
-
-def test_half_samples_are_searched_on_half_the_rows_without_exchanges(task_of_noise, monkeypatch):
     monkeypatch.setattr(exchange, "SURE_ROWS", 100)
     half = dataclasses.replace(task_of_noise, n_judge_trees=15)
     assert len(exchange.Search(task_of_noise).judge.rows.places) == 100
@@ -233,14 +221,6 @@ def test_half_samples_are_searched_on_half_the_rows_without_exchanges(task_of_no
     monkeypatch.setattr(exchange.Search, "improved", improved)
     found = list(search.growing(exchange.Found(search.first(0)), 2, search.best_of_size))
     assert [one.size for one in found] == [1, 2]
-
-
-@pytest.fixture
-def task_of_noise():
-    rng = np.random.default_rng(3)
-    frame = pd.DataFrame(rng.standard_normal((150, 4)), columns=list("abcd"))
-    frame["y"] = frame["a"] + rng.standard_normal(150)
-    return task_of(frame, ExchangeSearch(), max_size=2, seed=1)
 
 
 # --- The record of a search ---

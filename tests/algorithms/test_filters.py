@@ -10,16 +10,7 @@ from tasks import names_of, task_of
 
 import treeselect
 from treeselect import CFS, FCBF, MRMR
-from treeselect.algorithms.filters import (
-    MeritSearch,
-    Uncertainties,
-    coarsened,
-    mutual_information,
-    predominant,
-    row_mass,
-    uncertainties,
-    unit_cells,
-)
+from treeselect.algorithms import filters
 from treeselect.algorithms.search import judging
 from treeselect.algorithms.search.judging import Alone
 from treeselect.designs.weights import row_weights
@@ -37,14 +28,11 @@ def linear():
     return data
 
 
-# --- information ---
-
-
 def entropy(*shares):
     return -sum(share * np.log(share) for share in shares)
 
 
-def test_a_table_by_hand():
+def test_a_table_by_hand_and_units_that_are_told_as_by_mutual_information():
     """Of 40 rows 12, 4 and 4 in the first class, 2, 6 and 12 in the second."""
     x = np.repeat([0, 1, 2, 0, 1, 2], [12, 4, 4, 2, 6, 12])
     y = np.repeat([0, 1], 20)
@@ -52,78 +40,70 @@ def test_a_table_by_hand():
     shared = h_x + h_y - entropy(*(np.array([12, 4, 4, 2, 6, 12]) / 40))
     by_chance = 2 * 1 / (2 * 40)
     wanted = (shared - by_chance) / ((h_x + h_y) / 2 - by_chance)
-    found = Uncertainties([x], y, np.ones(40))
+    found = filters.Uncertainties([x], y, np.ones(40))
     assert found.relevance()[0] == pytest.approx(wanted, abs=1e-11)
-    counts = Uncertainties(
+    counts = filters.Uncertainties(
         [np.array([0, 1, 2] * 2)], np.repeat([0, 1], 3), np.array([12.0, 4, 4, 2, 6, 12])
     )
     assert counts.relevance()[0] == pytest.approx(wanted, abs=1e-11)
-
-
-def test_two_units_are_told_alike_and_as_by_mutual_information():
     rng = np.random.default_rng(3)
     mass = rng.integers(1, 4, size=200) * 1.0
     cells = [rng.integers(k, size=200) for k in (2, 5, 9)]
     cells.append((cells[1] + (rng.random(200) < 0.2)) % 5)
-    found = Uncertainties(cells, cells[0], mass)
+    found = filters.Uncertainties(cells, cells[0], mass)
     for i in range(4):
         assert found.relevance()[i] == found.between(i, np.array([0]))[0]
         for j in range(4):
             (one,), (other,) = found.between(i, np.array([j])), found.between(j, np.array([i]))
             assert one == pytest.approx(other, abs=1e-11)
-            assert (one > 0) == (mutual_information(cells[i], cells[j], mass) > 0)
+            assert (one > 0) == (filters.mutual_information(cells[i], cells[j], mass) > 0)
 
 
 def test_copies_share_all_constants_nothing_and_chance_is_subtracted():
     rng = np.random.default_rng(4)
     x, ids = rng.integers(8, size=300), np.arange(300)
-    found = Uncertainties([x, 7 - x, np.zeros(300, dtype=int), ids], x, np.ones(300))
+    found = filters.Uncertainties([x, 7 - x, np.zeros(300, dtype=int), ids], x, np.ones(300))
     assert found.relevance().tolist() == [1.0, 1.0, 0.0, 0.0]
     mean, twin = [], []
     for _ in range(200):
         x, y = rng.integers(6, size=(2, 300))
-        mean.append(Uncertainties([x], y, np.ones(300)).relevance()[0])
+        mean.append(filters.Uncertainties([x], y, np.ones(300)).relevance()[0])
         twin.append(adjusted_mutual_info_score(x, y))
     assert np.mean(mean) < 0.004
     # The exact expectation of scikit-learn is a little larger than that of first order.
     np.testing.assert_allclose(mean, np.maximum(twin, 0.0), atol=3e-3)
 
 
-def test_whole_weights_are_copies_and_others_have_the_mean_one():
+def test_mutual_information_is_scikit_learns_and_whole_weights_are_copies():
     weight = np.array([2, 0, 1])
-    rows, mass = row_mass(row_weights(weight))
+    rows, mass = filters.row_mass(row_weights(weight))
     assert rows.tolist() == [0, 2]
     assert mass.tolist() == [2.0, 1.0]
-    assert row_mass(row_weights(weight * 0.5))[1].tolist() == pytest.approx([4 / 3, 2 / 3])
-
-
-def test_mutual_information_is_scikit_learns_less_what_is_expected():
+    assert filters.row_mass(row_weights(weight * 0.5))[1].tolist() == pytest.approx([4 / 3, 2 / 3])
     rng = np.random.default_rng(0)
     x, y = rng.integers(4, size=300), rng.integers(3, size=300)
     copies = rng.integers(1, 4, size=300)
     plain = mutual_info_score(np.repeat(x, copies), np.repeat(y, copies))
-    found = mutual_information(x, y, copies * 1.0)
+    found = filters.mutual_information(x, y, copies * 1.0)
     assert found == pytest.approx(plain - 3 * 2 / (2 * copies.sum()), abs=1e-12)
     independent = [
-        mutual_information(*rng.integers(8, size=(2, 400)), np.ones(400)) for _ in range(200)
+        filters.mutual_information(*rng.integers(8, size=(2, 400)), np.ones(400))
+        for _ in range(200)
     ]
     assert abs(np.mean(independent)) < 0.004
 
 
-def test_bins_have_about_equal_weight_and_missing_values_their_own(mixed):
+def test_bins_have_about_equal_weight_and_a_quotient_is_a_ratio(mixed, linear):
     values = np.arange(100)
-    assert np.bincount(coarsened(values, np.ones(100), 5)).tolist() == [20] * 5
-    assert coarsened(np.array([3, 9, 3]), np.ones(3), 5).tolist() == [0, 1, 0]
+    assert np.bincount(filters.coarsened(values, np.ones(100), 5)).tolist() == [20] * 5
+    assert filters.coarsened(np.array([3, 9, 3]), np.ones(3), 5).tolist() == [0, 1, 0]
     data = task_of(mixed, MRMR(), "died ~ noise + site").problem.data
     rows, mass = np.arange(len(mixed)), np.ones(len(mixed))
-    noise = unit_cells(data, 0, rows, mass, 5)
+    noise = filters.unit_cells(data, 0, rows, mass, 5)
     assert noise.max() == 5
     assert set(noise[mixed["noise"].isna()]) == {0}
-    assert unit_cells(data, 1, rows, mass, 5).max() == 3
-
-
-def test_a_quotient_is_a_ratio_from_the_first_term_on(linear):
-    """In nats, the relevance of the first would be below any threshold of ratios."""
+    assert filters.unit_cells(data, 1, rows, mass, 5).max() == 3
+    # In nats, the relevance of the first would be below any threshold of ratios.
     method = MRMR(scheme="quotient", threshold=20.0)
     fit = treeselect.select("y ~ .", linear, method=method, seed=1)
     assert set(fit.selected) == {"a", "site"}
@@ -206,7 +186,7 @@ def test_it_is_the_listing_of_the_paper(seed):
     x = rng.normal(size=(300, 3)) @ rng.normal(size=(3, 25)) + rng.normal(size=(300, 25))
     response = np.searchsorted([-1, 1], x[:, 0] + x[:, 5] + rng.normal(size=300))
     cells = [np.searchsorted([-2, -0.5, 0.5, 2], column) for column in x.T]
-    units = Uncertainties(cells, response, np.ones(300))
+    units = filters.Uncertainties(cells, response, np.ones(300))
     relevance = units.relevance()
     pairs = np.array([units.between(i, np.arange(25)) for i in range(25)])
     nothing = np.zeros(25, dtype=bool)
@@ -214,8 +194,8 @@ def test_it_is_the_listing_of_the_paper(seed):
         wanted = listing(relevance, pairs, delta)
         ranking = np.argsort(-relevance, kind="stable")
         ranking = ranking[relevance[ranking] >= delta]
-        assert predominant(units, relevance, ranking, nothing, 25).tolist() == wanted
-        assert predominant(units, relevance, ranking, nothing, 2).tolist() == wanted[:2]
+        assert filters.predominant(units, relevance, ranking, nothing, 25).tolist() == wanted
+        assert filters.predominant(units, relevance, ranking, nothing, 2).tolist() == wanted[:2]
 
 
 def test_steps_have_the_least_relevance_and_the_summary_says_where_the_path_ends(linear):
@@ -224,7 +204,7 @@ def test_steps_have_the_least_relevance_and_the_summary_says_where_the_path_ends
     said = " ".join(fit.summary().as_text().split())
     assert "enter the path: by symmetrical uncertainty, the others are irrelevant" in said
     task = task_of(linear, FCBF())
-    relevance = uncertainties(task.problem, task.weights, 10).relevance()
+    relevance = filters.uncertainties(task.problem, task.weights, 10).relevance()
     for step in FCBF().path(task)[1:]:
         assert step.tuning == relevance[step.selected].min()
 
@@ -245,13 +225,13 @@ def test_thousands_of_columns():
     """Pairs are looked at as they are needed: 3000 units have more than four million."""
     rng = np.random.default_rng(2)
     x = rng.integers(4, size=(100, 3000))
-    units = Uncertainties(list(x.T), (x[:, 7] + x[:, 11] > 3).astype(int), np.ones(100))
+    units = filters.Uncertainties(list(x.T), (x[:, 7] + x[:, 11] > 3).astype(int), np.ones(100))
     looked_at = []
     between = units.between
     units.between = lambda unit, others: looked_at.append(len(others)) or between(unit, others)
     relevance = units.relevance()
     ranking = np.argsort(-relevance, kind="stable")
-    found = predominant(units, relevance, ranking[relevance[ranking] > 0], x[0] < 0, 10)
+    found = filters.predominant(units, relevance, ranking[relevance[ranking] > 0], x[0] < 0, 10)
     assert set(found[:2]) == {7, 11}
     assert sum(looked_at) < 10 * 3000
 
@@ -261,7 +241,7 @@ def test_thousands_of_columns():
 
 def tables(task):
     """Symmetrical uncertainty of each unit with the response, and of each pair."""
-    units = uncertainties(task.problem, task.weights, 10)
+    units = filters.uncertainties(task.problem, task.weights, 10)
     n = len(task.problem.groups.names)
     return units, units.relevance(), np.array([units.between(i, np.arange(n)) for i in range(n)])
 
@@ -282,7 +262,7 @@ def test_the_search_finds_the_best_of_all_subsets(seed):
     data["y"] = data["a"] + data["b"] + data["c"] - data["d"] + rng.normal(size=150)
     task = task_of(data, CFS())
     units, relevance, pairs = tables(task)
-    search = MeritSearch(units, task.problem.groups, seed, 0.0)
+    search = filters.MeritSearch(units, task.problem.groups, seed, 0.0)
     subsets = [s for k in range(1, 8) for s in itertools.combinations(range(7), k)]
     best = max(subsets, key=lambda s: merit(s, relevance, pairs))
     assert search.best().units == best
@@ -300,9 +280,9 @@ def test_the_search_looks_past_the_best_unit():
     a, b, noise = np.random.default_rng(1).integers(2, size=(3, 400))
     response = 2 * a + b
     c = np.where(np.random.default_rng(2).random(400) < 0.9, response, 3 - response)
-    units = Uncertainties([a, b, c, noise], response, np.ones(400))
+    units = filters.Uncertainties([a, b, c, noise], response, np.ones(400))
     data = pd.DataFrame({**dict.fromkeys("abcd", noise * 1.0), "y": noise * 1.0})
-    search = MeritSearch(units, task_of(data, CFS()).problem.groups, 1, 0.0)
+    search = filters.MeritSearch(units, task_of(data, CFS()).problem.groups, 1, 0.0)
     assert [one.units for one in search.of_each_size(2)][1:] == [(2,), (0, 1)]
     assert search.relevance.argmax() == 2
 

@@ -66,9 +66,6 @@ def taken_by(selector, data):
     return set(x.columns[fitted.get_support()])
 
 
-# --- the same sets as by itself ------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "of_size",
     [
@@ -93,7 +90,7 @@ def test_every_step_is_what_scikit_learn_selects(linear, of_size):
         assert set(names[step.selected]) == set(names[last.get_support()])
 
 
-def test_steps_forward(linear):
+def test_steps_forward_and_an_own_size_or_number_of_columns(linear):
     data = linear.drop(columns=["n2", "n3"])
     for direction in ("forward", "backward"):
         selector = SequentialFeatureSelector(LEAST_SQUARES, cv=3, direction=direction)
@@ -101,6 +98,15 @@ def test_steps_forward(linear):
         assert set(fit.selected) == taken_by(selector.set_params(n_features_to_select=2), data)
     assert [s.size for s in fit.search.steps] == [0, 2]  # smaller ones are not looked for
     assert select(data, selector, k=5).k == 5  # which scikit-learn refuses to select
+    assert select(linear, SelectKBest(f_regression, k=4), columns="own").k == 4
+    three = select(linear, SelectKBest(f_regression), columns=3)
+    assert set(three.selected) == {"a", "b", "c"}
+    assert three._fit.call.rule == "columns = 3 (fixed)"
+    assert select(linear, SelectKBest(f_regression), columns=99).k == 7
+    lasso = SelectFromModel(Lasso(alpha=0.3))
+    assert set(select(linear, lasso, k=7).selected) == taken_by(lasso, linear)
+    with pytest.raises(MethodError, match="`columns` can't be a number for SelectFdr"):
+        ForeignSelector(SelectFdr(), columns=3)
 
 
 @pytest.mark.parametrize(
@@ -124,19 +130,7 @@ def test_a_set_of_its_own_size(linear, selector):
         assert "No term was selected by SelectFdr." in fit.summary().as_text()
 
 
-def test_an_own_size_can_be_asked_for_and_a_number_of_columns(linear):
-    assert select(linear, SelectKBest(f_regression, k=4), columns="own").k == 4
-    three = select(linear, SelectKBest(f_regression), columns=3)
-    assert set(three.selected) == {"a", "b", "c"}
-    assert three._fit.call.rule == "columns = 3 (fixed)"
-    assert select(linear, SelectKBest(f_regression), columns=99).k == 7
-    lasso = SelectFromModel(Lasso(alpha=0.3))
-    assert set(select(linear, lasso, k=7).selected) == taken_by(lasso, linear)
-    with pytest.raises(MethodError, match="`columns` can't be a number for SelectFdr"):
-        ForeignSelector(SelectFdr(), columns=3)
-
-
-def test_columns_as_they_are(linear):
+def test_columns_as_they_are_constant_ones_and_offsets(linear):
     wide = linear.assign(n2=30 * linear["n2"], n0=5 * linear["n0"])
     with pytest.raises(MethodError, match="No feature in X meets the variance threshold"):
         select(wide, VarianceThreshold(10.0))
@@ -146,6 +140,16 @@ def test_columns_as_they_are(linear):
     with pytest.raises(MethodError, match=r"non-negative(.|\n)*`standardise=False` passes them"):
         select(counts, SelectKBest(chi2), k=1)
     assert select(counts, SelectKBest(chi2), k=1, standardise=False).selected == ("a",)
+    data = pd.DataFrame({"y": [0.0, 1.0, 2.0, 3.0] * 5, "a": 1.0, "b": np.nan})
+    for selector in (SelectKBest(f_regression), SelectFdr(f_regression)):
+        assert select(data, selector, k=1).selected == ()
+    assert select(data, SelectFdr(f_regression)).selected == ()
+    known = 3.0 * linear["a"].to_numpy()
+    best = SelectKBest(f_regression)
+    assert select(linear, best, k=1).selected == ("a",)
+    assert select(linear, best, k=1, offset=known).selected == ("b",)
+    with pytest.raises(MethodError, match="can't use an `offset` with a binomial response"):
+        select(linear.assign(y=linear["y"] > 0), SelectKBest(), k=1, offset=known)
 
 
 def test_importances_are_scores_then_importances_then_ranks(linear):
@@ -163,9 +167,6 @@ def test_importances_are_scores_then_importances_then_ranks(linear):
         np.testing.assert_allclose(fit.search.step.importance, worth / worth.sum(), rtol=1e-9)
 
 
-# --- terms, not columns --------------------------------------------------------------------------
-
-
 def test_a_factor_is_in_with_any_of_its_levels(mixed):
     selector = SelectKBest(f_classif)
     fit = select(mixed, selector, "died ~ . - dose", k=3)
@@ -178,22 +179,6 @@ def test_a_factor_is_in_with_any_of_its_levels(mixed):
     assert {"site", "signal", "copy"} == set(fit.selected)
     missing = mixed.assign(noise=np.where(mixed["died"], np.nan, mixed["noise"]))
     assert select(missing, selector, "died ~ noise + flag", k=1).selected == ("noise",)
-
-
-def test_constant_columns_and_offsets(linear):
-    data = pd.DataFrame({"y": [0.0, 1.0, 2.0, 3.0] * 5, "a": 1.0, "b": np.nan})
-    for selector in (SelectKBest(f_regression), SelectFdr(f_regression)):
-        assert select(data, selector, k=1).selected == ()
-    assert select(data, SelectFdr(f_regression)).selected == ()
-    known = 3.0 * linear["a"].to_numpy()
-    best = SelectKBest(f_regression)
-    assert select(linear, best, k=1).selected == ("a",)
-    assert select(linear, best, k=1, offset=known).selected == ("b",)
-    with pytest.raises(MethodError, match="can't use an `offset` with a binomial response"):
-        select(linear.assign(y=linear["y"] > 0), SelectKBest(), k=1, offset=known)
-
-
-# --- rows ----------------------------------------------------------------------------------------
 
 
 class NeedsCopies(BaseEstimator):
@@ -248,9 +233,6 @@ def test_weights_are_passed_on_or_refused(linear):
     assert fit.selected == select(linear, SelectFdr(f_regression)).selected
 
 
-# --- seeds, jobs, order --------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "selector",
     [
@@ -273,7 +255,7 @@ def test_one_seed_one_answer_for_any_order_and_number_of_jobs(mixed, selector):
         np.testing.assert_array_equal(fit.stability.selected, fits[0].stability.selected)
 
 
-def test_folds_splits_and_the_backward_pass(linear):
+def test_selectors_are_sent_split_and_never_changed(linear):
     fit = select(linear, RFE(LEAST_SQUARES), "y ~ a + b + n0", folds=2)
     assert fit.search.scores is not None
     assert {"a", "b"} <= set(fit.selected)
@@ -283,9 +265,6 @@ def test_folds_splits_and_the_backward_pass(linear):
     assert "k chosen by SelectFdr" in splits.summary().as_text()
     pruned = select(linear, SelectKBest(f_regression), "y ~ a + b + n0", k=2, prune=True)
     assert set(pruned.selected) == {"a", "b"}
-
-
-def test_selectors_are_sent_and_never_changed(linear):
     fit = select(linear, SelectKBest(f_regression), k=2)
     method = fit.search.method
     for one in (method, pickle.loads(pickle.dumps(method))):
@@ -299,7 +278,7 @@ def test_selectors_are_sent_and_never_changed(linear):
     assert fit.resample(2).stability.selected.shape == (2, 7)
 
 
-def test_all_states_that_are_none_are_seeded():
+def test_it_keeps_the_interface_seeds_all_states_and_shows_no_addresses():
     first, second = (
         seeded(
             make_pipeline(
@@ -317,12 +296,6 @@ def test_all_states_that_are_none_are_seeded():
     fixed = SelectFromModel(ExtraTreesClassifier(random_state=7))
     assert seeded(fixed, 1).estimator.random_state == 7
     assert KFold(3, shuffle=True).random_state is None
-
-
-# --- what it is called, and files ----------------------------------------------------------------
-
-
-def test_it_keeps_the_interface():
     method = find_method(SelectKBest(k=3), {"prune": True})
     assert isinstance(method, Method)
     assert (method.name, method.title) == ("SelectKBest", "SelectKBest (scikit-learn)")
@@ -336,9 +309,6 @@ def test_it_keeps_the_interface():
     assert find_method(SelectFdr(), {}).tuning_value == OWN
     assert find_method(SelectFdr(), {}).giving_way(3).tuning_value is None
     assert find_method(method, {"columns": 3}).tuning_value == 3
-
-
-def test_texts_have_no_addresses():
     shown = text_of(make_pipeline(StandardScaler(), SelectKBest(f_regression, k=2)))
     assert shown == (
         "Pipeline(steps=[('standardscaler', StandardScaler()),"
@@ -375,9 +345,6 @@ def test_models_are_saved_and_say_what_they_miss(mixed, tmp_path):
         again = treeselect.load(loaded.save(tmp_path / "again", include_data=True))
         assert again.search.method == loaded.search.method
         assert again.refit("forest").selected == fit.selected
-
-
-# --- what goes wrong -----------------------------------------------------------------------------
 
 
 class TooMany(BaseEstimator):
@@ -438,16 +405,13 @@ def test_options_that_do_not_go_together(linear, selector, asked, says):
         select(linear, selector, **asked)
 
 
-def test_options_are_checked_when_built(linear):
+def test_options_are_checked_when_built_and_warnings_said_twice(linear, mixed):
     for value in (0, True, 2.5, "all"):
         with pytest.raises(MethodError, match="`columns` of ForeignSelector must be"):
             ForeignSelector(SelectKBest(), columns=value)
     with pytest.raises(MethodError, match="`standardise` of ForeignSelector must be"):
         ForeignSelector(SelectKBest(), standardise=1)
     assert select(linear, TooMany(), columns="own").k == 7
-
-
-def test_what_it_warns_of_is_said_twice(mixed):
     slow = SelectFromModel(LogisticRegression(max_iter=1), threshold=-np.inf)
     with pytest.warns(UserWarning, match="failed to converge") as said:
         fit = select(mixed, slow, "died ~ signal + flag", k=1)

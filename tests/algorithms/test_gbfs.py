@@ -38,7 +38,7 @@ def step(task, **options):
     return GBFS(**{"prune": False} | options).path(task)[-1]
 
 
-def test_a_price_of_0_is_plain_boosting(task):
+def test_a_price_of_0_is_plain_boosting_and_one_is_paid_by_the_squared_error(task):
     problem, weight = task.problem, task.weight
     loss = problem.family.loss
     plain = boost(
@@ -50,10 +50,7 @@ def test_a_price_of_0_is_plain_boosting(task):
     found = step(task, mu=0.0, n_trees=25)
     np.testing.assert_array_equal(found.importance, gains / gains.sum())
     np.testing.assert_array_equal(found.selected, gains > 0)
-
-
-def test_the_first_split_pays_half_the_decrease_of_the_squared_error_per_row(task):
-    """Equation 14: a first tree of one split pays mu for half of sum (g - h)**2 / n."""
+    # Equation 14: a first tree of one split pays mu for half of sum (g - h)**2 / n.
     problem = task.problem
     gradient = problem.y - problem.y.mean()
     best = 0.0
@@ -70,21 +67,24 @@ def test_the_first_split_pays_half_the_decrease_of_the_squared_error_per_row(tas
     assert path[0].size == 0
 
 
-def test_a_path_starts_with_what_is_kept_alone(simulated):
+def test_a_path_starts_with_what_is_kept_and_discounts_name_units(simulated):
     """Only below splits on `x` does `y` gain anything, and then more than any root."""
     data = simulated.assign(y=(simulated["x"] * simulated["y"] > 0) * 1.0, p=simulated["y"])
     method = GBFS(n_trees=30, prune=False)
     task = task_of(data, method, "y ~ x + p + a + b", keep=["x"], max_size=3, seed=1)
     assert [step.size for step in method.path(task)][:2] == [1, 2]
-
-
-def test_what_a_kept_term_makes_free_does_not_raise_the_first_price(simulated):
-    """The first price was infinite, and no other left a set between one term and all of them."""
+    # The first price was infinite, and no other left a set between one term and all of them.
     method = GBFS(n_trees=30, prune=False, discounts={("x", "y"): 0.0, ("y", "a"): 0.0})
     task = task_of(simulated, method, "inside ~ . - z", keep=["x"], max_size=6, seed=1)
     path = method.path(task)
     assert np.isfinite(path[0].tuning)
     assert path[0].size == 3 < path[1].size < 6
+    method = GBFS(discounts={("x", "e"): 0.5})
+    with pytest.raises(MethodError, match="Can't find `e`, named in `discounts`"):
+        treeselect.select("inside ~ x + y", simulated, method=method, k=1)
+    method = GBFS(discounts={("x", "y"): 0.5})
+    assert method == GBFS(discounts=(("x", "y", 0.5),))
+    assert hash(method) != hash(GBFS())
 
 
 def test_the_two_that_matter_come_first(simulated):
@@ -97,7 +97,7 @@ def test_the_two_that_matter_come_first(simulated):
     assert set(chosen.selected) == {"x", "y"}
 
 
-def test_one_bag_with_everything_costs_one_mu_and_so_do_discounts_to_nothing(simulated, task):
+def test_one_bag_with_everything_costs_one_mu_and_each_split_keeps_fewer(simulated, task):
     names = task.problem.groups.names
     groups = {"all": list("xyabcd")}
     bag = task_of(simulated, GBFS(), FORMULA, max_size=9, seed=1, groups=groups)
@@ -111,9 +111,6 @@ def test_one_bag_with_everything_costs_one_mu_and_so_do_discounts_to_nothing(sim
     grouped = step(bag, mu=0.01, n_trees=20)
     assert found.train_score == pytest.approx(grouped.train_score, abs=1e-9)
     assert found.size > step(task, mu=0.01, n_trees=20).size
-
-
-def test_charging_at_each_split_keeps_fewer(task):
     once, each = (
         sum(step(task, mu=mu, n_trees=60, charge_each_split=own).size for mu in (1e-3, 2e-3, 3e-3))
         for own in (False, True)
@@ -149,15 +146,6 @@ def test_validation_stops_before_all_trees_are_grown(monkeypatch):
     assert seen[5] < 200
     assert seen[6:21] == [2000] * 15  # for each of three depths
     assert seen[21] < 200
-
-
-def test_discounts_name_units(simulated):
-    method = GBFS(discounts={("x", "e"): 0.5})
-    with pytest.raises(MethodError, match="Can't find `e`, named in `discounts`"):
-        treeselect.select("inside ~ x + y", simulated, method=method, k=1)
-    method = GBFS(discounts={("x", "y"): 0.5})
-    assert method == GBFS(discounts=(("x", "y", 0.5),))
-    assert hash(method) != hash(GBFS())
 
 
 @pytest.mark.parametrize(("added", "ends"), [(1e-4, True), (1e-2, False)])

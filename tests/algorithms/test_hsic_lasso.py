@@ -44,7 +44,7 @@ def fits_of(problem, weight, seed=1):
     return KernelFits(Task(problem, row_weights(weight), max_size=1, seed=seed), all_rows(mass))
 
 
-def test_single_numbers_and_factors_have_the_kernels_of_the_paper(curves):
+def test_units_have_the_kernels_of_the_paper(curves):
     problem, weight = problem_of(curves, "y ~ a + site")
     rows, mass = np.arange(300), np.ones(300)
     a = unit_kernel(problem.columns, 0, rows, mass).between(rows[np.newaxis], rows[np.newaxis])[0]
@@ -59,9 +59,6 @@ def test_single_numbers_and_factors_have_the_kernels_of_the_paper(curves):
     made = response_kernel(classes, weight, rows, mass)
     assert set(made.labels) == {0, 1}
     assert (made.scale**-2).tolist() == np.bincount(made.labels)[made.labels].tolist()
-
-
-def test_units_of_several_columns_and_missing_values():
     data = frame(60, 2, 0).assign(f=["u", "v", "w"] * 20, g=["p", "q"] * 30)
     data["y"] = data["x0"]
     data.loc[::7, "x1"] = np.nan

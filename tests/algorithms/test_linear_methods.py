@@ -35,7 +35,7 @@ def classes_of(data):
     return data.assign(y=(data["y"] > 1).astype(int))
 
 
-def test_single_numbers_are_scikit_learns_lasso(linear):
+def test_columns_are_numbers_as_in_scikit_learn_and_levels_and_missing_values(linear):
     from sklearn.linear_model import Lasso as Twin
     from sklearn.preprocessing import StandardScaler
 
@@ -49,9 +49,6 @@ def test_single_numbers_are_scikit_learns_lasso(linear):
         share = np.abs(twin.coef_) / np.abs(twin.coef_).sum()
         np.testing.assert_allclose(step.importance, share, atol=1e-5)
         np.testing.assert_array_equal(step.selected, twin.coef_ != 0)
-
-
-def test_columns_are_those_of_levels_and_missing_values():
     nan = math.nan
     data = pd.DataFrame(
         {
@@ -139,13 +136,28 @@ def test_prices_and_kept_units(linear):
     np.testing.assert_allclose(a.importance, b.importance, atol=1e-9)
 
 
-def test_more_columns_than_rows_have_a_path_of_all_sizes(linear):
+def test_more_columns_than_rows_have_a_path_of_all_sizes_and_the_same_solution(linear):
     rng = np.random.default_rng(0)
     noise = pd.DataFrame(rng.normal(size=(60, 150)), columns=[f"x{j}" for j in range(150)])
     task = task_of(pd.concat([linear.iloc[:60], noise], axis=1), Lasso(), max_size=12)
     steps = Lasso().path(task)
     assert sizes_of(steps) == list(range(13))
     assert names_of(task, steps[3].selected) == {"a", "b", "site"}
+    from sklearn.svm import LinearSVC, LinearSVR
+
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame(rng.normal(size=(40, 90)), columns=[f"x{j}" for j in range(90)])
+    for response in (rng.integers(2, size=40), rng.integers(3, size=40), rng.normal(size=40)):
+        task = task_of(data.assign(y=response.astype(type(response[0]))), SVMRFE())
+        if len(np.unique(response)) == 3:
+            task = with_problem(task, y=response * 1.0, family=multinomial(3))
+        machine = machine_of(task)
+        kind = LinearSVC if task.problem.family.has_classes else LinearSVR
+        own = {"epsilon": 0.1, "loss": "squared_epsilon_insensitive"} if kind is LinearSVR else {}
+        twin = kind(dual=False, tol=1e-8, intercept_scaling=10.0, **own)
+        twin.fit(machine._x, machine._y, machine._mass)
+        found = machine.weights(np.arange(90))
+        np.testing.assert_allclose(found, np.atleast_2d(twin.coef_), atol=1e-4)
 
 
 # --- SVM-RFE ---
@@ -174,25 +186,7 @@ def test_the_same_numbers_as_scikit_learns_elimination(linear):
         )
 
 
-def test_more_columns_than_rows_are_solved_the_same():
-    from sklearn.svm import LinearSVC, LinearSVR
-
-    rng = np.random.default_rng(3)
-    data = pd.DataFrame(rng.normal(size=(40, 90)), columns=[f"x{j}" for j in range(90)])
-    for response in (rng.integers(2, size=40), rng.integers(3, size=40), rng.normal(size=40)):
-        task = task_of(data.assign(y=response.astype(type(response[0]))), SVMRFE())
-        if len(np.unique(response)) == 3:
-            task = with_problem(task, y=response * 1.0, family=multinomial(3))
-        machine = machine_of(task)
-        kind = LinearSVC if task.problem.family.has_classes else LinearSVR
-        own = {"epsilon": 0.1, "loss": "squared_epsilon_insensitive"} if kind is LinearSVR else {}
-        twin = kind(dual=False, tol=1e-8, intercept_scaling=10.0, **own)
-        twin.fit(machine._x, machine._y, machine._mass)
-        found = machine.weights(np.arange(90))
-        np.testing.assert_allclose(found, np.atleast_2d(twin.coef_), atol=1e-4)
-
-
-def test_a_unit_has_the_squares_of_all_its_columns_and_classes(linear):
+def test_a_unit_has_the_squares_of_all_its_columns_and_one_class_tells_nothing(linear):
     task = in_families(task_of(linear, SVMRFE(), groups={"both": ["a", "n0"]}))[1]
     machine, names = machine_of(task), task.problem.groups.names
     every = np.ones(len(names), dtype=bool)
@@ -203,6 +197,9 @@ def test_a_unit_has_the_squares_of_all_its_columns_and_classes(linear):
         own = machine._unit == g
         assert own.sum() == n_columns
         assert found[g] == pytest.approx(squares[:, own].sum(), rel=1e-6)
+    task = task_of(classes_of(linear), SVMRFE(), max_size=8)
+    one_class = with_weights(task, task.weight * (task.problem.y == 1))
+    assert sizes_of(SVMRFE().path(one_class)) == [0]
 
 
 def test_an_offset_takes_what_it_explains_from_classes_and_counts():
@@ -219,9 +216,3 @@ def test_an_offset_takes_what_it_explains_from_classes_and_counts():
         for offset, first in ((None, "a"), (part, "b")):
             here = with_problem(task, y=y, family=family, offset=offset)
             assert names_of(task, SVMRFE().path(here)[1].selected) == {first}
-
-
-def test_rows_of_one_class_tell_nothing(linear):
-    task = task_of(classes_of(linear), SVMRFE(), max_size=8)
-    one_class = with_weights(task, task.weight * (task.problem.y == 1))
-    assert sizes_of(SVMRFE().path(one_class)) == [0]

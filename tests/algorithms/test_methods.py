@@ -63,7 +63,7 @@ def test_the_signal_is_found_among_factors_and_missing_values(plain, mixed, meth
 
 
 @EVERY
-def test_paths_rise_and_importance_is_that_of_what_is_selected(plain, method):
+def test_paths_rise_to_the_size_of_k_and_importance_is_that_of_the_selected(plain, method):
     fit = plain(method, 5)
     sizes = [step.size for step in fit.search.steps]
     assert sizes == sorted(set(sizes))
@@ -71,6 +71,8 @@ def test_paths_rise_and_importance_is_that_of_what_is_selected(plain, method):
         assert not step.importance[~step.selected].any()
         assert step.importance.sum() == pytest.approx(1.0 if step.importance.any() else 0.0)
         assert np.isfinite(step.train_score)
+    for k in (1, 5):
+        assert plain(method, k).k == min(k, ENDS_EARLY.get(method, k))
 
 
 @EVERY
@@ -87,21 +89,11 @@ def test_scores_that_nobody_looks_at_change_nothing(mixed, method):
 
 
 @EVERY
-def test_k_is_exact(plain, method):
-    for k in (1, 5):
-        assert plain(method, k).k == min(k, ENDS_EARLY.get(method, k))
-
-
-@EVERY
-def test_kept_units_are_in_every_step(mixed, method):
+def test_kept_units_are_in_every_step_and_groups_come_as_one(mixed, method):
     fit = select("died ~ . - dose", mixed, method, k=3, keep=["noise"])
     at = fit.data.design.arrays.groups.names.index("noise")
     assert all(step.selected[at] for step in fit.search.steps)
     assert "noise" in fit.selected
-
-
-@EVERY
-def test_groups_come_as_one(mixed, method):
     groups = {"both": ["signal", "site"]}
     fit = select("died ~ . - dose - copy", mixed, method, k=1, groups=groups)
     assert fit.groups == ("both",)
@@ -139,17 +131,13 @@ def test_cross_validation_chooses_a_size(mixed, method):
 
 
 @EVERY
-def test_an_offset_takes_the_place_of_what_it_explains(method):
+def test_offsets_take_the_place_of_what_they_explain_and_constants_never_come(method):
     rng = np.random.default_rng(1)
     data = pd.DataFrame({"a": rng.normal(size=400), "b": rng.normal(size=400)})
     data["known"] = 5 * data["a"]
     data["y"] = data["known"] + data["b"] + 0.1 * rng.normal(size=400)
     assert select("y ~ a + b", data, method, k=1).selected == ("a",)
     assert select("y ~ a + b", data, method, k=1, offset="known").selected == ("b",)
-
-
-@EVERY
-def test_constant_and_missing_columns_are_never_selected(method):
     data = pd.DataFrame({"y": [0.0, 1.0, 2.0, 3.0] * 5, "a": 1.0, "b": np.nan})
     fit = select("y ~ .", data, method, k=1)
     assert fit.selected == ()

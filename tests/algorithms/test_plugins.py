@@ -111,7 +111,7 @@ class Sorted(treeselect.Method):
         return [self.scored_step(task, n, first < n, np.ones(len(first))) for n in sizes]
 
 
-def test_an_object_is_a_method_as_it_is(data):
+def test_an_object_and_a_child_of_a_method_are_methods(data):
     fit = treeselect.select("survived ~ sex + age", data, method=Sorted(), most=1, k=1, seed=1)
     assert fit.selected == ("age",)
     assert fit._fit.call.text.endswith("method=Sorted(), k=1, seed=1, most=1)")
@@ -119,8 +119,6 @@ def test_an_object_is_a_method_as_it_is(data):
     with pytest.raises(MethodError, match="Sorted has no option `least`"):
         treeselect.select("survived ~ sex + age", data, method=Sorted(), least=1)
 
-
-def test_a_child_of_a_method_is_one(data):
     @dataclass(frozen=True, kw_only=True)
     class Quick(treeselect.RRF):
         n_trees: int = 5
@@ -132,7 +130,7 @@ def test_a_child_of_a_method_is_one(data):
     assert quick.path.equals(plain.path)
 
 
-def test_names_are_registered_once():
+def test_names_are_registered_once_and_options_need_defaults():
     treeselect.register_method("sorted", Sorted)
     treeselect.register_method("sorted", Sorted)
     assert treeselect.methods()["method"].tolist()[-1] == "sorted"
@@ -142,6 +140,13 @@ def test_names_are_registered_once():
         treeselect.register_method("rrf", Sorted)
     with pytest.raises(MethodError, match="Did you mean `sorted`"):
         treeselect.select("y ~ x", {"y": [1], "x": [1]}, method="sortde")
+
+    @dataclass(frozen=True, kw_only=True)
+    class Asking(Sorted):
+        needed: int
+
+    with pytest.raises(MethodError, match=r"must have a default for every option.*\n.*`needed`"):
+        treeselect.register_method("asking", Asking)
 
 
 @pytest.mark.parametrize("name", ["", "Sorted", "a b", "1st", None, 3])
@@ -182,15 +187,6 @@ def test_what_is_missing_is_named_of_classes_and_objects(data, kind, said):
         as_object = "It has a `path`: make its class a subclass of" if kind is Plain else said
         with pytest.raises(MethodError, match=as_object):
             treeselect.select("survived ~ sex", data, method=kind())
-
-
-def test_options_need_defaults():
-    @dataclass(frozen=True, kw_only=True)
-    class Asking(Sorted):
-        needed: int
-
-    with pytest.raises(MethodError, match=r"must have a default for every option.*\n.*`needed`"):
-        treeselect.register_method("asking", Asking)
 
 
 def answering(made):

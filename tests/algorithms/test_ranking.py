@@ -41,10 +41,7 @@ def task(data):
     return task_of(data, VarSelRF(), max_size=12)
 
 
-# --- importances ---
-
-
-def test_the_decrease_of_impurity_is_that_of_scikit_learn(data, task):
+def test_the_decrease_of_impurity_is_scikit_learns_or_of_samples(data, task, monkeypatch):
     from sklearn.ensemble import RandomForestRegressor
 
     twin = RandomForestRegressor(300, max_features=3, random_state=0)
@@ -52,6 +49,16 @@ def test_the_decrease_of_impurity_is_that_of_scikit_learn(data, task):
     steps = ForestImportance(kind="mdi", n_trees=300, mtry=3).path(task)
     assert steps[1].tuning == 1.0  # importance relative to the largest
     np.testing.assert_allclose(steps[-1].importance, twin.feature_importances_, atol=0.02)
+    method = ForestImportance(n_trees=30)
+    every = treeselect.select("y ~ .", data, method=method, k=3, seed=1).path
+    monkeypatch.setattr("treeselect.algorithms.forests.scoring._SCORED_ROWS", len(data) // 2)
+    found = [
+        treeselect.select("y ~ .", data, method=method, k=3, seed=1, n_jobs=n).path for n in (1, 2)
+    ]
+    pd.testing.assert_frame_equal(*found)
+    assert found[0]["terms"].tolist() == every["terms"].tolist()
+    assert (found[0]["train_score"] != every["train_score"])[1:].all()
+    np.testing.assert_allclose(found[0]["train_score"], every["train_score"], atol=0.1)
 
 
 def test_many_valued_noise_is_not_favoured_outside_the_bags():
@@ -69,26 +76,10 @@ def test_many_valued_noise_is_not_favoured_outside_the_bags():
         assert (found[kind].standard_error > 0).all()
 
 
-def test_scores_of_long_data_are_those_of_a_sample(data, monkeypatch):
-    method = ForestImportance(n_trees=30)
-    every = treeselect.select("y ~ .", data, method=method, k=3, seed=1).path
-    monkeypatch.setattr("treeselect.algorithms.forests.scoring._SCORED_ROWS", len(data) // 2)
-    found = [
-        treeselect.select("y ~ .", data, method=method, k=3, seed=1, n_jobs=n).path for n in (1, 2)
-    ]
-    pd.testing.assert_frame_equal(*found)
-    assert found[0]["terms"].tolist() == every["terms"].tolist()
-    assert (found[0]["train_score"] != every["train_score"])[1:].all()
-    np.testing.assert_allclose(found[0]["train_score"], every["train_score"], atol=0.1)
-
-
 @pytest.mark.parametrize(("n_rows", "n_trees"), [(1_000, 500), (40_000, 250), (10**6, 50)])
 def test_long_data_are_ranked_by_fewer_trees(n_rows, n_trees):
     weights = row_weights(np.ones(n_rows, dtype=np.int64))
     assert _usual_trees(Task(NO_PROBLEM, weights, max_size=1, seed=1)) == n_trees
-
-
-# --- recursive elimination ---
 
 
 def test_of_copies_one_remains_where_a_single_forest_takes_all():
@@ -192,7 +183,7 @@ def test_the_error_of_classes_has_the_standard_error_of_a_share(task):
     assert low == pytest.approx(high)
 
 
-def test_the_rule_takes_the_smallest_set_within_so_many_standard_errors(task):
+def test_the_rule_takes_the_smallest_set_and_units_go_in_the_order_of_the_first_forest(task):
     """All sets of the authors' loop, and their choice."""
     here, sizes = in_family(task, BINOMIAL), [12, 10, 8, 6, 5, 4, 3, 2]
     found = VarSelRF(c_sd=0.0, **FEW)._eliminate(here)
@@ -210,22 +201,6 @@ def test_the_rule_takes_the_smallest_set_within_so_many_standard_errors(task):
         assert [step.size for step in steps] == sizes[: smallest - 9 : -1][: len(steps)]
         assert all(step.tuning > c_sd for step in steps[:-1])
     assert steps[-1].size == 2  # the rule goes no further
-
-
-def test_tuning_values_are_the_least_that_lead_there(task):
-    steps = VarSelRF(**FEW).path(in_family(task, BINOMIAL))
-    tunings = [step.tuning for step in steps]
-    assert tunings[0] == np.inf
-    assert tunings == sorted(tunings, reverse=True)
-    assert tunings[-1] == 0.0
-    errors = np.array([step.error for step in steps])
-    best = errors[1:].min()
-    for i, step in enumerate(steps[1:], start=1):
-        spread = np.sqrt(best * (1 - best) / 250)
-        assert step.tuning == pytest.approx((errors[1 : i + 1].min() - best) / spread)
-
-
-def test_units_go_in_the_order_of_the_first_forest_unless_asked(task):
     here = dataclasses.replace(task, seed=3)
     steps = VarSelRF(**FEW).path(here)
     for small, large in pairwise(steps):
@@ -239,6 +214,19 @@ def test_units_go_in_the_order_of_the_first_forest_unless_asked(task):
     assert [s.size for s in anew] == [s.size for s in steps]
     np.testing.assert_array_equal(anew[12].importance, steps[12].importance)
     assert any((a.selected != b.selected).any() for a, b in zip(anew, steps, strict=True))
+
+
+def test_tuning_values_are_the_least_that_lead_there(task):
+    steps = VarSelRF(**FEW).path(in_family(task, BINOMIAL))
+    tunings = [step.tuning for step in steps]
+    assert tunings[0] == np.inf
+    assert tunings == sorted(tunings, reverse=True)
+    assert tunings[-1] == 0.0
+    errors = np.array([step.error for step in steps])
+    best = errors[1:].min()
+    for i, step in enumerate(steps[1:], start=1):
+        spread = np.sqrt(best * (1 - best) / 250)
+        assert step.tuning == pytest.approx((errors[1 : i + 1].min() - best) / spread)
 
 
 def test_the_authors_loop_takes_shares_to_the_end_and_few_units_stay(data):

@@ -29,15 +29,7 @@ def test_every_method_keeps_the_interface(name):
         assert entry.isascii()
 
 
-def test_the_table_and_names_of_methods(monkeypatch):
-    monkeypatch.setattr(registry, "_REGISTERED", {})  # an example in a docstring has left one there
-    table = treeselect.methods()
-    assert list(table.columns) == ["method", "title", "options", "paper"]
-    assert table["method"].tolist() == list(METHODS)
-    assert find_method("ControlBurn", {"forests": 2}).forests == 2
-
-
-def test_unknown_names_options_and_objects():
+def test_the_table_and_names_of_methods_known_and_unknown(monkeypatch):
     with pytest.raises(MethodError, match="Did you mean `controlburn`"):
         find_method("control-burn", {})
     with pytest.raises(MethodError, match="Methods: `exchange`"):
@@ -50,6 +42,11 @@ def test_unknown_names_options_and_objects():
         find_method(object(), {})
     with pytest.raises(MethodError, match=r"Found: the class RRF. Write `RRF\(...\)`"):
         find_method(METHODS["rrf"], {})
+    monkeypatch.setattr(registry, "_REGISTERED", {})  # an example in a docstring has left one there
+    table = treeselect.methods()
+    assert list(table.columns) == ["method", "title", "options", "paper"]
+    assert table["method"].tolist() == list(METHODS)
+    assert find_method("ControlBurn", {"forests": 2}).forests == 2
 
 
 # --- references as text and as BibTeX, from one record ---

@@ -52,7 +52,7 @@ def test_lambda_1_with_random_ties_and_ordinary_sampling_is_the_plain_forest(tas
     np.testing.assert_allclose(step.importance, gains / gains.sum(), atol=0.01)
 
 
-def test_gamma_0_is_rrf_with_the_base_coefficient(task):
+def test_gamma_0_is_rrf_and_a_guided_forest_finds_the_five_groups(task):
     for lam in (0.6, 1.0):
         a, b = (
             method.path(task)[0]
@@ -61,32 +61,7 @@ def test_gamma_0_is_rrf_with_the_base_coefficient(task):
         np.testing.assert_array_equal(a.selected, b.selected)
         np.testing.assert_array_equal(a.importance, b.importance)
         assert a.train_score == b.train_score
-
-
-def test_lambda_0_leaves_what_is_kept_and_sizes_rise_with_it(friedman, task):
-    steps = [RRF(lam=lam, **FEW).path(task)[0] for lam in (0.0, 0.05, 0.3, 0.7, 1.0)]
-    sizes = sizes_of(steps)
-    assert sizes[0] == steps[0].importance.sum() == 0
-    assert sizes[2] <= 2
-    assert sizes == sorted(sizes)
-    kept = task_of(friedman, RRF(), keep=["X6", "X7"])
-    only = RRF(lam=0.0, **FEW).path(kept)[0]
-    assert names_of(kept, only.selected) == {"X6", "X7"}
-    assert only.importance.sum() == pytest.approx(1.0)
-
-
-def test_ties_with_a_unit_in_use_go_to_it_so_that_copies_stay_out(task):
-    """peers.md, section 1: lambda 1 lets both copies of every pair in, if a coin decides."""
-    pairs = [[f"X{j}", f"X{j + 10}"] for j in range(1, 6)]
-    both = {}
-    for ties in ("used", "random"):
-        used = names_of(task, RRF(lam=1.0, ties=ties, n_trees=100).path(task)[0].selected)
-        both[ties] = sum(used >= set(pair) for pair in pairs)
-    assert both == {"used": 0, "random": 5}
-
-
-def test_a_guided_forest_finds_the_five_groups(task):
-    """Table 1 of the paper, gamma 0.5: 4.95 of 5 groups, 0.75 others."""
+    # Table 1 of the paper, gamma 0.5: 4.95 of 5 groups, 0.75 others.
     found = []
     for seed in range(5):
         step = GRRF(gamma=0.5, n_trees=200).path(dataclasses.replace(task, seed=seed))[0]
@@ -98,7 +73,16 @@ def test_a_guided_forest_finds_the_five_groups(task):
     assert others <= 1
 
 
-def test_numbers_do_not_depend_on_their_mean(friedman):
+def test_lambda_0_leaves_what_is_kept_and_numbers_do_not_depend_on_their_mean(friedman, task):
+    steps = [RRF(lam=lam, **FEW).path(task)[0] for lam in (0.0, 0.05, 0.3, 0.7, 1.0)]
+    sizes = sizes_of(steps)
+    assert sizes[0] == steps[0].importance.sum() == 0
+    assert sizes[2] <= 2
+    assert sizes == sorted(sizes)
+    kept = task_of(friedman, RRF(), keep=["X6", "X7"])
+    only = RRF(lam=0.0, **FEW).path(kept)[0]
+    assert names_of(kept, only.selected) == {"X6", "X7"}
+    assert only.importance.sum() == pytest.approx(1.0)
     data = friedman.drop(columns="y").assign(y=lambda d: d["X1"] * d["X2"] + d["X4"])
     moved = data.assign(y=data["y"] + 1000.0)
     for gain in ("uncentred", "decrease"):
@@ -107,17 +91,14 @@ def test_numbers_do_not_depend_on_their_mean(friedman):
         np.testing.assert_allclose(a.importance, b.importance, rtol=1e-6)
 
 
-def test_prices_are_powers_of_the_coefficient(friedman, task):
-    costs = np.where(np.array(task.problem.groups.names) == "X4", 3.0, 1.0)
-    groups = dataclasses.replace(task.problem.groups, item_costs=costs)
-    priced, method = with_problem(task, groups=groups), RRF(lam=0.7, screen=False, **FEW)
-    direct = grow_shared(priced, method._rules(priced), 0.7**costs)
-    np.testing.assert_array_equal(method.path(priced)[0].selected, direct.gains > 0)
-    free = task_of(friedman, RRF(), costs={"X6": 0.0})
-    assert "X6" in names_of(free, RRF(lam=0.01, **FEW).path(free)[0].selected)
-
-
-def test_the_path_reaches_the_size_that_is_asked_for(task):
+def test_ties_go_to_a_unit_in_use_and_paths_reach_the_size_asked_for(task):
+    """peers.md, section 1: lambda 1 lets both copies of every pair in, if a coin decides."""
+    pairs = [[f"X{j}", f"X{j + 10}"] for j in range(1, 6)]
+    both = {}
+    for ties in ("used", "random"):
+        used = names_of(task, RRF(lam=1.0, ties=ties, n_trees=100).path(task)[0].selected)
+        both[ties] = sum(used >= set(pair) for pair in pairs)
+    assert both == {"used": 0, "random": 5}
     method = RRF(screen=False, **FEW)
     for size in (3, 6):
         one, two = (
@@ -130,6 +111,16 @@ def test_the_path_reaches_the_size_that_is_asked_for(task):
         assert sizes_of(one) == sorted(set(sizes_of(one)))
         assert all(0 <= step.tuning <= 1 for step in one)
         assert [(s.tuning, s.size) for s in one] == [(s.tuning, s.size) for s in two]
+
+
+def test_prices_are_powers_of_the_coefficient(friedman, task):
+    costs = np.where(np.array(task.problem.groups.names) == "X4", 3.0, 1.0)
+    groups = dataclasses.replace(task.problem.groups, item_costs=costs)
+    priced, method = with_problem(task, groups=groups), RRF(lam=0.7, screen=False, **FEW)
+    direct = grow_shared(priced, method._rules(priced), 0.7**costs)
+    np.testing.assert_array_equal(method.path(priced)[0].selected, direct.gains > 0)
+    free = task_of(friedman, RRF(), costs={"X6": 0.0})
+    assert "X6" in names_of(free, RRF(lam=0.01, **FEW).path(free)[0].selected)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +157,7 @@ def test_lambda_0_selects_nothing_and_copies_stay_out(friedman, form):
         assert not any({f"X{j}", f"X{j + 10}"} <= used for j in range(1, 6))
 
 
-def test_boosted_ensembles_learn_their_rows_by_more_units(friedman):
+def test_boosted_ensembles_learn_by_more_units_from_bags_of_copies(friedman, monkeypatch):
     few, many = (step(friedman, lam=0.3, n_trees=n, mtry=1) for n in (1, 60))
     assert few.selected.sum() <= many.selected.sum()
     assert step(friedman, lam=1.0, n_trees=30).train_score == pytest.approx(1.0, abs=1e-3)
@@ -174,9 +165,6 @@ def test_boosted_ensembles_learn_their_rows_by_more_units(friedman):
     plain = step(friedman, lam=0.6, criterion="gini")
     harsh = step(friedman, lam=0.6, criterion="gini", gain="uncentred")
     assert 1 <= harsh.size <= plain.size
-
-
-def test_numbers_are_boosted_by_gradients(friedman):
     data = friedman.assign(y=friedman["X4"] * 10 + friedman["X1"])
     a, b = (step(data, lam=0.8, form=form) for form in ("auto", "gradient"))
     np.testing.assert_array_equal(a.importance, b.importance)
@@ -184,10 +172,7 @@ def test_numbers_are_boosted_by_gradients(friedman):
     for option in ({"form": "reweighting"}, {"ties": "random"}):
         with pytest.raises(MethodError, match=r"needs a response with classes and no offset\."):
             step(data, lam=0.8, **option)
-
-
-def test_bags_have_as_many_rows_as_there_are_copies(friedman, monkeypatch):
-    """Weights of 2 and 3 are not a bag of a third of the rows."""
+    # Weights of 2 and 3 are not a bag of a third of the rows.
     grow, drawn = regularised.bagged_forest, []
 
     def noted(data, target, counts, **options):

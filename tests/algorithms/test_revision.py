@@ -55,11 +55,6 @@ def select(data, method, k=2, **options):
     return treeselect.select("y ~ .", data, method=method, k=k, seed=1, **options)
 
 
-@pytest.fixture(scope="module")
-def refined(pair):
-    return select(pair, "mrmr", refine=True)
-
-
 def test_a_pair_that_the_path_of_controlburn_misses(pair):
     quick = QUICK["controlburn"]
     assert set(select(pair, "controlburn", **quick).selected) != {"x0", "x1"}
@@ -93,7 +88,8 @@ def test_selectors_of_others_can_be_refined_and_exchange_can_not(pair):
         select(pair, "exchange", refine=True)
 
 
-def test_what_was_there_before_is_told_for_any_threads_and_order_of_columns(pair, refined):
+def test_what_was_there_before_is_told_for_any_threads_and_order_of_columns(pair):
+    refined = select(pair, "mrmr", refine=True)
     own = select(pair, "mrmr").selected
     (said,) = [note for note in refined.search.notes if note.startswith("Selected before")]
     assert said == f"Selected before refinement: `{'`, `'.join(sorted(own))}`."
@@ -117,7 +113,7 @@ def test_the_error_is_never_above_that_of_the_methods_own_set(copies, name, ever
         assert step.error == judge.error(step.selected) <= before
 
 
-def test_at_a_fixed_tuning_value_nothing_is_left_to_change(copies):
+def test_nothing_changes_at_a_fixed_tuning_value_and_the_sparse_forest_predicts(copies):
     fit = treeselect.select("y ~ .", copies, method="lasso", lam=0.01, refine=True, seed=1)
     own = treeselect.select("y ~ .", copies, method="lasso", lam=0.01, seed=1)
     assert fit.k < own.k
@@ -125,9 +121,13 @@ def test_at_a_fixed_tuning_value_nothing_is_left_to_change(copies):
     again = Refinement(task_of(copies, fit.search.method, max_size=8, seed=1)).at(fit.search.step)
     assert set(np.flatnonzero(again.selected)) == set(np.flatnonzero(fit.search.step.selected))
     assert len(fit.search.steps) == 1
+    fit = select(
+        copies, "controlburn", 3, refine=True, refit=None, forests=1, forest="single-feature"
+    )
+    assert fit.predict(copies).shape == (250,)
 
 
-def test_kept_units_stay(pair):
+def test_kept_units_stay_and_nothing_is_replaced_at_any_price(pair):
     fit = select(pair, "lasso", 3, refine=True, keep="x5")
     assert set(fit.selected) == {"x0", "x1", "x5"}
     fixed = treeselect.select(
@@ -137,20 +137,10 @@ def test_kept_units_stay(pair):
     task = task_of(pair, fixed.search.method, max_size=3, seed=1, keep="x5")
     alone = Step(np.inf, task.problem.groups.keep, np.zeros(6), 0.0)
     assert Refinement(task).at(alone).size == 1
-
-
-def test_paths_end_and_nothing_is_replaced_at_any_price(pair):
     fit = select(pair, "lasso", "best", folds=2, refine=True)
     assert set(fit.selected) == {"x0", "x1"}
     assert fit.search.steps[-1].size < 6
     assert set(select(pair, "lasso", 2, refine=True, costs={"x0": 2.0}).selected) == {"x0", "x1"}
-
-
-def test_the_sparse_forest_predicts_from_a_set_that_is_not_on_its_path(copies):
-    fit = select(
-        copies, "controlburn", 3, refine=True, refit=None, forests=1, forest="single-feature"
-    )
-    assert fit.predict(copies).shape == (250,)
 
 
 # --- The backward pass: what is not missed goes, what is missed stays ---
@@ -243,7 +233,7 @@ NOISE = step(0.1, n1=1.0)
 WHOLE = step(0.4, a=0.5, b=0.3, n1=0.1, n2=0.05, n3=0.05)
 
 
-def test_noise_gives_way_to_the_most_important_of_a_larger_set():
+def test_noise_gives_way_to_a_larger_set_and_sets_as_good_or_forced_in_stay():
     found = with_cuts(drawn(), [NULL, NOISE, WHOLE])
     assert [(names(s), s.size) for s in found] == [("", 0), ("a", 1), ("ab123", 5)]
     one = found[1]
@@ -253,15 +243,19 @@ def test_noise_gives_way_to_the_most_important_of_a_larger_set():
         "Cut from 5 terms: forests on the most important one have a lower out-of-bag error than on"
         " the one the path has at this size.",
     )
-
-
-def test_a_set_that_is_as_good_stays_and_a_better_one_is_no_cut():
     true = step(0.2, a=1.0)
     poor = step(0.4, n1=0.5, a=0.3, b=0.2)
     found = with_cuts(drawn(), [NULL, true, poor])
     assert found[1] is true
     found = with_cuts(drawn(), [NULL, NOISE, step(0.2, a=1.0)])
     assert (names(found[1]), found[1].tuning, found[1].notes) == ("a", 0.2, ())
+    task = drawn(keep=["n3"])
+    kept = step(0.1, n3=1.0)
+    found = with_cuts(task, [kept, step(0.2, n1=0.5, n3=0.5), WHOLE])
+    assert [names(s) for s in found] == ["3", "a3", "ab123"]
+    dear, equal = (drawn(max_size=1, costs={"a": cost, "b": 2.0, "n1": 2.0}) for cost in (3.0, 2.0))
+    assert with_cuts(dear, [NULL, NOISE, WHOLE])[1] is NOISE
+    assert names(with_cuts(equal, [NULL, NOISE, WHOLE])[1]) == "a"
 
 
 def test_a_size_without_a_set_is_filled_if_the_next_larger_one_is_cut_badly():
@@ -272,16 +266,6 @@ def test_a_size_without_a_set_is_filled_if_the_next_larger_one_is_cut_badly():
     only = with_cuts(dataclasses.replace(drawn(), every_size=False), [NULL, poor, WHOLE])
     assert [names(s) for s in only] == ["", "ab", "a123", "ab123"]
     assert with_cuts(drawn(), [NULL, WHOLE]) == (NULL, WHOLE)
-
-
-def test_units_that_are_forced_in_stay_and_no_set_gives_way_to_a_dearer_one():
-    task = drawn(keep=["n3"])
-    kept = step(0.1, n3=1.0)
-    found = with_cuts(task, [kept, step(0.2, n1=0.5, n3=0.5), WHOLE])
-    assert [names(s) for s in found] == ["3", "a3", "ab123"]
-    dear, equal = (drawn(max_size=1, costs={"a": cost, "b": 2.0, "n1": 2.0}) for cost in (3.0, 2.0))
-    assert with_cuts(dear, [NULL, NOISE, WHOLE])[1] is NOISE
-    assert names(with_cuts(equal, [NULL, NOISE, WHOLE])[1]) == "a"
 
 
 def test_methods_that_draw_nothing_keep_their_path():

@@ -9,13 +9,6 @@ from tree_data import binned
 from treeselect import RRF, select
 from treeselect.algorithms.forests.scoring import held_shares, screened
 from treeselect.algorithms.search import judging
-from treeselect.algorithms.search.judging import (
-    GainForests,
-    _lower_half,
-    passing,
-    rows_to_judge,
-    screen,
-)
 from treeselect.engine.tree.target import mean_target
 from treeselect.engine.tree.workspace import Growth
 
@@ -29,10 +22,10 @@ def ten_pass(monkeypatch):
     monkeypatch.setattr(judging, "_LEAST", 10)
 
 
-def test_shares_and_screens_at_their_limits():
-    assert passing(500, 10_000) == 10_000
-    assert passing(500, 100_000) == 10_000
-    assert passing(50, 100_000) == 20_000
+def test_shares_and_screens_at_their_limits_and_the_lower_half_of_the_rows():
+    assert judging.passing(500, 10_000) == 10_000
+    assert judging.passing(500, 100_000) == 10_000
+    assert judging.passing(50, 100_000) == 20_000
     data = pd.DataFrame({"x": np.arange(40.0), "y": np.tile([0, 1], 20)})
     assert held_shares(task_of(data, RRF())).tolist() == [1.0]
     shares = np.array([1.0, 0.5, 0.0, 0.0])
@@ -40,6 +33,11 @@ def test_shares_and_screens_at_their_limits():
     np.testing.assert_array_equal(screened(scale, shares), [0.4, 0.0, 0.0, 1.0])
     assert screened(scale, None) is scale
     np.testing.assert_array_equal(screened(np.zeros(4), shares), np.zeros(4))
+    x = np.append(np.arange(9.0), [np.nan] * 3)
+    for column, counts, n_low in ((x, np.ones(12, int), 6), (x, 1 + 8 * (x == 0), 4)):
+        low = judging._lower_half(binned(column[:, None]), 0, counts.astype(np.int64))
+        assert low.sum() == n_low
+    assert not judging._lower_half(binned(np.ones((4, 1))), 0, np.ones(4, dtype=np.int64)).any()
 
 
 @pytest.mark.usefixtures("ten_pass")
@@ -48,8 +46,8 @@ def test_interactions_with_a_member_of_the_set_are_seen():
     x = rng.normal(size=(300, 200))
     y = np.sign(x[:, 0] * x[:, 7]) + 0.3 * x[:, 3]
     data, counts, ranks = binned(x), np.ones(300, dtype=np.int64), np.arange(200)
-    alone, _ = screen(data, mean_target(y), counts, LEAF, ranks)
-    within, gains = screen(data, mean_target(y), counts, LEAF, ranks, [0])
+    alone, _ = judging.screen(data, mean_target(y), counts, LEAF, ranks)
+    within, gains = judging.screen(data, mean_target(y), counts, LEAF, ranks, [0])
     assert alone.sum() == within.sum() == 10
     assert alone[3]
     assert not alone[7]
@@ -57,14 +55,6 @@ def test_interactions_with_a_member_of_the_set_are_seen():
     assert within[7]
     assert gains.shape == (200,)
     assert gains.min() >= 0.0
-
-
-def test_the_lower_half_has_about_half_of_the_rows():
-    x = np.append(np.arange(9.0), [np.nan] * 3)
-    for column, counts, n_low in ((x, np.ones(12, int), 6), (x, 1 + 8 * (x == 0), 4)):
-        low = _lower_half(binned(column[:, None]), 0, counts.astype(np.int64))
-        assert low.sum() == n_low
-    assert not _lower_half(binned(np.ones((4, 1))), 0, np.ones(4, dtype=np.int64)).any()
 
 
 @pytest.mark.usefixtures("ten_pass")
@@ -82,7 +72,9 @@ def test_a_search_of_many_units_finds_what_passes_and_may_take_more():
     assert len(many.selected) == 12
     assert "constant" not in many.selected
     task = task_of(data, fit.search.method, seed=1)
-    gains = GainForests(task, rows_to_judge(task)).of_all(task.problem.y[:, None], "some", 10)
+    gains = judging.GainForests(task, judging.rows_to_judge(task)).of_all(
+        task.problem.y[:, None], "some", 10
+    )
     assert np.isneginf(gains).tolist() == [n == "constant" for n in task.problem.groups.names]
 
 

@@ -6,18 +6,7 @@ import pytest
 
 import treeselect
 from treeselect import datasets
-from treeselect.arguments.checks import (
-    MOST_SEED,
-    check_count,
-    check_share,
-    described,
-    finite,
-    parameters_of,
-    plain,
-    read_seed,
-    truth,
-    whole,
-)
+from treeselect.arguments import checks
 from treeselect.cli import main as cli
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError
@@ -84,7 +73,7 @@ def test_what_is_no_seed_is_refused_in_the_same_words_everywhere(data, fit, door
             DOORS[door](data, fit, seed)
         assert str(caught.value) == (
             f"`{name}` must be a whole number, at least 0, at most 18,446,744,073,709,551,615.\n"
-            f"  Found: {described(seed)}."
+            f"  Found: {checks.described(seed)}."
         )
 
 
@@ -96,21 +85,15 @@ def test_the_command_line_says_the_same(tmp_path, data, capsys):
         assert "`seed` must be a whole number, at least 0" in capsys.readouterr().err
 
 
-def test_streams_are_told_apart_by_value_and_by_text():
+def test_seeds_are_read_and_streams_told_apart_by_value_and_by_text():
     assert stream_seed(3) == stream_seed(np.int64(3)) == stream_seed(np.uint64(3))
     assert stream_seed("3") == stream_seed(np.str_("3")) != stream_seed(3)
     assert stream_seed(7, "bootstrap", 12) == stream_seed(np.int32(7), "bootstrap", np.int8(12))
-
-
-def test_seeds_are_read():
-    assert type(read_seed(np.int64(3))) is int
-    assert read_seed(MOST_SEED) == MOST_SEED
-    assert read_seed(None) != read_seed(None)
+    assert type(checks.read_seed(np.int64(3))) is int
+    assert checks.read_seed(checks.MOST_SEED) == checks.MOST_SEED
+    assert checks.read_seed(None) != checks.read_seed(None)
     with pytest.raises(OptionError, match=r"`random_state` must .*\n  Found: 'x'\."):
-        read_seed("x", "random_state")
-
-
-# --- other numbers -----------------------------------------------------------------------------
+        checks.read_seed("x", "random_state")
 
 
 @pytest.mark.parametrize("number", [np.int64, np.uint8])
@@ -136,26 +119,24 @@ def test_numbers_of_numpy_give_the_answers_of_those_of_python(data, number):
     pd.testing.assert_frame_equal(split[0].tidy(), split[1].tidy())
 
 
-def test_one_value_at_a_time():
+def test_one_value_at_a_time_is_shown_on_one_short_line():
     assert check_n_jobs(np.int64(-1)) == -1
     assert check_n_jobs(None) is None
-    assert type(check_count("k", np.uint8(2), least=1)) is int
-    assert type(check_share("split", np.float32(0.5))) is float
-    assert [whole(v) for v in (3, np.int8(3), 3.0, True, np.True_, "3", None)] == [3, 3] + 5 * [
-        None
-    ]
-    assert [finite(v) for v in (3, np.float32(0.5))] == [3, 0.5]
-    assert [finite(v) for v in (np.inf, np.nan, 1j, np.complex128(1), pd.NA)] == 5 * [None]
-    assert [truth(v) for v in (True, np.False_, 1, None)] == [True, False, None, None]
-    assert plain(np.int64(3)) == 3
-    assert repr(plain(np.str_("a"))) == "'a'"
-
-
-def test_values_are_shown_on_one_short_line():
-    assert described(np.int64(3)) == "3"
-    assert described(10**5000) == "a value of type int"
-    assert len(described("x" * 10_000)) < 200
-    assert "\n" not in described(pd.DataFrame({"a": [1, 2]}))
+    assert type(checks.check_count("k", np.uint8(2), least=1)) is int
+    assert type(checks.check_share("split", np.float32(0.5))) is float
+    assert [checks.whole(v) for v in (3, np.int8(3), 3.0, True, np.True_, "3", None)] == [
+        3,
+        3,
+    ] + 5 * [None]
+    assert [checks.finite(v) for v in (3, np.float32(0.5))] == [3, 0.5]
+    assert [checks.finite(v) for v in (np.inf, np.nan, 1j, np.complex128(1), pd.NA)] == 5 * [None]
+    assert [checks.truth(v) for v in (True, np.False_, 1, None)] == [True, False, None, None]
+    assert checks.plain(np.int64(3)) == 3
+    assert repr(checks.plain(np.str_("a"))) == "'a'"
+    assert checks.described(np.int64(3)) == "3"
+    assert checks.described(10**5000) == "a value of type int"
+    assert len(checks.described("x" * 10_000)) < 200
+    assert "\n" not in checks.described(pd.DataFrame({"a": [1, 2]}))
 
 
 class Proxy:
@@ -169,5 +150,10 @@ class Proxy:
 
 
 def test_parameters_of_functions_and_of_what_does_not_tell():
-    assert list(parameters_of(lambda a, *, sample_weight=None: a)) == ["a", "sample_weight"]
-    assert parameters_of(type) == parameters_of(Proxy()) == parameters_of(None) == {}
+    assert list(checks.parameters_of(lambda a, *, sample_weight=None: a)) == ["a", "sample_weight"]
+    assert (
+        checks.parameters_of(type)
+        == checks.parameters_of(Proxy())
+        == checks.parameters_of(None)
+        == {}
+    )

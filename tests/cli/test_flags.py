@@ -57,17 +57,13 @@ def test_every_argument_has_a_flag(call, flags):
 
 
 @pytest.mark.parametrize(("call", "flags"), CALLS[:2], ids=["select", "compare"])
-def test_what_is_passed_on_is_an_argument(call, flags):
+def test_what_is_passed_on_is_an_argument_whose_default_the_help_states(call, flags):
     called = {
         treeselect.select: commands.SELECT_CALLED,
         treeselect.compare: commands.COMPARE_CALLED,
     }
     assert set(arguments_of(call)) >= called[call]
     assert "trusted" not in {flag.argument for flag in flags_in(flags)}
-
-
-@pytest.mark.parametrize(("call", "flags"), CALLS[:2], ids=["select", "compare"])
-def test_help_states_the_defaults_of_the_call(call, flags):
     known = arguments_of(call)
     for flag in flags_in(flags):
         said = re.search(r"\(default: ([\w.]+)\b", flag.help) or re.search(

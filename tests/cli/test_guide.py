@@ -12,7 +12,15 @@ from treeselect.cli.main import main, make_parser
 PAGE = Path(__file__).parents[2] / "docs" / "guides" / "command-line.md"
 
 
-def test_the_commands_of_the_guide(tmp_path, monkeypatch, capsys):
+def test_the_commands_of_the_guide_and_the_examples_of_the_help(tmp_path, monkeypatch, capsys):
+    (commands,) = make_parser()._subparsers._group_actions
+    for name, command in commands.choices.items():
+        lines = [line.strip() for line in command.epilog.splitlines()[1:]]
+        assert lines, name
+        for line in lines:
+            found = re.search(r"treeselect [^>)]*", line)[0]
+            _, *words = shlex.split(found)
+            assert make_parser().parse_args(words).command.name == name
     monkeypatch.chdir(tmp_path)
     text = PAGE.read_text(encoding="utf-8")
     data = treeselect.datasets.load("titanic").iloc[::8]
@@ -28,14 +36,3 @@ def test_the_commands_of_the_guide(tmp_path, monkeypatch, capsys):
                 ran += 1
     assert ran == 4
     assert Path("smaller.json").exists()
-
-
-def test_the_examples_of_the_help_are_read():
-    (commands,) = make_parser()._subparsers._group_actions
-    for name, command in commands.choices.items():
-        lines = [line.strip() for line in command.epilog.splitlines()[1:]]
-        assert lines, name
-        for line in lines:
-            found = re.search(r"treeselect [^>)]*", line)[0]
-            _, *words = shlex.split(found)
-            assert make_parser().parse_args(words).command.name == name

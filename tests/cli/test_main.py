@@ -29,9 +29,6 @@ def process(*arguments, **options):
     )  # fmt: skip
 
 
-# --- select ------------------------------------------------------------------------------------
-
-
 def test_select_prints_the_summary_and_writes_the_report(folder):
     done = process(
         "select", "died ~ signal + site + noise", "data.csv", "-k", "2", "--seed", "3",
@@ -63,7 +60,7 @@ def test_another_encoding(run, folder):
         assert list(pd.read_csv(folder / "out.csv", encoding="utf-8")) == names
 
 
-def test_groups_of_rows_and_another_score(run):
+def test_select_and_compare_take_groups_of_rows_and_another_score(run):
     call = "select data.csv --seed 3 --fold-groups colour --scoring neg_brier_score -k"
     done = run(f"{call} 1se", "died ~ signal")
     assert done.returncode == 2
@@ -71,6 +68,17 @@ def test_groups_of_rows_and_another_score(run):
     done = run(f"{call} 1", "died ~ signal")
     assert done.returncode == 0, done.stderr
     assert "neg_brier_score:" in done.stdout
+    # Both have the arguments that say what is modelled, and they reach it.
+    done = run(
+        "compare data.csv -m mrmr,importance -k 2 --folds 2 --weights flag --keep noise --seed 1"
+        " --scoring neg_log_loss --family binomial --fold-groups colour --offset dose",
+        "died ~ .", "--label", "signal=The = signal", "--label", "site = Place",
+    )  # fmt: skip
+    assert done.returncode == 0
+    for text in ("neg_log_loss on held-out rows", 'keep=["noise"]', 'weights="flag"',
+                 'offset="dose"', 'fold_groups="colour"', "k = 2: the largest set",
+                 'labels={"signal": "The = signal", "site": " Place"}'):  # fmt: skip
+        assert text in done.words
 
 
 def test_performance_is_printed_and_written(run, folder, mixed, tables):
@@ -176,44 +184,13 @@ def test_select_saves_what_predict_reads(run, folder, mixed, tables):
     assert len(pd.read_csv(folder / "p.csv")) == len(mixed)
 
 
-def test_the_tables_of_a_search_are_in_the_json(run, tables):
+def test_the_json_has_the_tables_of_a_search_and_a_model_with_changes(run, tables):
     call = "select data.csv -k 1 --json t.json -m"
     assert run(f"{call} exchange", "died ~ signal + site").returncode == 0
     assert isinstance(tables("t.json")["exchanges"], list)
     assert isinstance(tables("t.json")["alternatives"], list)
     assert run(f"{call} mrmr", "died ~ signal + site").returncode == 0
     assert not {"exchanges", "alternatives"} & set(tables("t.json"))
-
-
-def test_missing_values_of_tables_are_null():
-    frame = pd.DataFrame({"k": pd.array([1, None], dtype="Int64"), "x": [float("inf"), 0.5]})
-    assert records(frame) == [{"k": 1, "x": None}, {"k": None, "x": 0.5}]
-
-
-# --- what is done with a saved model -----------------------------------------------------------
-
-
-def test_a_linear_model_predicts(run, folder, mixed):
-    glm = treeselect.load(folder / "fit").with_data(mixed).refit("glm")
-    glm.save(folder / "glm")
-    mixed.head(4).to_csv(folder / "four.csv", index=False)
-    done = run("predict glm four.csv --type link")
-    found = [float(line) for line in done.stdout.split()[1:]]
-    np.testing.assert_allclose(found, glm.predict(mixed.head(4), "link"))
-    said = run("predict glm four.csv --quantiles 0.5").stderr
-    assert "A linear model has no `quantiles`" in said
-    for command in ("report glm", "update glm four.csv"):
-        assert "must hold a selection" in run(command).stderr
-
-
-def test_the_report_of_a_model(run, folder):
-    assert run("report fit").stdout == "Report: report.html\n"
-    assert "signal" in (folder / "report.html").read_text(encoding="utf-8")
-    assert run("report fit -o fit.md").returncode == 0
-    assert (folder / "fit.md").read_text(encoding="utf-8").startswith("#")
-
-
-def test_a_model_with_changes(run, tables):
     changes = "-k 1 --json new.json --resamples 2 --save new --formula ~.-signal --checkpoint c"
     assert run(f"update fit data.csv {changes}").returncode == 0
     found = tables("new.json")
@@ -224,6 +201,35 @@ def test_a_model_with_changes(run, tables):
     with pytest.raises(SystemExit) as ended:
         main(["update", "fit"])
     assert ended.value.code == 2
+
+
+def test_missing_values_of_tables_are_null():
+    frame = pd.DataFrame({"k": pd.array([1, None], dtype="Int64"), "x": [float("inf"), 0.5]})
+    assert records(frame) == [{"k": 1, "x": None}, {"k": None, "x": 0.5}]
+
+
+# --- what is done with a saved model -----------------------------------------------------------
+
+
+def test_models_are_reported_and_predict_linearly_and_in_intervals(run, folder, mixed):
+    glm = treeselect.load(folder / "fit").with_data(mixed).refit("glm")
+    glm.save(folder / "glm")
+    mixed.head(4).to_csv(folder / "four.csv", index=False)
+    done = run("predict glm four.csv --type link")
+    found = [float(line) for line in done.stdout.split()[1:]]
+    np.testing.assert_allclose(found, glm.predict(mixed.head(4), "link"))
+    said = run("predict glm four.csv --quantiles 0.5").stderr
+    assert "A linear model has no `quantiles`" in said
+    for command in ("report glm", "update glm four.csv"):
+        assert "must hold a selection" in run(command).stderr
+    assert run("report fit").stdout == "Report: report.html\n"
+    assert "signal" in (folder / "report.html").read_text(encoding="utf-8")
+    assert run("report fit -o fit.md").returncode == 0
+    assert (folder / "fit.md").read_text(encoding="utf-8").startswith("#")
+    saved = "-m mrmr -k 1 --seed 1 --save rows --include-data"
+    assert run(f"select data.csv {saved}", "dose ~ signal + noise").returncode == 0
+    done = run("predict rows data.csv --interval prediction --level 0.9")
+    assert done.stdout.startswith("fit,low,high")
 
 
 def test_times_are_selected_reported_and_predicted(run, folder):
@@ -241,16 +247,6 @@ def test_times_are_selected_reported_and_predicted(run, folder):
     assert found.to_numpy() == pytest.approx(known.to_numpy())
     assert list(found.columns) == [str(name) for name in known.columns]
     assert (found.iloc[:, 0] >= found.iloc[:, 1]).all()
-
-
-def test_a_model_with_its_rows_predicts_intervals(run):
-    saved = "-m mrmr -k 1 --seed 1 --save rows --include-data"
-    assert run(f"select data.csv {saved}", "dose ~ signal + noise").returncode == 0
-    done = run("predict rows data.csv --interval prediction --level 0.9")
-    assert done.stdout.startswith("fit,low,high")
-
-
-# --- compare -----------------------------------------------------------------------------------
 
 
 def test_compare_prints_the_summary_and_writes_report_and_tables(run, folder, tables):
@@ -279,28 +275,11 @@ def test_compare_prints_the_summary_and_writes_report_and_tables(run, folder, ta
     assert {row["k"] for row in written["curves"]} == {1, 2, 4}
 
 
-def test_compare_takes_what_select_takes(run):
-    """Both have the arguments that say what is modelled, and they reach it."""
-    done = run(
-        "compare data.csv -m mrmr,importance -k 2 --folds 2 --weights flag --keep noise --seed 1"
-        " --scoring neg_log_loss --family binomial --fold-groups colour --offset dose",
-        "died ~ .", "--label", "signal=The = signal", "--label", "site = Place",
-    )  # fmt: skip
-    assert done.returncode == 0
-    for text in ("neg_log_loss on held-out rows", 'keep=["noise"]', 'weights="flag"',
-                 'offset="dose"', 'fold_groups="colour"', "k = 2: the largest set",
-                 'labels={"signal": "The = signal", "site": " Place"}'):  # fmt: skip
-        assert text in done.words
-
-
 def test_the_methods_that_are_compared_by_default_exist_and_are_said(capsys):
     assert set(DEFAULT_METHODS) <= set(treeselect.methods()["method"])
     with pytest.raises(SystemExit):
         main(["compare", "--help"])
     assert ",".join(DEFAULT_METHODS) in "".join(capsys.readouterr().out.split())
-
-
-# --- what is refused ---------------------------------------------------------------------------
 
 
 REFUSED = {
@@ -440,9 +419,6 @@ def test_what_stops_a_command_is_said(run, monkeypatch, error, says, code):
     assert says in done.stderr
 
 
-# --- methods and demo --------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("width", [40, 80])
 def test_methods_fit_the_terminal(run, monkeypatch, width):
     monkeypatch.setenv("COLUMNS", str(width))
@@ -454,16 +430,13 @@ def test_methods_fit_the_terminal(run, monkeypatch, width):
         assert "forests=5" in one.stdout
 
 
-def test_the_table_of_methods(run, folder, tables):
+def test_methods_are_a_table_and_demo_writes_titanic_html(run, folder, tables):
     assert run("methods controlburn --json m.json").returncode == 0
     (row,) = tables("m.json")["methods"]
     assert "KDD '21" in row["paper"]
     assert run("methods --csv m.csv").returncode == 0
     written = pd.read_csv(folder / "m.csv")
     pd.testing.assert_frame_equal(written, treeselect.methods(), check_dtype=False)
-
-
-def test_demo_prints_the_summary_and_writes_titanic_html(run, folder):
     done = run("demo --resamples 2 --jobs 1")
     assert done.returncode == 0
     assert DEMO_FORMULA in done.words

@@ -59,9 +59,6 @@ def comparison(*runs, **changes):
     return dataclasses.replace(made, **changes)
 
 
-# --- where methods are compared ----------------------------------------------------------------
-
-
 def test_each_at_its_size_or_all_at_one():
     glance = comparison().glance()
     assert glance["method"].tolist() == ["slow", "plain", "fixed"]
@@ -83,10 +80,7 @@ def test_each_at_its_size_or_all_at_one():
     assert same.differences()["p_value"].tolist() == [1]
 
 
-# --- tables ------------------------------------------------------------------------------------
-
-
-def test_tidy_has_the_columns_that_scripts_read():
+def test_tidy_has_its_columns_and_stability_is_the_index_over_the_folds():
     tidy = comparison().tidy()
     assert list(tidy) == [
         "method", "repeat", "fold", "k", "n_selected", "score", "seconds", "terms",
@@ -95,9 +89,6 @@ def test_tidy_has_the_columns_that_scripts_read():
     row = tidy[(tidy["method"] == "slow") & (tidy["fold"] == 4) & (tidy["k"] == 3)].iloc[0]
     assert row["terms"] == ("d", "a", "hb", "wbc")
     assert (row["n_selected"], row["score"], row["seconds"]) == (3, 0.8, 4)
-
-
-def test_stability_is_the_index_over_the_folds_without_kept_units():
     curves = comparison().curves().set_index(["method", "k"])
     sets = np.array([[1, 1, 0, 0]] * 3 + [[1, 0, 0, 1]], dtype=bool)
     assert curves.loc[("slow", 2), "stability"] == stability_index(sets)[0]
@@ -109,7 +100,7 @@ def test_stability_is_the_index_over_the_folds_without_kept_units():
     assert curves.loc[("slow", 2), "stability"] == stability_index(sets)[0]
 
 
-def test_front_and_terms():
+def test_front_terms_and_differences_from_the_best_and_another():
     # "plain" at 1 unit and "slow" at 2 are not beaten; "fixed" has a worse score than "plain" with
     # more units, and is less stable.
     assert comparison().glance()["front"].tolist() == [True, True, False]
@@ -123,12 +114,6 @@ def test_front_and_terms():
     assert counts.loc[("hb", "plain"), "folds"] == 4
     assert counts.loc[("d", "slow"), "frequency"] == 0.25
     assert counts.loc[("b", "fixed"), "frequency"] == 0.75
-
-
-# --- differences -------------------------------------------------------------------------------
-
-
-def test_differences_from_the_best_and_from_another():
     table = comparison().differences()
     assert table["method"].tolist() == ["plain", "fixed"]
     assert table["reference"].tolist() == ["slow", "slow"]
@@ -159,9 +144,6 @@ def test_differences_refuse(arguments, found):
     assert found in str(error.value)
 
 
-# --- texts -------------------------------------------------------------------------------------
-
-
 def test_full_text(snapshot):
     assert comparison().summary().as_text() == snapshot
 
@@ -181,9 +163,6 @@ def test_repr():
     assert repr(comparison()) == "<Comparison: 3 methods in 4 folds, AUC best for slow>"
 
 
-# --- the Pareto front ----------------------------------------------------------------------------
-
-
 # Few values, so that there are ties, and some that are not known.
 POINTS = arrays(float, st.tuples(st.integers(1, 8), st.just(3)),
                 elements=st.sampled_from([0.0, 1.0, 2.0, np.nan]))  # fmt: skip
@@ -198,9 +177,6 @@ def dominates(a, b):
 def test_front_is_what_nothing_dominates(points):
     expected = [not any(dominates(other, point) for other in points) for point in points]
     assert pareto_front(points).tolist() == expected
-
-
-# --- who can't be told from the best --------------------------------------------------------------
 
 
 def test_what_an_interval_does_not_tell_apart_is_alike():

@@ -146,10 +146,15 @@ def test_f4_f5_model_matrix_is_the_complete_part_of_the_design(frame, terms):
     np.testing.assert_allclose(ours, matrix.to_numpy(float))
 
 
-def test_f14_a_factor_without_a_value_has_no_column():
+def test_f14_factors_without_a_value_have_no_column_unless_in_products():
     frame = pd.DataFrame({"y": [1, 2], "e": pd.Series([None, None], dtype=object)})
     names, values = one_hot("y ~ e", frame)
     assert (names, values.shape) == ([], (2, 0))
+    # A last term without columns was an IndexError.
+    frame = pd.DataFrame({"y": [1.0, 2, 4] * 4, "x": [0.0, 1, 3] * 4, "none": None})
+    design, _, _ = encode("y ~ x + x:none", frame)
+    assert design.column_names == ("x:none", "x")
+    assert np.isnan(design.columns[0]).all()
 
 
 @pytest.mark.parametrize(
@@ -172,7 +177,7 @@ def test_f1_f5_f12_formulaics_own_matrix_is_numeric_for_every_dtype(values, dtyp
     np.testing.assert_array_equal(matrix.to_numpy(float), spec.one_hot(design.columns)[1])
 
 
-def test_columns_stand_in_order_of_their_names_and_missing_values_stay():
+def test_f4_f6_f16_columns_stand_in_order_of_names_whatever_the_rows():
     frame = pd.DataFrame({"y": [1, 2], "b": [1, 2], "a": [3, 4], "C": [5, 6]})
     assert encode("y ~ .", frame)[0].column_names == ("C", "a", "b")
     design, _, _ = encode("y ~ x + site + I(x > 3)", TRAIN)
@@ -185,6 +190,14 @@ def test_columns_stand_in_order_of_their_names_and_missing_values_stay():
     for ours, again in zip(design.columns, spec.encode(TRAIN), strict=True):
         np.testing.assert_array_equal(ours, again)
     np.testing.assert_array_equal(design.bin(spec.encode(TRAIN)).codes, design.binned.codes)
+    frame = TRAIN.assign(x=[1.0, 2.0, np.nan, 4.0, 5.0, 6.5])
+    _, spec, _ = encode(CROSSED, frame)
+    whole = spec.encode(frame)
+    for rows in ([5, 3, 0], [4], [2], [1, 1, 1], []):
+        odd = frame.iloc[rows].assign(more=1)[["more", "t", "site", "x"]]
+        part = spec.encode(odd.set_axis([0] * len(rows)))
+        for ours, all_rows in zip(part, whole, strict=True):
+            np.testing.assert_array_equal(ours, all_rows[rows])
 
 
 TRAIN = pd.DataFrame(
@@ -200,7 +213,7 @@ TRAIN = pd.DataFrame(
 NEW = TRAIN.assign(site=["York", "Hull", None, "Hull", "Bath", "Goole"])
 
 
-def test_f3_new_levels_are_an_error_and_levels_keep_their_codes():
+def test_f3_f17_new_data_may_lack_values_and_columns_but_not_levels():
     _, spec, _ = encode("y ~ site", TRAIN)
     with pytest.raises(NewDataError, match=r'New: "Goole" \(1 row\), "Hull" \(2 rows\)'):
         spec.encode(NEW)
@@ -209,6 +222,25 @@ def test_f3_new_levels_are_an_error_and_levels_keep_their_codes():
     assert spec.encode(rows)[0].tolist() == [3, 3]
     categories = rows.assign(site=pd.Categorical(rows["site"], categories=["York", "Bath"]))
     assert spec.encode(categories)[0].tolist() == [3, 3]
+    _, spec, _ = encode("y ~ x + log(x) + site", TRAIN)
+    with pytest.raises(NewDataError, match="Missing: `x`, `site`"):
+        spec.encode(TRAIN[["t"]])
+    _, spec, _ = encode("y ~ x + site + t", TRAIN)
+    empty = TRAIN.assign(x=None, site=np.nan)
+    encoded = dict(zip(("site", "t", "x"), spec.encode(empty), strict=True))
+    assert not encoded["site"].any()
+    assert np.isnan(encoded["x"]).all()
+    other = TRAIN.assign(
+        x=TRAIN["x"].astype("Float64"), site=TRAIN["site"].astype("category"), t=TRAIN["t"] * 1
+    )
+    for a, b in zip(spec.encode(TRAIN), spec.encode(other), strict=True):
+        np.testing.assert_array_equal(a, b)
+    _, spec, _ = encode("y ~ I(~t) + I(t & (x > 3))", TRAIN)
+    expected = [0, 1, 0, 1, 0, 0]
+    np.testing.assert_array_equal(spec.encode(TRAIN)[1], expected)
+    some = TRAIN.assign(t=pd.array([None, *TRAIN["t"][1:]], dtype="boolean"))
+    np.testing.assert_array_equal(spec.encode(some)[1], [np.nan, *expected[1:]])
+    assert all(np.isnan(column).all() for column in spec.encode(TRAIN.assign(t=None)))
 
 
 @pytest.mark.parametrize(("policy", "code"), [("missing", 0), ("other", OTHER)])
@@ -232,22 +264,6 @@ def test_f2_other_types_in_new_data_are_an_error(change, says):
         spec.encode(TRAIN.assign(**change))
 
 
-def test_missing_and_other_columns_in_new_data():
-    _, spec, _ = encode("y ~ x + log(x) + site", TRAIN)
-    with pytest.raises(NewDataError, match="Missing: `x`, `site`"):
-        spec.encode(TRAIN[["t"]])
-    _, spec, _ = encode("y ~ x + site + t", TRAIN)
-    empty = TRAIN.assign(x=None, site=np.nan)
-    encoded = dict(zip(("site", "t", "x"), spec.encode(empty), strict=True))
-    assert not encoded["site"].any()
-    assert np.isnan(encoded["x"]).all()
-    other = TRAIN.assign(
-        x=TRAIN["x"].astype("Float64"), site=TRAIN["site"].astype("category"), t=TRAIN["t"] * 1
-    )
-    for a, b in zip(spec.encode(TRAIN), spec.encode(other), strict=True):
-        np.testing.assert_array_equal(a, b)
-
-
 @pytest.mark.parametrize("right", ["k + k:x", "C(k)", "I(k > 3)"])
 def test_categories_of_numbers_may_arrive_as_numbers(right):
     train = TRAIN.assign(k=pd.Categorical([3, 1, None, 1, 3, 7], [3, 1, 7], ordered=True))
@@ -258,15 +274,6 @@ def test_categories_of_numbers_may_arrive_as_numbers(right):
             np.testing.assert_array_equal(a, b)
     with pytest.raises(NewDataError, match=r"'3' is not one of|New: \"3\".*Known: 3, 1, 7\."):
         spec.encode(train.assign(k="3"))
-
-
-def test_f17_truth_values_that_are_missing_only_in_new_data():
-    _, spec, _ = encode("y ~ I(~t) + I(t & (x > 3))", TRAIN)
-    expected = [0, 1, 0, 1, 0, 0]
-    np.testing.assert_array_equal(spec.encode(TRAIN)[1], expected)
-    some = TRAIN.assign(t=pd.array([None, *TRAIN["t"][1:]], dtype="boolean"))
-    np.testing.assert_array_equal(spec.encode(some)[1], [np.nan, *expected[1:]])
-    assert all(np.isnan(column).all() for column in spec.encode(TRAIN.assign(t=None)))
 
 
 @pytest.mark.parametrize("policy", ["error", "missing", "other"])
@@ -307,7 +314,7 @@ def test_f8_a_text_key_is_refused_by_name():
         encode("log(y) ~ x + `who is`", frame.assign(y=1.5).rename(columns={"who": "who is"}))
 
 
-def test_a_factor_of_many_levels_is_several_columns_of_one_unit():
+def test_factors_of_many_levels_and_interactions_are_codes_of_one_unit():
     frame = pd.DataFrame({"y": range(1000), "zip": keys(300) * 3 + keys(100)})
     design, spec, _ = encode("y ~ zip", frame)
     assert design.column_names == ("zip", "zip")
@@ -319,6 +326,19 @@ def test_a_factor_of_many_levels_is_several_columns_of_one_unit():
     expected = model_matrix("", frame, [s.term for s in spec.terms])
     assert names == list(expected.columns)
     np.testing.assert_array_equal(values, expected.to_numpy(float))
+    frame = pd.DataFrame({"y": range(4), "a": list("ppqq"), "b": list("uvuu")})
+    _, spec, _ = encode("y ~ a:b", frame)
+    assert spec.terms[0].combinations == ((0, 0), (0, 1), (1, 0))
+    assert spec.encode(pd.DataFrame({"a": ["q"], "b": ["v"]}))[0].tolist() == [OTHER]
+    with pytest.raises(NewDataError, match="New: "):
+        spec.encode(pd.DataFrame({"a": ["q"], "b": ["w"]}))
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 40, size=(500, 2)).astype(str), columns=["a", "b"])
+    design, spec, _ = encode("y ~ a:b", frame.assign(y=range(500)))
+    n = spec.terms[0].n_levels
+    assert 254 < n < 500
+    assert [c.dtype for c in design.columns] == [np.uint8] * 2  # not 1,600 of them
+    assert design.n_levels == (254, n - 254)
 
 
 def test_notes_name_constant_missing_and_counting_columns():
@@ -334,29 +354,10 @@ def test_notes_name_constant_missing_and_counting_columns():
     ]
 
 
-def test_a_product_with_a_factor_that_is_missing_everywhere_has_a_column():
-    """A last term without columns was an IndexError."""
-    frame = pd.DataFrame({"y": [1.0, 2, 4] * 4, "x": [0.0, 1, 3] * 4, "none": None})
-    design, _, _ = encode("y ~ x + x:none", frame)
-    assert design.column_names == ("x:none", "x")
-    assert np.isnan(design.columns[0]).all()
-
-
 CROSSED = (
     "y ~ x*site + bs(x, 4, extrapolation='clip') + poly(x, 2):t + C(site):C(t) + log(x) + C(t)"
     " + scale(x) + center(log(x))"
 )
-
-
-def test_f4_f6_f16_rows_alone_in_any_order_and_with_other_columns_are_encoded_alike():
-    frame = TRAIN.assign(x=[1.0, 2.0, np.nan, 4.0, 5.0, 6.5])
-    _, spec, _ = encode(CROSSED, frame)
-    whole = spec.encode(frame)
-    for rows in ([5, 3, 0], [4], [2], [1, 1, 1], []):
-        odd = frame.iloc[rows].assign(more=1)[["more", "t", "site", "x"]]
-        part = spec.encode(odd.set_axis([0] * len(rows)))
-        for ours, all_rows in zip(part, whole, strict=True):
-            np.testing.assert_array_equal(ours, all_rows[rows])
 
 
 @pytest.mark.parametrize("policy", ["missing", "other"])
@@ -368,22 +369,6 @@ def test_f3_new_levels_in_interactions(policy):
     for column in new[1:]:
         expected = np.where(known & (policy == "other"), 0.0, np.nan)
         np.testing.assert_array_equal(column, expected)
-
-
-def test_interactions_of_factors_are_one_column_of_codes():
-    frame = pd.DataFrame({"y": range(4), "a": list("ppqq"), "b": list("uvuu")})
-    _, spec, _ = encode("y ~ a:b", frame)
-    assert spec.terms[0].combinations == ((0, 0), (0, 1), (1, 0))
-    assert spec.encode(pd.DataFrame({"a": ["q"], "b": ["v"]}))[0].tolist() == [OTHER]
-    with pytest.raises(NewDataError, match="New: "):
-        spec.encode(pd.DataFrame({"a": ["q"], "b": ["w"]}))
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.integers(0, 40, size=(500, 2)).astype(str), columns=["a", "b"])
-    design, spec, _ = encode("y ~ a:b", frame.assign(y=range(500)))
-    n = spec.terms[0].n_levels
-    assert 254 < n < 500
-    assert [c.dtype for c in design.columns] == [np.uint8] * 2  # not 1,600 of them
-    assert design.n_levels == (254, n - 254)
 
 
 @pytest.mark.parametrize("values", [[0, 1, 1, 0, 1, 0], [0.0, 1.0, 1.0, 0.0, 1.0, 0.0]])

@@ -41,14 +41,10 @@ def visits() -> pd.DataFrame:
     return data
 
 
-@pytest.fixture(scope="module")
-def three(flowers):
-    return treeselect.select(
+def test_three_classes_have_a_probability_each(flowers):
+    three = treeselect.select(
         "kind ~ .", flowers, method="gbfs", k=3, seed=1, n_trees=30, newton=True, resamples=2
     )
-
-
-def test_three_classes_have_a_probability_each(three, flowers):
     assert set(three.selected) == {"a", "b", "soil"}
     assert three.family == "multinomial"
     new = flowers.iloc[5:50].set_index(np.arange(45) * 2)
@@ -64,11 +60,21 @@ def test_three_classes_have_a_probability_each(three, flowers):
 
 
 @pytest.mark.parametrize("family", [GAUSSIAN, BINOMIAL, POISSON, multinomial(3)])
-def test_rows_with_one_value_have_no_score(family):
+def test_rows_with_one_value_have_no_score_and_weight_0_leaves_nothing(family):
     y, weight = np.array([1.0, 1.0, 0.0]), np.array([1, 1, 0])
     prediction = np.full((3, 3), 1 / 3) if family.n_classes > 2 else np.full(3, 0.5)
     assert np.isnan(family.score(y, prediction, weight))
     assert np.isfinite(family.score(y, prediction, np.ones(3)))
+    # Not even rounding, nor a label that only they have.
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, 30).astype(float)
+    prediction = rng.uniform(0.1, 0.9, (30, 3) if family.n_classes > 2 else 30)
+    weight = np.where(np.arange(30) % 3 > 0, rng.random(30), 0.0)
+    y[0] = max(family.n_classes - 1, 1)
+    there = weight > 0
+    assert family.score(y, prediction, weight) == family.score(
+        y[there], prediction[there], weight[there]
+    )
 
 
 def test_nothing_selected_predicts_the_shares_of_the_classes(flowers):
@@ -129,7 +135,7 @@ def test_counts_with_and_without_an_exposure(visits, method):
     assert explained > 0.5
 
 
-def test_scores_are_those_of_the_definition():
+def test_families_by_name_score_by_the_definition():
     rng = np.random.default_rng(0)
     y, shares = rng.integers(0, 3, size=50), rng.dirichlet(np.ones(3), size=50)
     weight = rng.random(50)
@@ -147,28 +153,11 @@ def test_scores_are_those_of_the_definition():
     centre = np.full(50, np.average(counts, weights=weight))
     expected = 1 - deviance(mean) / deviance(centre)
     assert POISSON.score(counts, mean, weight) == pytest.approx(expected)
-
-
-def test_families_by_name():
     assert family_of("multinomial", 4).n_classes == 4
     assert family_of("poisson", 0) is POISSON
     for name, n in (("multinomial", 2), ("binomial", 3), ("gaussian", 2), ("normal", 0)):
         with pytest.raises(KeyError):
             family_of(name, n)
-
-
-@pytest.mark.parametrize("family", [GAUSSIAN, BINOMIAL, POISSON, multinomial(3)])
-def test_rows_of_weight_0_leave_nothing_behind(family):
-    """Not even rounding, nor a label that only they have."""
-    rng = np.random.default_rng(3)
-    y = rng.integers(0, 2, 30).astype(float)
-    prediction = rng.uniform(0.1, 0.9, (30, 3) if family.n_classes > 2 else 30)
-    weight = np.where(np.arange(30) % 3 > 0, rng.random(30), 0.0)
-    y[0] = max(family.n_classes - 1, 1)
-    there = weight > 0
-    assert family.score(y, prediction, weight) == family.score(
-        y[there], prediction[there], weight[there]
-    )
 
 
 # --- times to an event: their four columns, strata and figures, and what times can't be -----------
@@ -191,7 +180,7 @@ def prepared(formula, frame=FRAME, **options):
     return prepare(Request(formula, **options), frame)
 
 
-def test_the_columns_of_times_and_rows_without_weight():
+def test_the_columns_of_times_and_the_same_data_again():
     response = prepared("Surv(time, dead) ~ x").response
     assert response.family is COX is family_of("cox", 0)
     assert response.y.shape == (6, 4)
@@ -206,6 +195,13 @@ def test_the_columns_of_times_and_rows_without_weight():
     assert data.response.rows.tolist() == [0, 1, 2, 2, 4, 5]
     with pytest.raises(DataError, match=r"at least 0.\n(.*\n)*.*1 row with weight"):
         prepared("Surv(time, dead) ~ x", frame.assign(time=-1.0), weights="w")
+    frame = FRAME.assign(stop=FRAME["time"] + 2)
+    data = prepared("Surv(begin, stop, dead) ~ x + strata(site)", frame)
+    assert (data.with_data(frame).response.y == data.response.y).all()
+    with pytest.raises(NewDataError, match="different times, events or strata"):
+        data.with_data(frame.assign(site=frame["sex"]))
+    with pytest.raises(NewDataError, match="Missing: `site`"):
+        data.with_data(frame.drop(columns="site"))
 
 
 @pytest.mark.parametrize(
@@ -268,16 +264,6 @@ def test_strata_that_compare_levels_have_the_order_of_the_fit(tmp_path):
         pd.testing.assert_frame_equal(found, fit.predict(data, **asked))
 
 
-def test_the_same_data_again_and_others():
-    frame = FRAME.assign(stop=FRAME["time"] + 2)
-    data = prepared("Surv(begin, stop, dead) ~ x + strata(site)", frame)
-    assert (data.with_data(frame).response.y == data.response.y).all()
-    with pytest.raises(NewDataError, match="different times, events or strata"):
-        data.with_data(frame.assign(site=frame["sex"]))
-    with pytest.raises(NewDataError, match="Missing: `site`"):
-        data.with_data(frame.drop(columns="site"))
-
-
 @pytest.mark.parametrize(
     ("left", "changes", "said"),
     [
@@ -327,9 +313,6 @@ def test_what_times_can_not_be(left, changes, said):
         frame = frame.assign(dead=[0, 1, 1, 0, 1, 1])
     with pytest.raises(DataError, match=said):
         prepared(f"{left} ~ sex", frame)
-
-
-# --- figures --------------------------------------------------------------------------------------
 
 
 times = st.lists(

@@ -38,13 +38,10 @@ def normal():
     return z, rng.integers(1, 4, 120).astype(float)
 
 
-def test_estimates_are_those_of_the_definition(normal):
+def test_estimates_and_expectations_are_those_of_the_definition(normal):
     found, naive = estimate(*normal, 0), naive_estimate(*normal, 60)
     for own, other in zip(found, naive, strict=True):  # EM stops at 1e-4 of the scale
         assert np.allclose(own, other, atol=2e-3)
-
-
-def test_what_is_expected_is_the_regression_on_what_is_known(normal):
     z, mass = normal
     mean, covariance = estimate(z, mass, 0)
     filled, rest = expect(z, mean, covariance, mass)
@@ -56,7 +53,7 @@ def test_what_is_expected_is_the_regression_on_what_is_known(normal):
     assert np.linalg.eigvalsh(rest).min() > -1e-9
 
 
-def test_numbers_stay_within_their_range_and_levels_are_the_most_probable():
+def test_numbers_stay_within_their_range_and_odd_columns_are_left():
     rng = np.random.default_rng(5)
     x = rng.exponential(size=400)
     level = np.where(x > 1, 1, np.where(x > 0.3, 2, 3)).astype(np.uint8)
@@ -72,9 +69,6 @@ def test_numbers_stay_within_their_range_and_levels_are_the_most_probable():
     alone = found.only(np.array([False, True]))
     most = np.bincount(columns[1])[1:].argmax() + 1
     assert set(alone.fill(columns[1:])[0][lost]) == {most}  # nothing else is known
-
-
-def test_odd_columns_are_left_or_constant():
     nothing, same = np.full(30, np.nan), np.where(np.arange(30) < 9, np.nan, 4.0)
     wide = np.zeros(30, dtype=np.uint8)
     found = learn_imputer(
@@ -126,7 +120,7 @@ def gaps():
     return data.assign(arm=data["arm"].mask(rng.random(240) < 0.2))
 
 
-def test_predictions_in_folds_are_those_of_a_fit_to_the_training_rows_alone(gaps):
+def test_only_training_rows_are_learned_from_in_folds_too(gaps):
     fold = np.arange(len(gaps)) % 2
     given = {"k": 3, "missing": "impute", "model": "glm", **QUICK}
     inside = treeselect.select("y ~ .", gaps, **given).performance(fold).predictions()
@@ -135,19 +129,6 @@ def test_predictions_in_folds_are_those_of_a_fit_to_the_training_rows_alone(gaps
         expected = alone.predict(gaps[fold == own]).to_numpy()
         found = inside["predicted"].to_numpy()[fold == own]
         assert np.allclose(found, expected, atol=1e-9)
-
-
-def test_the_unit_of_relative_weights_has_no_effect(gaps):
-    weight = np.random.default_rng(1).uniform(1, 3, 240)
-    given = {"k": 3, "missing": "impute", "model": "glm", "weights_kind": "sampling", **QUICK}
-    one, other = (
-        treeselect.select("y ~ .", gaps, weights=unit * weight, **given).predict(gaps).to_numpy()
-        for unit in (1, 1e-5)
-    )
-    assert other == pytest.approx(one)
-
-
-def test_only_training_rows_are_learned_from_and_filled(gaps):
     fit = treeselect.select("y ~ .", gaps, k=2, missing="impute", **QUICK)
     raw = fit.data.design.problem
     train = fit.data.design.row_weights.only(np.arange(0, 240, 2))
@@ -160,6 +141,16 @@ def test_only_training_rows_are_learned_from_and_filled(gaps):
     ):
         assert np.array_equal(filled[::2], here)
         assert np.array_equal(filled[1::2], before[1::2], equal_nan=before.dtype.kind == "f")
+
+
+def test_the_unit_of_relative_weights_has_no_effect(gaps):
+    weight = np.random.default_rng(1).uniform(1, 3, 240)
+    given = {"k": 3, "missing": "impute", "model": "glm", "weights_kind": "sampling", **QUICK}
+    one, other = (
+        treeselect.select("y ~ .", gaps, weights=unit * weight, **given).predict(gaps).to_numpy()
+        for unit in (1, 1e-5)
+    )
+    assert other == pytest.approx(one)
 
 
 @pytest.mark.parametrize("model", ["stack", "forest", "boosting", "glm", "gam"])
@@ -218,15 +209,12 @@ def test_treatments_stand_side_by_side(gaps, snapshot, tmp_path):
     assert found.summary().as_text() == snapshot
 
 
-def test_rows_without_a_term_are_told_though_their_columns_are_known():
+def test_rows_without_a_term_are_told_and_what_is_refused(gaps):
     data = pd.DataFrame({"x": np.arange(60) % 3, "y": np.random.default_rng(0).normal(size=60)})
     fit = treeselect.select("y ~ C(x, levels=[0, 1])", data, k=1, missing="drop", **QUICK)
     assert fit.data.design.problem.ready(fit.data.design.row_weights)[1].used.sum() == 40
     assert "20 of the rows used with a missing value in a candidate term have" in str(fit.summary())
     assert "20 rows with missing values" in fit.search.citation().methods
-
-
-def test_what_is_refused(gaps):
     nothing = gaps.assign(noise=gaps["noise"].where(np.arange(240) < 5))
     with pytest.raises(OptionError, match="at least 10 rows"):
         treeselect.select("y ~ .", nothing, k=1, missing="drop", **QUICK)

@@ -65,7 +65,7 @@ def test_f13_family_and_classes_are_found(values, family, classes, y):
     assert found.n_dropped == len(values) - len(y)
 
 
-def test_family_can_be_asked_for():
+def test_families_can_be_asked_for_and_expressions_stand_on_the_left():
     assert response([0, 1, 1], "gaussian").family.name == "gaussian"
     two = response([1, 2, 2], "binomial")
     assert (two.family.name, two.classes, two.y.tolist()) == ("binomial", (1, 2), [0, 1, 1])
@@ -75,9 +75,6 @@ def test_family_can_be_asked_for():
     assert response(["a", "b"], "multinomial").family.name == "binomial"
     counts = response([0, 3, 1], "poisson")
     assert (counts.family.name, counts.classes, counts.reason) == ("poisson", (), "as specified")
-
-
-def test_expressions_on_the_left():
     assert response([1.0, 10.0, 100.0], left="log10(y)").y.tolist() == pytest.approx([0, 1, 2])
     over = response([1.0, 10.0, np.nan], left="I(y > 3)")
     assert (over.family.name, over.classes, over.n_dropped) == ("binomial", (False, True), 1)
@@ -155,12 +152,9 @@ def test_weights_are_copies_if_all_are_whole():
     check_offset(np.array([1e70, -1e70, np.nan]), np.arange(2))  # the largest
 
 
-def test_one_row_is_one_group():
+def test_groups_go_with_their_rows_and_one_row_is_one():
     with pytest.raises(OptionError, match="one group of all rows"):
         read_groups(["a"], pd.DataFrame({"x": [1]}), np.array([0]))
-
-
-def test_groups_go_with_their_rows():
     weights = RowWeights(np.array([2, 1, 3]), are_copies=True).in_groups(np.array([5, 5, 7]))
     part = weights.of(np.array([2, 0]))
     assert (len(part), part.values.tolist(), part.groups.tolist()) == (2, [3, 2], [7, 5])
@@ -201,7 +195,7 @@ def fits(both):
     ]  # fmt: skip
 
 
-def test_the_fit_is_the_same(both, fits):
+def test_the_fit_and_all_that_is_asked_of_it_later_are_the_same(both, fits, tmp_path):
     data, more, there = both
     plain, other = fits
     assert plain.selected == other.selected
@@ -217,11 +211,7 @@ def test_the_fit_is_the_same(both, fits):
     assert len(fitted) == len(more)
     assert fitted.notna().all()
     np.testing.assert_array_equal(fitted[there], plain.predict(data))
-
-
-def test_and_so_is_all_that_is_asked_of_it_later(both, fits, tmp_path):
     data, more, _ = both
-    plain, other = fits
     a, b = (fit.performance(folds=2, fold_groups=frame["patient"])
             for fit, frame in ((plain, data), (other, more)))  # fmt: skip
     pd.testing.assert_frame_equal(a.tidy().drop(columns="seconds", errors="ignore"),
@@ -271,16 +261,13 @@ def data():
     )
 
 
-def test_a_numeric_response_less_its_offset_is_the_same_problem(data):
+def test_an_offset_is_taken_from_numbers_and_added_to_log_odds(data):
     with_offset = treeselect.select("dose ~ . - died", data, k=1, offset="z", **OFFSETS)
     assert with_offset.selected == ("x",)  # without it, z is not among the terms of `.`
     same = treeselect.select("{dose - z} ~ . - died - dose", data, k=1, **OFFSETS)
     assert same.selected == with_offset.selected
     np.testing.assert_allclose(with_offset.path["tuning"], same.path["tuning"], rtol=1e-9)
     np.testing.assert_allclose(with_offset.predict(data), same.predict(data) + data["z"], atol=1e-9)
-
-
-def test_for_classes_it_is_added_on_the_scale_of_the_log_odds(data):
     fit = treeselect.select("died ~ x + noise + more", data, k=1, offset="z", **OFFSETS)
     assert fit.selected == ("x",)
     p = fit.predict(data)
@@ -392,7 +379,7 @@ def test_strata_have_their_shares(seed, rows):
     assert not np.array_equal(drawn(y, rows, seed + 1).response.rows, found.response.rows)
 
 
-def test_numbers_and_times_are_stratified():
+def test_numbers_and_times_are_stratified_and_clusters_drawn_as_a_whole():
     rng = np.random.default_rng(1)
     y = rng.lognormal(size=1_000)
     found = drawn(y, 200)
@@ -404,9 +391,6 @@ def test_numbers_and_times_are_stratified():
     found = drawn(y, 200, formula="Surv(y, event) ~ x", event=event)
     assert found.sample.by == "events"
     assert found.response.follow_up.n_events == round(200 * event.mean())
-
-
-def test_clusters_are_drawn_as_a_whole():
     rng = np.random.default_rng(2)
     site = np.repeat(np.arange(100), 10)
     y = (rng.random(1_000) < np.repeat(rng.random(100), 10)).astype(int)
@@ -425,7 +409,7 @@ def test_clusters_are_drawn_as_a_whole():
         drawn(np.tile([0, 1], 300), 20, groups="site", site=np.repeat([0, 1], 300))
 
 
-def test_rows_without_weight_or_response_are_never_drawn():
+def test_rows_that_are_never_drawn_and_samples_that_are_none():
     y = np.where(np.arange(500) % 5 == 0, np.nan, np.arange(500) % 2)
     weight = (np.arange(500) % 3).astype(float) * 2.3
     frame = pd.DataFrame({"y": y, "x": np.arange(500) % 7, "w": weight})
@@ -436,9 +420,6 @@ def test_rows_without_weight_or_response_are_never_drawn():
     assert (found.weight == weight[rows]).all()
     assert found.rows.used == 50
     assert found.rows.total == 500
-
-
-def test_samples_of_all_rows_and_without_a_value_are_none():
     y = np.arange(100) % 2
     assert drawn(y, 100).sample is None
     assert drawn(y, None).sample is None

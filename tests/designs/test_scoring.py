@@ -76,7 +76,7 @@ def weighted_half_right(y_true, prediction, sample_weight=None):
     return float(np.average((prediction > 0.4) == y_true, weights=sample_weight))
 
 
-def test_functions():
+def test_functions_and_scorers_that_were_made():
     right = (P > 0.4) == TWO
     plain, weighted = (
         with_scoring(BINOMIAL, half_right),
@@ -85,9 +85,6 @@ def test_functions():
     assert plain.score_name == "half_right"
     assert plain.score(TWO, P, WEIGHT) == right[USED].mean()
     assert weighted.score(TWO, P, WEIGHT) == np.average(right, weights=WEIGHT)
-
-
-def test_scorers_that_were_made():
     beta = metrics.make_scorer(metrics.fbeta_score, beta=2)
     family = with_scoring(BINOMIAL, beta)
     assert family.score_name == "fbeta_score"
@@ -134,17 +131,10 @@ def test_unknown_scores(mixed, scoring, said):
         treeselect.select("died ~ signal", mixed, scoring=scoring, **QUICK)
 
 
-# --- in a fit ----------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def by_log_loss(mixed):
-    return treeselect.select(
+def test_names_of_scores_in_a_fit_and_folds_of_one_value(tmp_path, mixed):
+    by_log_loss = treeselect.select(
         "died ~ signal + site + noise", mixed, folds=3, scoring="neg_log_loss", **QUICK
     )
-
-
-def test_names_of_scores_in_a_fit_and_their_direction(by_log_loss, tmp_path):
     assert by_log_loss.glance()["score"].tolist() == ["neg_log_loss"]
     text = by_log_loss.summary().as_text()
     assert "neg_log_loss:" in text
@@ -157,9 +147,6 @@ def test_names_of_scores_in_a_fit_and_their_direction(by_log_loss, tmp_path):
     assert (path["cv_score"] < 0).all()
     assert by_log_loss.k > 0
     assert path["cv_score"].iloc[-1] > path["cv_score"].iloc[0]
-
-
-def test_one_value_in_a_fold_will_do_for_some_scores(mixed):
     few = mixed.head(30)
     fit = treeselect.select("died ~ signal", few, folds=LeaveOneOut(), scoring="accuracy", **QUICK)
     assert set(np.unique(fit.search.scores.scores)) <= {0.0, 1.0}
@@ -253,7 +240,7 @@ def test_held_out_rows_are_scored_as_by_scikit_survival(scoring, figure):
     assert found == pytest.approx(OF_PYTHON[f"split_{figure}"], abs=1e-8)
 
 
-def test_deviance_by_its_definition():
+def test_deviance_by_its_definition_and_brier_scores_that_are_none():
     y = PLAIN.y[np.unique(PLAIN.y[:, STOP], return_index=True)[1]]  # no ties
     eta = np.linspace(-1, 2, len(y)) ** 2
     at_risk = y[:, STOP] >= y[:, STOP, np.newaxis]
@@ -264,6 +251,13 @@ def test_deviance_by_its_definition():
 
     found = scored("cox_deviance").score(y, np.exp(eta), np.ones(len(y)))
     assert found == pytest.approx(1 - deviance(eta) / deviance(0 * eta), abs=1e-12)
+    family, site = scored("integrated_brier", STRATA), STRATA.y[:, STRATUM]
+    train, one = FIRST * (site != 1), site == 1
+    found, without, alone = (
+        family.held_out_score(STRATA.y, RISK, (1 - FIRST) * test, train) for test in (1, ~one, one)
+    )
+    assert found == without
+    assert np.isnan(alone)
 
 
 @pytest.mark.parametrize("weight", WEIGHTS)
@@ -283,18 +277,8 @@ def test_equal_risks_explain_nothing_and_only_ratios_of_risks_count(scoring, res
     assert of_copies == pytest.approx(found, abs=1e-9)
 
 
-def test_a_stratum_without_training_rows_has_no_brier_score():
-    family, site = scored("integrated_brier", STRATA), STRATA.y[:, STRATUM]
-    train, one = FIRST * (site != 1), site == 1
-    found, without, alone = (
-        family.held_out_score(STRATA.y, RISK, (1 - FIRST) * test, train) for test in (1, ~one, one)
-    )
-    assert found == without
-    assert np.isnan(alone)
-
-
 @pytest.mark.parametrize("scoring", KINDS)
-def test_training_rows_have_a_say_where_they_are_needed(scoring):
+def test_training_rows_have_a_say_where_needed_and_what_is_missing_no_score(scoring):
     family = scored(scoring)
     found, alone = (
         family.held_out_score(PLAIN.y, RISK, 1 - FIRST, train) for train in (FIRST, 1 - FIRST)
@@ -302,10 +286,6 @@ def test_training_rows_have_a_say_where_they_are_needed(scoring):
     rows = FIRST == 0
     assert family.score(PLAIN.y[rows], RISK[rows], np.ones(rows.sum())) == pytest.approx(alone)
     assert (abs(found - alone) > 1e-6) == KINDS[scoring].needs_training
-
-
-@pytest.mark.parametrize("scoring", KINDS)
-def test_what_is_missing_has_no_score(scoring):
     family, some = scored(scoring), np.where(np.arange(len(RISK)) == 70, np.nan, RISK)
     assert np.isnan(family.held_out_score(PLAIN.y, some, 1 - FIRST, FIRST))
     censored = PLAIN.y * [1, 1, 0, 1]
@@ -341,12 +321,8 @@ OPTIONS = {"method": "stepwise", "folds": 3, "seed": 1}
 FORMULA = "Surv(stop, event) ~ x + z"
 
 
-@pytest.fixture(scope="module")
-def by_brier():
-    return treeselect.select(FORMULA, DATA, k="best", scoring="integrated_brier", **OPTIONS)
-
-
-def test_what_is_printed_says_what_the_score_is(by_brier):
+def test_what_is_printed_says_what_the_score_is_and_folds_need_pairs():
+    by_brier = treeselect.select(FORMULA, DATA, k="best", scoring="integrated_brier", **OPTIONS)
     text = " ".join(by_brier.summary().as_text().split())
     assert "Brier R2:" in text
     assert "Brier R2: 1 minus the ratio of the integrated Brier score" in text
@@ -355,9 +331,6 @@ def test_what_is_printed_says_what_the_score_is(by_brier):
     assert "C: Harrell's concordance" in " ".join(outer.summary().as_text().split())
     assert "Brier R2" in " ".join(outer.summary().as_text().split())  # which chose k
     assert "Brier R2: 1 minus" in by_brier.search.learning_curve([1.0], 2).words
-
-
-def test_a_fold_without_pairs():
     place = np.arange(len(DATA))
     held_out = PredefinedSplit(np.where((DATA["event"] == 0) & (place % 3 == 0), 0, 1 + place % 2))
     with pytest.raises(OptionError, match='"integrated_brier"`, which needs no pairs of rows'):

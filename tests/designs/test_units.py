@@ -39,7 +39,7 @@ def price(found, *names):
     return found.prices(uses, np.ones(len(found.names)))[0]
 
 
-def test_groups_and_costs_of_terms_and_variables():
+def test_groups_and_prices_of_terms_variables_and_interactions():
     found = units()
     assert found.names == ("I(size > 3)", "age", "hb", "log(size)", "wbc")
     assert set(alone(found).values()) == {1.0}
@@ -52,9 +52,6 @@ def test_groups_and_costs_of_terms_and_variables():
     assert named.names == ("I(size > 3)", "age", "hb", "log(size)")
     found = units(groups={"blood": ["hb", "wbc"]}, costs={"blood": 4.0, "age": 0})
     assert alone(found) == {"I(size > 3)": 1, "age": 0, "blood": 4, "log(size)": 1}
-
-
-def test_prices_of_variables_are_paid_once():
     found = units(costs={"size": 40.0})
     assert alone(found)["log(size)"] == alone(found)["I(size > 3)"] == 40
     assert price(found, "log(size)", "I(size > 3)", "age") == 41
@@ -66,6 +63,21 @@ def test_prices_of_variables_are_paid_once():
     found = units(costs={"size": 40.0}, keep=["log(size)"])
     assert found.keep.tolist() == [False, False, False, True, False]
     assert price(found, "log(size)", "I(size > 3)", "age") == 1
+    found = units(CROSSED, costs={"hb": 5.0, "mri": 40.0})
+    assert alone(found) == {
+        "age": 1, "age:hb": 5, "hb": 5, "hb:wbc": 5, "log(mri):age": 40, "wbc": 1,
+    }  # fmt: skip
+    assert price(found, "hb", "hb:wbc", "age:hb") == 5
+    assert price(found, "age:hb", "log(mri):age", "wbc") == 46
+    found = units(CROSSED, costs={"hb": 5.0, "hb:age": 2.0})
+    assert alone(found)["age:hb"] == 7
+    assert price(found, "hb", "age:hb") == 7
+    found = units(CROSSED, groups={"blood": ["hb", "wbc"]}, costs={"blood": 9.0})
+    assert alone(found) == {"age": 1, "age:hb": 9, "blood": 9, "log(mri):age": 1}
+    assert price(found, "blood", "age:hb", "age") == 10
+    assert units(CROSSED, keep="wbc:hb").keep.sum() == 1
+    found = units(CROSSED, groups={"g": ["hb:age", "wbc"]})
+    assert dict(zip(found.names, found.terms, strict=True))["g"] == ("age:hb", "hb:wbc", "wbc")
 
 
 @pytest.mark.parametrize("make", [list, tuple, pd.Index, np.array, pd.Series])
@@ -75,7 +87,7 @@ def test_names_in_any_sequence(make):
     assert [n for n, kept in zip(made.names, made.keep, strict=True) if kept] == ["age", "g"]
 
 
-def test_kept_discounted_and_priced_units():
+def test_kept_discounted_and_priced_units_and_their_ranks():
     assert units(keep="size").keep.sum() == 2
     found = units(groups={"blood": ["hb", "wbc"]}, keep=["blood"])
     assert np.array(found.names)[found.keep].tolist() == ["blood"]
@@ -87,9 +99,6 @@ def test_kept_discounted_and_priced_units():
     costs = {"age": 2, "hb": 0.5, "wbc": np.float32(4), "log(size)": np.int64(3)}
     expected = {"I(size > 3)": 1, "age": 2, "hb": 0.5, "wbc": 4, "log(size)": 3}
     assert alone(units(costs=costs)) == expected
-
-
-def test_ranks_put_kept_then_cheap_units_first():
     found = units(costs={"age": 0.5, "wbc": 9.0}, keep="hb")
     names = np.array(found.names)[np.argsort(found.ranks(3))]
     assert names[0] == "hb"
@@ -122,7 +131,7 @@ def test_what_cannot_be_meant(arguments, says):
 CROSSED = "y ~ age + hb + wbc + hb:wbc + age:hb + log(mri):age"
 
 
-def test_an_interaction_joins_a_group_that_has_all_its_variables():
+def test_an_interaction_joins_its_group_and_a_spline_is_one_unit():
     found = units(CROSSED, groups={"blood": ["hb", "wbc"]})
     assert dict(zip(found.names, found.terms, strict=True)) == {
         "age": ("age",),
@@ -132,27 +141,6 @@ def test_an_interaction_joins_a_group_that_has_all_its_variables():
     }
     both = units("y ~ age:hb + age + wbc", groups={"g": ["age:hb", "wbc"]})  # named itself
     assert both.names == ("age", "g")
-
-
-def test_prices_of_interactions():
-    found = units(CROSSED, costs={"hb": 5.0, "mri": 40.0})
-    assert alone(found) == {
-        "age": 1, "age:hb": 5, "hb": 5, "hb:wbc": 5, "log(mri):age": 40, "wbc": 1,
-    }  # fmt: skip
-    assert price(found, "hb", "hb:wbc", "age:hb") == 5
-    assert price(found, "age:hb", "log(mri):age", "wbc") == 46
-    found = units(CROSSED, costs={"hb": 5.0, "hb:age": 2.0})
-    assert alone(found)["age:hb"] == 7
-    assert price(found, "hb", "age:hb") == 7
-    found = units(CROSSED, groups={"blood": ["hb", "wbc"]}, costs={"blood": 9.0})
-    assert alone(found) == {"age": 1, "age:hb": 9, "blood": 9, "log(mri):age": 1}
-    assert price(found, "blood", "age:hb", "age") == 10
-    assert units(CROSSED, keep="wbc:hb").keep.sum() == 1
-    found = units(CROSSED, groups={"g": ["hb:age", "wbc"]})
-    assert dict(zip(found.names, found.terms, strict=True))["g"] == ("age:hb", "hb:wbc", "wbc")
-
-
-def test_a_spline_polynomial_or_factor_is_one_unit():
     found = units("y ~ bs(age, 4) + poly(hb, 2) + poly(hb, 2):wbc", costs={"hb": 3}, keep=["age"])
     assert found.names == ("bs(age, 4)", "poly(hb, 2)", "poly(hb, 2):wbc")
     assert found.keep.tolist() == [True, False, False]
@@ -197,13 +185,22 @@ def design(formula="y ~ .", labels=LABELS, in_data=None, **asked):
     return prepare(Request(formula, labels=labels, **asked), frame(), in_data)
 
 
-def test_labels_of_data_columns_and_interactions():
+def test_labels_of_columns_interactions_terms_and_groups():
     in_data = {"age": "from the data", "sex": "Sex", "elsewhere": "no column"}
     assert design(in_data=in_data).labels == {"age": "Age (years)", "sex": "Sex", "y": "Outcome"}
     assert design(labels={"sex": None, "age": ""}, in_data=in_data).labels == {}
     assert design(labels=None, in_data=in_data).labels == {"age": "from the data", "sex": "Sex"}
     assert design("y ~ age", labels={"hb": "Haemoglobin", "age": "Age"}).labels == {"age": "Age"}
     assert design("y ~ age:sex", labels={"sex:age": "Both"}).labels == {"age:sex": "Both"}
+    same = {"age": "X", "hb": "X", "sex": "hb"}
+    assert shown_names(design(labels=same)) == {"age": "X (age)", "hb": "X (hb)", "sex": "hb (sex)"}
+    sly = {"age": "X", "hb": "X", "sex": "X (hb)"}
+    assert shown_names(design(labels=sly)) == {"age": "X (age)"}
+    groups = {"blood": ["hb", "sex"]}
+    assert shown_names(design(groups=groups, labels={"hb": "Haemoglobin", "age": "blood"})) == {
+        "hb": "Haemoglobin",
+        "age": "blood (age)",
+    }
 
 
 @pytest.mark.parametrize(
@@ -223,19 +220,7 @@ def test_errors(labels, said):
     assert said in str(error.value)
 
 
-def test_terms_and_groups_are_called_apart():
-    same = {"age": "X", "hb": "X", "sex": "hb"}
-    assert shown_names(design(labels=same)) == {"age": "X (age)", "hb": "X (hb)", "sex": "hb (sex)"}
-    sly = {"age": "X", "hb": "X", "sex": "X (hb)"}
-    assert shown_names(design(labels=sly)) == {"age": "X (age)"}
-    groups = {"blood": ["hb", "sex"]}
-    assert shown_names(design(groups=groups, labels={"hb": "Haemoglobin", "age": "blood"})) == {
-        "hb": "Haemoglobin",
-        "age": "blood (age)",
-    }
-
-
-def test_a_design_in_labels():
+def test_a_design_in_labels_and_the_names_behind_them():
     data = design("y ~ log(age + 1) + age:sex + hb", groups={"blood": ["hb"]})
     own = in_labels(data)
     assert set(own.arrays.groups.names) == {"blood", "log(Age (years) + 1)", "Age (years) × sex"}
@@ -247,9 +232,6 @@ def test_a_design_in_labels():
         [spec.term.name for spec in data.spec.terms]
     )
     assert in_labels(design(labels=None)).response.name == "y"
-
-
-def test_names_behind_labels():
     data = design("y ~ age:sex + hb", labels={**LABELS, "age:sex": "Both"})
     assert labelled_names(data, ["hb"]) == [("y", "Outcome")]
     assert labelled_names(data, ["age:sex"]) == [

@@ -21,10 +21,8 @@ from treeselect.engine.columns import (
     sketched_edges,
 )
 
-floats = st.floats(allow_nan=True, allow_infinity=False)
 
-
-@given(st.lists(floats, min_size=1, max_size=60))
+@given(st.lists(st.floats(allow_nan=True, allow_infinity=False), min_size=1, max_size=60))
 @settings(derandomize=True)
 def test_few_values_have_a_bin_each(values):
     values = np.array(values)

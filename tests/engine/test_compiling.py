@@ -168,9 +168,6 @@ def test_nowhere_to_write_is_no_obstacle(origin, monkeypatch, tmp_path):
     assert (origin(), origin()) == ("compiled", "compiled")
 
 
-# --- arguments and results ---------------------------------------------------------------------
-
-
 class Pair(NamedTuple):
     array: object
     number: object
@@ -240,9 +237,6 @@ def test_a_kernel_for_kernels_cannot_be_called_by_python():
         random_below(np.array([3], dtype=np.uint64), 10)
 
 
-# --- numba -------------------------------------------------------------------------------------
-
-
 def add_one(number):
     return number + 1
 
@@ -281,7 +275,7 @@ def blas_threads():
     return [own["num_threads"] for own in threadpool_info() if own["user_api"] == "blas"]
 
 
-def test_the_last_to_leave_lifts_the_limit():
+def test_the_last_to_leave_lifts_the_limit_of_all_libraries(monkeypatch):
     with threadpool_limits(2, user_api="blas"):
         before = blas_threads()
         with one_thread():
@@ -289,9 +283,6 @@ def test_the_last_to_leave_lifts_the_limit():
                 assert set(blas_threads()) == {1}
             assert set(blas_threads()) == {1}
         assert blas_threads() == before
-
-
-def test_libraries_are_looked_for_again_when_modules_were_loaded(monkeypatch):
     looked = []
     made = threads.ThreadpoolController
     monkeypatch.setattr(threads, "ThreadpoolController", lambda: looked.append(1) or made())

@@ -6,14 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treeselect.engine import losses
-from treeselect.engine.losses import (
-    GradientOnly,
-    HingeLoss,
-    LogisticLoss,
-    MultinomialLoss,
-    PoissonLoss,
-    SquaredLoss,
-)
 
 
 @given(st.lists(st.tuples(st.booleans(), st.floats(-800, 800)), min_size=1, max_size=40))
@@ -22,19 +14,19 @@ def test_logistic_loss_is_its_naive_twin(rows):
     naive = np.logaddexp(0.0, eta) - y * eta
     # A loss near 0 is a difference of two numbers of the size of eta.
     rounding = 4e-16 * (1 + np.abs(eta))
-    assert (np.abs(LogisticLoss().value(y, eta) - naive) <= rounding).all()
+    assert (np.abs(losses.LogisticLoss().value(y, eta) - naive) <= rounding).all()
 
 
 def test_sure_rows_and_constants_have_small_losses():
     eta = np.array([-40.0, -700.0])
-    found = LogisticLoss().value(np.zeros(2), eta)
+    found = losses.LogisticLoss().value(np.zeros(2), eta)
     np.testing.assert_allclose(found, np.exp(eta), rtol=1e-15)
-    y, weight, loss = np.arange(50) % 3 * 1.0, np.arange(50) % 4, MultinomialLoss(3)
+    y, weight, loss = np.arange(50) % 3 * 1.0, np.arange(50) % 4, losses.MultinomialLoss(3)
     slope = weight @ loss.negative_gradient(y, np.tile(loss.constant(y, weight), (50, 1)))
     np.testing.assert_allclose(slope, 0, atol=1e-12)
 
 
-LOSSES = (LogisticLoss(), PoissonLoss(), SquaredLoss())
+LOSSES = (losses.LogisticLoss(), losses.PoissonLoss(), losses.SquaredLoss())
 
 
 def drawn(seed):
@@ -66,7 +58,7 @@ def test_at_the_best_constant_the_gradients_add_up_to_nothing(seed, spread):
 
 
 EVERY = [
-    MultinomialLoss(3) if kind is MultinomialLoss else kind()
+    losses.MultinomialLoss(3) if kind is losses.MultinomialLoss else kind()
     for kind in losses.RowByRow.__subclasses__()
 ]
 
@@ -74,10 +66,10 @@ EVERY = [
 @pytest.mark.parametrize(
     ("loss", "y", "perfect"),
     [
-        (SquaredLoss(), [0.0, 1.0], [0.0, 1.0]),
-        (LogisticLoss(), [0.0, 1.0], [-40.0, 40.0]),
-        (PoissonLoss(), [0.0, 1.0, 5.0], np.log([1e-15, 1.0, 5.0])),
-        (MultinomialLoss(3), [0.0, 1.0, 2.0], 40 * np.eye(3)),
+        (losses.SquaredLoss(), [0.0, 1.0], [0.0, 1.0]),
+        (losses.LogisticLoss(), [0.0, 1.0], [-40.0, 40.0]),
+        (losses.PoissonLoss(), [0.0, 1.0, 5.0], np.log([1e-15, 1.0, 5.0])),
+        (losses.MultinomialLoss(3), [0.0, 1.0, 2.0], 40 * np.eye(3)),
     ],
     ids=lambda case: type(case).__name__,
 )
@@ -102,7 +94,7 @@ def any_loss(request):
 def test_a_loss_and_its_derivatives_agree(any_loss):
     loss, y, eta, _ = any_loss
     rng, step = np.random.default_rng(1), 1e-5
-    if isinstance(loss, HingeLoss):
+    if isinstance(loss, losses.HingeLoss):
         eta = np.where(np.abs(np.abs(eta) - 1) < 0.01, 0.0, eta)  # away from the corner
     way = rng.normal(size=eta.shape)
     above, below = eta + step * way, eta - step * way
@@ -124,7 +116,7 @@ def test_cvxpy_is_told_the_same_loss(any_loss):
     import cvxpy
 
     loss, y, eta, share = any_loss
-    for told in (loss, GradientOnly(loss)):
+    for told in (loss, losses.GradientOnly(loss)):
         expression = told.modelled(y, cvxpy.Constant(eta), share)
         assert expression.is_convex()
         assert expression.value == pytest.approx(share @ loss.value(y, eta), rel=1e-12)
@@ -136,7 +128,7 @@ def test_given_the_others_a_class_has_the_logistic_loss_against_them():
         np.array([[0, 1, -50], [3, 2, 1], [0, 0, 700], [1, 2, 3]]),
     )
     eta = eta.astype(np.float64)
-    rows = MultinomialLoss(3).of(y, np.ones(4))
+    rows = losses.MultinomialLoss(3).of(y, np.ones(4))
     for k, (own, offset) in enumerate(rows.by_output(eta)):
         down, curvature = rows.derivatives(eta)
         here = eta[:, k] + offset
@@ -146,6 +138,6 @@ def test_given_the_others_a_class_has_the_logistic_loss_against_them():
         change = rows.value(moved) - rows.value(eta)
         np.testing.assert_allclose(own.value(here + 0.5) - own.value(here), change, atol=1e-12)
         eta[:, k] += 0.5  # the next class sees it
-    (own, offset), *_ = LogisticLoss().of(y, np.ones(4)).by_output(eta[:, :1])
+    (own, offset), *_ = losses.LogisticLoss().of(y, np.ones(4)).by_output(eta[:, :1])
     assert (own.y == y).all()
     assert offset == 0

@@ -83,7 +83,7 @@ def test_scores_by_rank_do_not_hang_on_the_last_bits(name):
     assert np.isnan(area_under_curve(y, np.where(y > 0, np.nan, 0.5), weight))
 
 
-def test_nor_do_decisions():
+def test_decisions_and_medians_do_not_hang_on_the_last_bits():
     shaken = TIED + np.array([0, 1, 0, 0, -1, 2, 0]) * LAST_BITS
     flat = np.zeros(7, dtype=bool)
     step = Step(1.0, ~flat, TIED, 0.5, error=0.3)
@@ -103,10 +103,7 @@ def test_nor_do_decisions():
         assert front.tolist() == [True, False, True, True, True, True, True]
     assert best_of_each_size([step, later])[7] is step
     assert paired_difference(differences(shaken, TIED), 0.25).p_value == 1.0
-
-
-def test_the_median_of_copies_is_that_of_weights():
-    """Six values have a weight of one half at the third, however sixths add up."""
+    # Six values have a weight of one half at the third, however sixths add up.
     values = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, np.nan])
     for times in (1, 2, 3, 7):
         copies = np.repeat(values, times)

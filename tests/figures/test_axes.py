@@ -9,21 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treeselect.figures.axes import (
-    count_axis,
-    density,
-    distinct,
-    folded,
-    nice_ticks,
-    number_axis,
-    score_axis,
-    shorten,
-    spread,
-    tick_labels,
-    time_ticks,
-    value_axis,
-    value_ticks,
-)
+from treeselect.figures import axes
 
 
 @pytest.mark.parametrize(
@@ -36,20 +22,27 @@ from treeselect.figures.axes import (
     ],
 )
 def test_ticks_are_round_and_cover_the_range(low, high, ticks):
-    assert nice_ticks(low, high) == pytest.approx(ticks)
+    assert axes.nice_ticks(low, high) == pytest.approx(ticks)
 
 
 @pytest.mark.parametrize(
     ("low", "high"), [(1e300, 1e300), (-1e140, -1e140), (0, 5e-324), (1, 1 + 1e-15), (1e17, 1e17)]
 )
 def test_ticks_of_what_rounding_tells_apart(low, high):
-    ticks = nice_ticks(low, high)
+    ticks = axes.nice_ticks(low, high)
     assert ticks[0] <= low <= high <= ticks[-1]
     assert 2 < len(ticks) < 12
 
 
-def test_ticks_of_one_value():
-    assert nice_ticks(0.5, 0.5)[0] < 0.5 < nice_ticks(0.5, 0.5)[-1]
+def test_ticks_of_one_value_of_small_differences_and_of_little_room():
+    assert axes.nice_ticks(0.5, 0.5)[0] < 0.5 < axes.nice_ticks(0.5, 0.5)[-1]
+    axis = axes.score_axis([0.850, 0.852], [0.013, 0.013], SHARE)
+    assert axis.share(0.852) - axis.share(0.850) < 0.05
+    axis = axes.number_axis([-0.04, -0.02, 0.0, 0.02, 0.04, 0.06], signed=True)
+    found = [[label for _, label in axis.ticks(room)] for room in (300.0, 200.0, 60.0)]
+    assert found == [
+        ["−0.04", "−0.02", "0", "+0.02", "+0.04", "+0.06"], ["−0.04", "0", "+0.04"], ["0"],
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -64,7 +57,7 @@ def test_ticks_of_one_value():
     ],
 )
 def test_tick_labels(ticks, signed, labels):
-    assert tick_labels(ticks, signed=signed) == labels
+    assert axes.tick_labels(ticks, signed=signed) == labels
 
 
 SHARE, EXPLAINED = (0.0, 1.0), (-math.inf, 1.0)
@@ -84,7 +77,7 @@ SHARE, EXPLAINED = (0.0, 1.0), (-math.inf, 1.0)
     ],
 )
 def test_axes_of_scores_stay_within_bounds(scores, errors, bounds, ends):
-    axis = score_axis(scores, errors, bounds)
+    axis = axes.score_axis(scores, errors, bounds)
     assert (axis.low, axis.high) == pytest.approx(ends)
     ticks = [tick for tick, _ in axis.ticks(100.0)]
     assert axis.low <= min(ticks) < max(ticks) <= axis.high
@@ -97,7 +90,7 @@ def test_axes_of_scores_stay_within_bounds(scores, errors, bounds, ends):
 )
 def test_axes_cover_scores_and_what_is_possible_of_their_errors(points, bounds):
     scores, errors = zip(*points, strict=True)
-    axis = score_axis(scores, errors, bounds)
+    axis = axes.score_axis(scores, errors, bounds)
     assert bounds[0] <= axis.low < axis.high <= bounds[1]
     for score, error in points:
         assert axis.low <= max(score - error, bounds[0])
@@ -106,11 +99,6 @@ def test_axes_cover_scores_and_what_is_possible_of_their_errors(points, bounds):
     narrow = bounds != (-math.inf, math.inf)
     if narrow and max(errors) <= 0.2:
         assert axis.high - axis.low >= 4 * max(errors) - 1e-9
-
-
-def test_differences_far_below_their_errors_do_not_fill_the_axis():
-    axis = score_axis([0.850, 0.852], [0.013, 0.013], SHARE)
-    assert axis.share(0.852) - axis.share(0.850) < 0.05
 
 
 @pytest.mark.parametrize(
@@ -123,7 +111,7 @@ def test_differences_far_below_their_errors_do_not_fill_the_axis():
     ],
 )
 def test_axes_of_counts_have_whole_ticks(counts, ends, ticks):
-    axis = count_axis(counts)
+    axis = axes.count_axis(counts)
     assert (axis.low, axis.high) == ends
     assert [tick for tick, _ in axis.ticks(600.0)] == ticks
     assert len(axis.ticks(60.0)) <= len(ticks)
@@ -131,18 +119,10 @@ def test_axes_of_counts_have_whole_ticks(counts, ends, ticks):
 
 @pytest.mark.parametrize("last", [0.003, 1.0, 57.0, 2659.0, 1e9])
 def test_ticks_of_time_begin_at_0_and_leave_room_for_numbers(last):
-    ticks = time_ticks(last)
+    ticks = axes.time_ticks(last)
     assert ticks[0] == 0
     assert ticks[-1] <= last
     assert 3 <= len(ticks) <= 7
-
-
-def test_where_there_is_less_room_there_are_fewer_ticks_with_0_among_them():
-    axis = number_axis([-0.04, -0.02, 0.0, 0.02, 0.04, 0.06], signed=True)
-    found = [[label for _, label in axis.ticks(room)] for room in (300.0, 200.0, 60.0)]
-    assert found == [
-        ["−0.04", "−0.02", "0", "+0.02", "+0.04", "+0.06"], ["−0.04", "0", "+0.04"], ["0"],
-    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -150,7 +130,7 @@ def test_where_there_is_less_room_there_are_fewer_ticks_with_0_among_them():
 )
 @pytest.mark.parametrize("slot", [0.0, 0.3])
 def test_the_value_at_a_share_is_that_which_stands_there(values, slot):
-    axis = value_axis(values, equal(len(values)), slot)
+    axis = axes.value_axis(values, equal(len(values)), slot)
     for value in values:
         share = axis.share(value)
         assert 0 <= share <= 1 - slot
@@ -175,7 +155,7 @@ def equal(n):
     ],
 )
 def test_an_axis_suits_its_values(values, kind):
-    axis = value_axis(values, equal(len(values)))
+    axis = axes.value_axis(values, equal(len(values)))
     assert axis.kind == kind
     for value, place in zip(values, axis.places, strict=True):
         assert axis.place(value) == pytest.approx(place)
@@ -195,8 +175,8 @@ def test_an_axis_suits_its_values(values, kind):
     ],
 )
 def test_ticks_are_round(values, labels):
-    axis = value_axis(values, equal(len(values)))
-    assert [label for _, label in value_ticks(axis, 240.0)] == labels
+    axis = axes.value_axis(values, equal(len(values)))
+    assert [label for _, label in axes.value_ticks(axis, 240.0)] == labels
 
 
 @given(
@@ -204,8 +184,8 @@ def test_ticks_are_round(values, labels):
     st.sampled_from([120.0, 240.0]),
 )
 def test_ticks_stand_in_order_within_the_range(values, room):
-    axis = value_axis(values, equal(len(values)))
-    ticks = value_ticks(axis, room)
+    axis = axes.value_axis(values, equal(len(values)))
+    ticks = axes.value_ticks(axis, room)
     places = [axis.place(value) for value, _ in ticks]
     assert places == sorted(places)
     assert all(-1e-6 <= place <= 1 + 1e-6 for place in places)
@@ -214,45 +194,49 @@ def test_ticks_stand_in_order_within_the_range(values, room):
 
 def test_bars_of_rows_have_their_shares_as_areas():
     places = [(i / 19) ** 1.5 for i in range(20)]
-    bars = density(places, equal(20))
+    bars = axes.density(places, equal(20))
     areas = [(b - a) * height for a, b, height in bars]
     assert areas[1:-1] == pytest.approx([areas[1]] * 18)
     assert max(height for _, _, height in bars) == 1
     assert all(b == c for (_, b, _), (c, _, _) in itertools.pairwise(bars))
-    few = density([0.0, 0.1, 1.0], [0.5, 0.25, 0.25])
+    few = axes.density([0.0, 0.1, 1.0], [0.5, 0.25, 0.25])
     assert [height for _, _, height in few] == [1.0, 0.5, 0.5]
     assert len({round(b - a, 9) for a, b, _ in few}) == 1
-    assert density([0.5], [1.0]) == [(pytest.approx(29 / 60), pytest.approx(31 / 60), 1.0)]
+    assert axes.density([0.5], [1.0]) == [(pytest.approx(29 / 60), pytest.approx(31 / 60), 1.0)]
 
 
 @pytest.mark.parametrize("wanted", [[5, 5, 5], [0, 100, 99], [100, 100, 1], [50], []])
 def test_labels_are_spread(wanted):
-    places = spread(wanted, 10, 0, 100)
+    places = axes.spread(wanted, 10, 0, 100)
     order = sorted(range(len(wanted)), key=lambda i: wanted[i])
     ordered = [places[i] for i in order]
     assert all(b - a >= 9.9 for a, b in itertools.pairwise(ordered))
     assert all(0 <= place <= 100 for place in places)
 
 
-def test_labels_show_where_names_differ_and_both_ends():
+def test_labels_show_where_names_differ_and_shortened_ones_stay_different():
     names = [f"probe_{i:05d}_expression" for i in (3, 14, 290)]
-    assert distinct(names, 6.2) == ["…00003_…", "…00014_…", "…00290_…"]
-    assert distinct(["age", "sex"], 6.0) == ["age", "sex"]
-    assert distinct([names[0]] * 2, 6.0)[0] == shorten(names[0], 6.0)
-    assert shorten("age", 22.0) == "age"
+    assert axes.distinct(names, 6.2) == ["…00003_…", "…00014_…", "…00290_…"]
+    assert axes.distinct(["age", "sex"], 6.0) == ["age", "sex"]
+    assert axes.distinct([names[0]] * 2, 6.0)[0] == axes.shorten(names[0], 6.0)
+    assert axes.shorten("age", 22.0) == "age"
     words = "concentration in the second sample, marker"
-    labels = [shorten(f"{words} {i:02d}", 22.0) for i in range(30)]
+    labels = [axes.shorten(f"{words} {i:02d}", 22.0) for i in range(30)]
     assert labels[3].startswith("conc")
     assert len(set(labels)) == 30
     assert (
-        len(shorten("W" * 80, 22.0))
-        < len(shorten("x" * 80, 22.0))
-        < len(shorten("i" * 80, 22.0))
+        len(axes.shorten("W" * 80, 22.0))
+        < len(axes.shorten("x" * 80, 22.0))
+        < len(axes.shorten("i" * 80, 22.0))
         < 80
     )
     name = "existing credits paid back duly till now"
     assert len(name) == 40
-    assert " ".join(folded([name], 13.0)[0]) == name
+    assert " ".join(axes.folded([name], 13.0)[0]) == name
+    names = [f"{'concentration in the sample ' * 3}number {i}" for i in range(4)]
+    found = axes.folded(names, 13.0)
+    assert all(len(own) == 1 for own in found)
+    assert len(set(found)) == 4
 
 
 @pytest.mark.parametrize(
@@ -266,13 +250,6 @@ def test_labels_show_where_names_differ_and_both_ends():
     ],
 )
 def test_names_are_folded_at_their_gaps(name, lines):
-    (found,) = folded([name], 13.0)
+    (found,) = axes.folded([name], 13.0)
     assert "".join(found).replace(" ", "") == name.replace(" ", "")
     assert len(found) == len(lines)
-
-
-def test_still_longer_names_are_shortened_and_stay_different():
-    names = [f"{'concentration in the sample ' * 3}number {i}" for i in range(4)]
-    found = folded(names, 13.0)
-    assert all(len(own) == 1 for own in found)
-    assert len(set(found)) == 4

@@ -21,17 +21,7 @@ from comparison_data import made
 from quick import quick_fit
 from survival_data import small_fit
 
-from treeselect.figures import marks
-from treeselect.figures.charts import (
-    UnitLines,
-    bar_figure,
-    difference_figure,
-    dot_figure,
-    line_figure,
-    path_figure,
-    score_figure,
-    survival_figure,
-)
+from treeselect.figures import charts, marks
 from treeselect.figures.shapes import Curve, CurvePoint, panels
 from treeselect.figures.svg import drawn
 from treeselect.printing.markup import template_folder
@@ -101,23 +91,25 @@ def names(request):
 
 def test_bars_and_dots(names):
     values = [1 / (i + 1) for i in range(len(names))]
-    check(bar_figure(names, values, 0))
+    check(charts.bar_figure(names, values, 0))
     pairs = list(itertools.pairwise(names))
     texts = [f"{value:.3g}, strength 0.45 (0.30 to 0.60)" for value in values[1:]]
-    check(bar_figure([f"{a} × {b}" for a, b in pairs], values[1:], 3, texts=texts))
+    check(charts.bar_figure([f"{a} × {b}" for a, b in pairs], values[1:], 3, texts=texts))
     n = len(names)
     values = np.linspace(1, 0, n).tolist()
-    check(dot_figure(names, [(v, 0.0, 1.0) for v in values], [True] * n, 0))
+    check(charts.dot_figure(names, [(v, 0.0, 1.0) for v in values], [True] * n, 0))
     wide = [(v, -1234.5 * (v + 1), 2e5 * (v + 1)) for v in values]
-    check(dot_figure(names, wide, [True] * n, 0, mark=("greatest shadow", 4e5)))
-    check(difference_figure(names, [(v / 1e3, v / 1e3 - 0.0004, v / 1e3) for v in values], 0))
+    check(charts.dot_figure(names, wide, [True] * n, 0, mark=("greatest shadow", 4e5)))
+    check(
+        charts.difference_figure(names, [(v / 1e3, v / 1e3 - 0.0004, v / 1e3) for v in values], 0)
+    )
 
 
 @pytest.mark.parametrize("sizes", [[1, 2], list(range(1, 40)), [0, 5, 7129]])
 def test_lines(names, sizes):
     values = [[0.125 / (i + 1)] * len(sizes) for i in range(len(names))]
-    lines = UnitLines(sizes, names, values, [True] * len(names), more=4)
-    check(line_figure(lines, sizes[1], what="importance"))
+    lines = charts.UnitLines(sizes, names, values, [True] * len(names), more=4)
+    check(charts.line_figure(lines, sizes[1], what="importance"))
     series = [
         marks.Series(
             x=sizes,
@@ -131,13 +123,13 @@ def test_lines(names, sizes):
         )
         for i, (name, own) in enumerate(zip(names, values, strict=True))
     ]
-    check(score_figure(series, 0, what=names[0]))
+    check(charts.score_figure(series, 0, what=names[0]))
 
 
 @pytest.mark.parametrize("scores", [[0.5, 0.75], [-123456.0, 2e9], [0.0001, 0.00011]])
 def test_the_path(names, scores):
     for sizes in ([1, 2], [0, 7129]):
-        check(path_figure(sizes, scores, [0.01, 0.01], sizes[1], score=names[-1]))
+        check(charts.path_figure(sizes, scores, [0.01, 0.01], sizes[1], score=names[-1]))
 
 
 @pytest.mark.parametrize("last", [0.004, 60.0, 2659.0, 4e9])
@@ -150,7 +142,11 @@ def test_survival(names, last):
     numbers = [[12345.0] * 7] * len(groups)
     for horizon in (last / 100, last):
         predicted = [0.7] * len(groups)
-        check(survival_figure(groups, predicted, numbers, ticks, time=names[-1], horizon=horizon))
+        check(
+            charts.survival_figure(
+                groups, predicted, numbers, ticks, time=names[-1], horizon=horizon
+            )
+        )
 
 
 def points(labels, values, effects):
@@ -224,9 +220,15 @@ def contrast(one, other):
     return (high + 0.05) / (low + 0.05)
 
 
-def test_contrast_is_that_of_the_standard():
+def test_contrast_is_that_of_the_standard_and_matplotlib_has_the_same_colours():
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
     assert contrast("#767676", "#ffffff") == pytest.approx(4.54, abs=0.01)
+    found = palettes()["light"]
+    assert [found[name] for name in ("accent", "soft", "ink", "faint", "grid")] == [
+        marks.ACCENT, marks.SOFT, marks.INK, marks.FAINT, marks.GRID,
+    ]  # fmt: skip
+    assert list(marks.COLOURS) == [found[name] for name in HUES]
+    assert len(set(marks.COLOURS)) == 8
 
 
 HUES = [f"hue-{i}" for i in range(8)]
@@ -238,15 +240,6 @@ def test_text_and_marks_stand_out_from_the_page(where):
     for name in ("ink", "soft", "accent", *HUES):
         assert contrast(found[name], found["paper"]) >= TEXT, name
     assert contrast(found["faint"], found["paper"]) >= MARK
-
-
-def test_matplotlib_draws_with_the_colours_of_the_page():
-    found = palettes()["light"]
-    assert [found[name] for name in ("accent", "soft", "ink", "faint", "grid")] == [
-        marks.ACCENT, marks.SOFT, marks.INK, marks.FAINT, marks.GRID,
-    ]  # fmt: skip
-    assert list(marks.COLOURS) == [found[name] for name in HUES]
-    assert len(set(marks.COLOURS)) == 8
 
 
 WIDTHS = (360, 500, 768, 1280)

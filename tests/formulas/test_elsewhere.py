@@ -55,7 +55,7 @@ def test_the_formula_gives_the_model_of_refit(data, formula):
     assert (again.selected, again.formula) == (fit.selected, fit.formula)
 
 
-def test_offsets_and_strata_go_back_into_select(data):
+def test_offsets_strata_and_backticks_go_into_select_and_formulaic(data):
     fit = treeselect.select("count ~ site + age", data, k=2, family="poisson", offset="t", **QUICK)
     family = sm.families.Poisson()
     other = smf.glm(fit.formula, data, family=family, offset=data["t"]).fit()
@@ -63,10 +63,7 @@ def test_offsets_and_strata_go_back_into_select(data):
     fit = treeselect.select("Surv(stop, ev) ~ age + site + strata(old)", data, k=2, **QUICK)
     assert fit.formula.endswith("strata(old)")
     assert treeselect.select(fit.formula, data, k=2, **QUICK).formula == fit.formula
-
-
-def test_backticks_go_into_formulaic(data):
-    """statsmodels 0.15 loses them when it writes the terms again."""
+    # statsmodels 0.15 loses them when it writes the terms again.
     fit = treeselect.select("y ~ `dose of x` + site", data, k=2, **QUICK)
     y, matrix = formulaic.model_matrix(fit.formula, data)
     other = sm.OLS(np.asarray(y), np.asarray(matrix)).fit()

@@ -74,34 +74,32 @@ def test_statistical_files(folder, name):
         assert frame.attrs["labels"] == LABELS == labels_in(path)
 
 
-def test_a_fit_takes_such_paths_with_their_labels(folder):
+def test_a_fit_takes_such_paths_and_labels_of_values_are_codes(folder):
     usual = {"method": "rrf", "n_trees": 5, "k": 1, "seed": 1}
     fit = treeselect.select("age ~ sex + score", folder / "study.dta", **usual)
     assert fit.data.design.labels["sex"] == "Sex"
     np.testing.assert_array_equal(
         fit.predict(folder / "study.dta"), fit.predict(treeselect.read(folder / "study.dta"))
     )
-
-
-def test_numbers_stay_numbers_in_a_new_file_with_labelled_values_only(folder):
     fit = treeselect.select("age ~ score + sex", folder / "study.dta", k=2, seed=1, method="mrmr")
     new, path = STUDY.assign(score=97), str(folder / "new.dta")
     pyreadstat.write_dta(new, path, variable_value_labels=VALUES)
     assert treeselect.read(path)["score"].cat.categories.tolist() == ["very many"]
     assert fit.predict(path).notna().all()
     assert len(fit.refit("glm", missing="indicator").predict(path)) == len(new)
+    found = treeselect.read(folder / "study.dta", na={"sex": "refused"})["sex"]
+    assert found.cat.categories.tolist() == ["male", "female"]
+    with pytest.raises(OptionError, match=r"`sex`, which holds text.*\n  Found: `9`; .*`refused`"):
+        treeselect.read(folder / "study.dta", na={"sex": 9})
 
 
-def test_labels_that_stand_twice_get_their_codes(tmp_path):
+def test_labels_that_stand_twice_and_encodings_that_are_not_said(tmp_path):
     path = tmp_path / "x.dta"
     pyreadstat.write_dta(
         pd.DataFrame({"x": [1, 2, 3]}), str(path),
         variable_value_labels={"x": {1: "low", 2: "high", 3: "high"}},
     )  # fmt: skip
     assert treeselect.read(path)["x"].tolist() == ["low", "high (2)", "high (3)"]
-
-
-def test_an_encoding_that_the_file_does_not_say(tmp_path):
     path = tmp_path / "x.xpt"
     pyreadstat.write_xport(pd.DataFrame({"x": ["aQb"]}), str(path))
     path.write_bytes(path.read_bytes().replace(b"aQb", b"a\xe9b"))
@@ -139,7 +137,7 @@ def test_workbooks(tmp_path):
     assert treeselect.read(path, na={"age": 99})["age"].isna().sum() == 1
 
 
-def test_workbooks_that_leave_a_question(tmp_path):
+def test_workbooks_that_leave_a_question_or_unpack_to_too_much(tmp_path, monkeypatch):
     two = _book(tmp_path / "two.xlsx", one=STUDY[["age"]], other=STUDY[["sex", "age"]])
     with pytest.raises(DataError, match="single sheet") as caught:
         treeselect.select("age ~ .", two)
@@ -155,9 +153,6 @@ def test_workbooks_that_leave_a_question(tmp_path):
         treeselect.read(_book(tmp_path / "twice.xlsx", s=twice))
     with pytest.raises(DataError, match="empty sheets only"):
         treeselect.read(_book(tmp_path / "none.xlsx", s=pd.DataFrame()))
-
-
-def test_workbooks_that_unpack_to_too_much(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "LARGEST", 1_000_000)
     with zipfile.ZipFile(tmp_path / "x.xlsx", "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr("xl/sheet1.xml", b" " * 2_000_000)
@@ -231,13 +226,6 @@ def test_codes_become_missing(na, column, expected, library):
     found = read_codes(na).applied(frame)[column]
     assert [None if pd.isna(v) else v for v in found.tolist()] == expected
     assert FRAME["n"].tolist() == [1, -9, 3, 99]
-
-
-def test_labels_of_values_are_codes_and_the_others_keep_their_order(folder):
-    found = treeselect.read(folder / "study.dta", na={"sex": "refused"})["sex"]
-    assert found.cat.categories.tolist() == ["male", "female"]
-    with pytest.raises(OptionError, match=r"`sex`, which holds text.*\n  Found: `9`; .*`refused`"):
-        treeselect.read(folder / "study.dta", na={"sex": 9})
 
 
 def test_columns_without_codes_and_unknown_ones():

@@ -21,31 +21,22 @@ from treeselect.frames.tables import InMemory, Scanned, open_table
 from treeselect.frames.values import Labels, read_column
 
 
-def test_rows_are_numbered_anew_and_must_be_there(tmp_path):
+def test_f10_rows_are_numbered_columns_have_one_type_and_names_stand_once(tmp_path):
     frame = pd.DataFrame({"a": [1, 2]}, index=[5, 5])
     assert read_data(frame).index.tolist() == [0, 1]
     assert frame.index.tolist() == [5, 5]
     (tmp_path / "head.csv").write_text("a,b\n")
     with pytest.raises(DataError, match="must have rows"):
         check_rows(read_data(tmp_path / "head.csv"))
-
-
-def test_f10_data_that_cannot_be_used():
     with pytest.raises(DataError, match="pandas"):
         read_data(pd.Series([1]))
     with pytest.raises(DataError, match="must be text"):
         read_data(pd.DataFrame([[1]], columns=pd.Index(["\ud800"], dtype=object)))
-
-
-def test_long_columns_of_a_file_have_one_type(tmp_path):
-    """pandas guesses chunk by chunk: numbers and text would be mixed, under a warning."""
+    # pandas guesses chunk by chunk: numbers and text would be mixed, under a warning.
     lines = ["zip,y", *["12345,1"] * 200_000, "A1,0"]
     (tmp_path / "d.csv").write_text("\n".join(lines))
     assert read_column(read_data(tmp_path / "d.csv")["zip"], "zip").levels == ("12345", "A1")
-
-
-def test_f10_names_that_stand_twice_in_a_file_are_refused(tmp_path):
-    """pandas makes `x` and `x.1` of them."""
+    # pandas makes `x` and `x.1` of them.
     (tmp_path / "d.csv").write_text("y,x,x\n1,2,3\n")
     with pytest.raises(DataError, match="Found more than once: `x`"):
         read_data(tmp_path / "d.csv")
@@ -417,7 +408,7 @@ def plain(column):
     return column.astype(object).where(column.notna(), None).tolist()
 
 
-def test_rows_edges_and_levels_are_those_in_memory(scanning_frame, folder):
+def test_all_rows_are_read_with_the_edges_and_levels_of_memory(scanning_frame, folder):
     rows = np.sort(np.random.default_rng(1).choice(N - 2, 300, replace=False))
     every = np.flatnonzero(np.arange(N) % 7 != 3)
     weight = 1 + np.arange(len(every)) % 3
@@ -435,9 +426,6 @@ def test_rows_edges_and_levels_are_those_in_memory(scanning_frame, folder):
             np.testing.assert_array_equal(edges, known[column])
         for column in scanning_frame:
             assert plain(taken[column]) == plain(here[column]), (name, column)
-
-
-def test_all_rows_are_read_and_only_the_columns_that_are_needed(scanning_frame, folder):
     for name, data in sources(scanning_frame, folder):
         found = read_data(data)
         assert found["text"].tolist() == scanning_frame["text"].tolist(), name

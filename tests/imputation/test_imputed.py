@@ -164,7 +164,7 @@ def test_the_full_text(snapshot):
     assert repr(fit) == "<PooledFit over 4 frames of 60 rows, 0 dropped>"
 
 
-def test_nothing_selected_leaves_the_intercept():
+def test_pooled_models_of_nothing_and_of_forced_in_terms():
     rng = np.random.default_rng(3)
     frames = [pd.DataFrame({"y": rng.normal(size=30), "x": rng.normal(size=30)}) for _ in range(2)]
     found = treeselect.select("y ~ x", frames, method="stepwise", seed=1)
@@ -172,15 +172,12 @@ def test_nothing_selected_leaves_the_intercept():
     table = found.pooled().tidy()
     assert table["column"].tolist() == ["Intercept"]
     assert table["estimate"][0] == pytest.approx(np.mean([frame["y"].mean() for frame in frames]))
-
-
-def test_a_pooled_model_of_forced_in_terms_is_not_called_selected():
     for k, keep, said in ((2, ["x"], "No selection affects"), (1, None, "are not valid")):
         found = select_all("number ~ x + z", mice_frames(), k, keep=keep)
         assert said in " ".join(found.pooled().summary().content.notes)
 
 
-def test_a_level_that_one_imputation_lacks():
+def test_levels_that_one_lacks_and_problems_name_their_frames():
     frames = mice_frames()
     frames[2] = frames[2].assign(site=frames[2]["site"].replace("York", "Bath"))
     found = select_all("number ~ x + site", frames, 2)
@@ -192,9 +189,6 @@ def test_a_level_that_one_imputation_lacks():
         "  A level that only some imputations contain makes such a difference: combine rare levels,"
         " or use frames that contain all levels."
     )
-
-
-def test_values_that_are_still_missing():
     frames = [frame.assign(x=frame["x"].mask(frame.index % 60 < 3)) for frame in mice_frames()]
     found = select_all("number ~ x", frames, 1)
     fit = found.pooled()
@@ -206,9 +200,6 @@ def test_values_that_are_still_missing():
             found.pooled()
         assert "3 rows with a missing value in frame 1, complete in frame" in str(caught.value)
         assert f"complete in frame {where[1]}." in str(caught.value)
-
-
-def test_problems_name_their_frames():
     frames = mice_frames()
     frames[1] = frames[1].assign(two=(frames[1]["x"] > 0).astype(int))
     found = select_all("two ~ x", frames, 1)
@@ -343,7 +334,7 @@ def four(four_frames):
     return treeselect.select("y ~ .", four_frames, k=2, resamples=4, **FEW_TREES)
 
 
-def test_each_fit_is_that_of_select(four_frames, four):
+def test_each_fit_is_that_of_select_for_any_processes_and_order_of_columns(four_frames, four):
     assert len(four.fits) == 4
     for number, (fit, frame) in enumerate(zip(four.fits, four_frames, strict=True)):
         alone = treeselect.select("y ~ .", frame, k=2, **FEW_TREES)
@@ -354,9 +345,13 @@ def test_each_fit_is_that_of_select(four_frames, four):
         assert ".resample(" in fit.search.call  # which drew what its summary tells
     drawn = [fit.stability.seed for fit in four.fits]
     assert len(set(drawn)) == 4  # rows are drawn anew from each frame
+    turned = [frame[frame.columns[::-1]] for frame in four_frames]
+    with_two = treeselect.select("y ~ .", turned, k=2, resamples=4, n_jobs=2, **FEW_TREES)
+    pd.testing.assert_frame_equal(with_two.tidy(), four.tidy())
+    pd.testing.assert_frame_equal(with_two.glance(), four.glance())
 
 
-def test_tables(four):
+def test_tables_and_shares_that_must_agree(four):
     names = four.fits[0].data.design.arrays.groups.names
     chosen = np.array([fit.search.step.selected for fit in four.fits])
     drawn = np.array([fit.stability.selected for fit in four.fits])
@@ -376,6 +371,10 @@ def test_tables(four):
     assert set(four.selected) == set(table.index[table["selected"]])
     assert four.selected == tuple(four.tidy().query("selected")["term"])
     assert four.formula.startswith("y ~ ")
+    made = dataclasses.replace(four, records=four.records[:1] * 10).with_share(0.1 * 3)
+    assert made.needed == 3  # 0.1 * 3 is more than 0.3
+    with pytest.raises(OptionError, match="`share` must be a number above 0 and at most 1"):
+        four.with_share(0)
 
 
 @pytest.mark.parametrize(("share", "kept"), [(0.25, "abc"), (0.5, "ab"), (0.75, "a"), (1, "a")])
@@ -391,20 +390,6 @@ def test_the_share_that_must_agree(four, share, kept):
     made = dataclasses.replace(four, records=tuple(fits)).with_share(share)
     assert set(made.selected) == set(kept)
     assert made.selected[0] == "a"
-
-
-def test_shares_that_must_agree_are_above_0(four):
-    made = dataclasses.replace(four, records=four.records[:1] * 10).with_share(0.1 * 3)
-    assert made.needed == 3  # 0.1 * 3 is more than 0.3
-    with pytest.raises(OptionError, match="`share` must be a number above 0 and at most 1"):
-        four.with_share(0)
-
-
-def test_the_same_answer_for_any_number_of_processes_and_order_of_columns(four_frames, four):
-    turned = [frame[frame.columns[::-1]] for frame in four_frames]
-    with_two = treeselect.select("y ~ .", turned, k=2, resamples=4, n_jobs=2, **FEW_TREES)
-    pd.testing.assert_frame_equal(with_two.tidy(), four.tidy())
-    pd.testing.assert_frame_equal(with_two.glance(), four.glance())
 
 
 def test_copies_agree_and_the_call_can_be_typed_again(four_frames):
@@ -430,15 +415,12 @@ def test_other_libraries_and_files(four_frames, four, tmp_path):
         assert isinstance(table, pl.DataFrame)
 
 
-def test_a_size_that_one_frame_does_not_reach_is_told(four_frames):
+def test_sizes_that_one_frame_does_not_reach_and_stops_are_told(four_frames, four, monkeypatch):
     flat = [four_frames[0], four_frames[1].assign(c=0.0, d=0.0)]
     found = treeselect.select("y ~ .", flat, k=3, **FEW_TREES)
     assert [fit.k for fit in found.fits] == [3, 2]
     text = " ".join(found.summary().as_text().split())
     assert "Imputation 2: The call requests 3 terms, but only 2 enter the path" in text
-
-
-def test_a_stop_ends_the_call(four_frames, four, monkeypatch):
     resampled = dataclasses.replace(four.records[0].resampled, asked=9)
     stopped = type(four.fits[0])(dataclasses.replace(four.records[0], resampled=resampled))
     monkeypatch.setattr(type(stopped), "resample", lambda fit, n, seed: stopped)

@@ -12,15 +12,8 @@ import pytest
 from quick import changed as with_parts
 
 import treeselect
+from treeselect import errors
 from treeselect.algorithms.task import Exchange, Rival, Trace
-from treeselect.errors import (
-    DataError,
-    FormulaError,
-    ModelFileError,
-    NewDataError,
-    OptionError,
-    TreeselectError,
-)
 
 QUICK = {"method": "controlburn", "forests": 1, "n_trees": 12, "seed": 3}
 
@@ -88,16 +81,18 @@ def test_a_round_trip_of_another_score(mixed, method, scoring, tmp_path):
 
 def test_calls_that_need_the_data_take_them(fit, data, file):
     again = treeselect.load(file)
-    with pytest.raises(DataError, match="with_data"):
+    with pytest.raises(errors.DataError, match="with_data"):
         again.resample(3)
-    with pytest.raises(DataError, match="without the data"):
+    with pytest.raises(errors.DataError, match="without the data"):
         again.data.design.model_matrix()
     found = again.with_data(data).resample(3).stability.tidy()
     pd.testing.assert_frame_equal(found, fit.resample(3).stability.tidy())
-    with pytest.raises(NewDataError, match="must be the data that the model was fitted to"):
+    with pytest.raises(errors.NewDataError, match="must be the data that the model was fitted to"):
         again.with_data(data.head(50)).resample(3)
     for own in (again, fit):
-        with pytest.raises(NewDataError, match="as many rows, with other values or in another"):
+        with pytest.raises(
+            errors.NewDataError, match="as many rows, with other values or in another"
+        ):
             own.with_data(data[::-1])
 
 
@@ -109,7 +104,7 @@ def test_the_data_are_kept_if_asked_for(fit, data, tmp_path):
     ours, theirs = again.data.design.model_matrix(), fit.data.design.model_matrix()
     pd.testing.assert_frame_equal(ours, theirs, check_dtype=False)
     without = treeselect.load(fit.save(tmp_path / "n"))
-    with pytest.raises(ModelFileError, match="loaded from a file without them"):
+    with pytest.raises(errors.ModelFileError, match="loaded from a file without them"):
         without.save(tmp_path / "o", include_data=True)
 
 
@@ -126,7 +121,7 @@ def test_weights_that_were_an_array_are_asked_for(mixed, tmp_path):
     weights = np.arange(len(mixed)) % 3
     fit = treeselect.select("died ~ signal + site", mixed, k=1, weights=weights, **QUICK)
     again = treeselect.load(fit.save(tmp_path / "m"))
-    with pytest.raises(OptionError, match="`weights` must be given with `data`"):
+    with pytest.raises(errors.OptionError, match="`weights` must be given with `data`"):
         again.with_data(mixed).resample(2)
     found = again.with_data(mixed, weights=weights).resample(2).stability.tidy()
     pd.testing.assert_frame_equal(found, fit.resample(2).stability.tidy())
@@ -145,7 +140,7 @@ def test_trusted_is_never_stored_and_the_guard_runs_again(mixed, tmp_path):
     held = gzip.decompress(path.read_bytes())
     assert b"trusted" in held.replace(b"\xa7trusted", b"")  # in the words of the call, but no key
     assert b"\xa7trusted" not in held
-    with pytest.raises(FormulaError, match="its formula is not allowed"):
+    with pytest.raises(errors.FormulaError, match="its formula is not allowed"):
         treeselect.load(path)
     again = treeselect.load(path, trusted=True)
     pd.testing.assert_series_equal(again.predict(mixed), fit.predict(mixed))
@@ -163,7 +158,7 @@ def test_the_kind_of_weights_is_kept(mixed, tmp_path, kind):
 def test_labels_that_a_file_cannot_hold(labels, mixed, tmp_path):
     data = mixed.assign(day=pd.Categorical([*labels] * 200))
     fit = treeselect.select("dose ~ signal + day", data, k=1, **QUICK)
-    with pytest.raises(ModelFileError, match="labels must be text, numbers or truth values"):
+    with pytest.raises(errors.ModelFileError, match="labels must be text, numbers or truth values"):
         fit.save(tmp_path / "m")
     assert list(tmp_path.iterdir()) == []
 
@@ -176,18 +171,18 @@ def test_a_model_that_cannot_be_finished_leaves_the_old_one(fit, tmp_path, monke
         raise OSError("No space left on device")
 
     monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(ModelFileError, match="No space left"):
+    with pytest.raises(errors.ModelFileError, match="No space left"):
         fit.save(path)
     assert path.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["m"]
 
 
 def test_where_a_model_cannot_be_written_or_found(fit, tmp_path):
-    with pytest.raises(ModelFileError, match="Can't find the folder"):
+    with pytest.raises(errors.ModelFileError, match="Can't find the folder"):
         fit.save(tmp_path / "no" / "m")
-    with pytest.raises(ModelFileError, match="Can't find the model file"):
+    with pytest.raises(errors.ModelFileError, match="Can't find the model file"):
         treeselect.load(tmp_path / "m")
-    with pytest.raises(ModelFileError, match="Can't find the model file"):
+    with pytest.raises(errors.ModelFileError, match="Can't find the model file"):
         treeselect.load(tmp_path)
 
 
@@ -312,7 +307,7 @@ def said(found, name):
     try:
         value = getattr(found, name)
         value = value() if callable(value) else value
-    except TreeselectError as error:
+    except errors.TreeselectError as error:
         return str(error)
     return value.to_csv() if hasattr(value, "to_csv") else str(value)
 

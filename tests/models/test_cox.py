@@ -94,7 +94,7 @@ def test_statsmodels_has_the_same_coefficients(late):
     assert result.llf == pytest.approx(own.result.llf)
 
 
-def test_levels_without_events_and_columns_that_order_all_events_go_to_infinity():
+def test_what_goes_to_infinity_and_what_takes_no_coefficient():
     x, y = drawn()
     ordered = x.copy()
     ordered[:, 0] = -y[:, 1] + 0.01 * x[:, 1]
@@ -104,9 +104,6 @@ def test_levels_without_events_and_columns_that_order_all_events_go_to_infinity(
     said = "it keeps increasing as the coefficient of `1` diverges."
     problems = fitted(linear(x, y)).problems
     assert problems == (f"The partial likelihood has no maximum: {said}",)
-
-
-def test_what_takes_no_coefficient():
     x, y = drawn()
     y[:, 3] = np.arange(80) % 2
     y[0] = [-1, 0.5, 0, 0]  # at risk at no event
@@ -124,7 +121,7 @@ def test_what_takes_no_coefficient():
         fitted(linear(x, y))
 
 
-def test_groups_of_one_row_are_told_from_none():
+def test_groups_of_one_row_and_weights_are_told_from_copies():
     x, y = drawn()
     plain, robust = fitted(linear(x, y)), fitted(linear(x, y, groups=np.arange(80)))
     assert plain.df is None
@@ -132,10 +129,7 @@ def test_groups_of_one_row_are_told_from_none():
     assert wald_test(plain, np.array(plain.terms) == "0")[1] < 0.01
     assert robust.n_groups == 80
     np.testing.assert_array_equal(plain.estimate, robust.estimate)
-
-
-def test_weights_are_kept_apart_from_copies():
-    """As in R: an event of weight 2 does not tie with itself."""
+    # As in R: an event of weight 2 does not tie with itself.
     x, y = drawn()
     y[:, 1] = np.arange(80)[::-1] + 1.0
     whole = RowWeights(np.full(80, 2), are_copies=True)

@@ -121,7 +121,7 @@ def test_splines_bend_numbers_and_leave_factors_and_few_values_alone(frame):
     assert len(select(third, "y", ["a"], "gam")._fit.model.parts[0].knots) == 3
 
 
-def test_held_out_rows_are_predicted_by_the_model_of_the_training_rows(frame):
+def test_held_out_rows_and_later_calls_have_the_model_of_the_training_rows(frame):
     import statsmodels.formula.api as smf
 
     fit = select(frame, "yes", ["a", "c", "sex"], None)
@@ -136,6 +136,22 @@ def test_held_out_rows_are_predicted_by_the_model_of_the_training_rows(frame):
         np.testing.assert_allclose(own[here], known.predict(frame[here]), rtol=1e-5)
     assert 'model="glm"' in found.call
     assert "Final model:  a generalised linear model" in str(found.summary())
+    fit = treeselect.select("y ~ a + c", frame.head(120), **{**FEW, "resamples": 4}).refit("stack")
+    assert fit.performance(3).mean == fit.performance(3, model="stack").mean
+    previous = "Scores belong to the previous model."
+    assert previous in fit.summary().as_markdown()
+    assert ", on held-out halves, of the previous model\n" in repr(fit)
+    again = fit.resample(4)
+    assert previous not in again.summary().as_markdown()
+    assert again.path["cv_score"].tolist() != fit.path["cv_score"].tolist()
+    assert previous not in again.refit("stack").summary().as_markdown()  # scored already
+    back = again.refit("forest")
+    assert previous in back.summary().as_markdown()
+    assert back.search.call.endswith('.refit("stack").resample(4, seed=1).refit("forest")')
+    assert np.isnan(fit.performance(2).path_score)  # that of the path is of the forest
+    told = treeselect.select("y ~ a + c", frame.head(120), **{**FEW, "resamples": 4}).performance(2)
+    assert told.path_words == "on held-out halves; tests on all rows chose k"
+    assert told.path_words in " ".join(str(told.summary()).split())
 
 
 @pytest.mark.parametrize("model", ["forest", "boosting", "gam"])
@@ -160,41 +176,21 @@ def test_a_final_model_goes_with_the_fit_everywhere(frame, tmp_path, model, monk
     assert fit.report(tmp_path / "fit.html").exists()
 
 
-def test_a_refit_is_what_later_calls_score_and_resample(frame):
-    fit = treeselect.select("y ~ a + c", frame.head(120), **{**FEW, "resamples": 4}).refit("stack")
-    assert fit.performance(3).mean == fit.performance(3, model="stack").mean
-    previous = "Scores belong to the previous model."
-    assert previous in fit.summary().as_markdown()
-    assert ", on held-out halves, of the previous model\n" in repr(fit)
-    again = fit.resample(4)
-    assert previous not in again.summary().as_markdown()
-    assert again.path["cv_score"].tolist() != fit.path["cv_score"].tolist()
-    assert previous not in again.refit("stack").summary().as_markdown()  # scored already
-    back = again.refit("forest")
-    assert previous in back.summary().as_markdown()
-    assert back.search.call.endswith('.refit("stack").resample(4, seed=1).refit("forest")')
-    assert np.isnan(fit.performance(2).path_score)  # that of the path is of the forest
-    told = treeselect.select("y ~ a + c", frame.head(120), **{**FEW, "resamples": 4}).performance(2)
-    assert told.path_words == "on held-out halves; tests on all rows chose k"
-    assert told.path_words in " ".join(str(told.summary()).split())
-
-
-def test_effects_of_a_linear_model_are_its_coefficients(frame):
+def test_effects_of_a_linear_model_are_its_coefficients_without_divergence(frame):
     fit = select(frame, "y", ["times", "sex"], "glm")
     slope = fit.refit("glm").coef["times"]
     row = fit.model.effects().set_index("term").loc["times"]
     assert row["effect"] == pytest.approx(slope * (float(row["to"]) - float(row["from"])))
     assert row["direction"] == ("up" if slope > 0 else "down")
-
-
-def test_no_class_of_several_is_without_an_effect_as_the_reference(frame):
     shape = select(frame, "three", ["a", "times"], "glm").model.shape("a")
     effects = shape[["effect_x", "effect_y", "effect_z"]].to_numpy()
     assert (np.ptp(effects, axis=0) > 0.01).all()
     np.testing.assert_allclose(effects.sum(axis=1), 0, atol=1e-9)
-
-
-def test_a_level_that_separates_the_classes_has_no_importance_by_its_divergence(frame):
+    fit = select(frame, "y", ["a", "sex"], "glm", new_levels="other")
+    mean = fit.predict(frame.assign(a=frame["a"].mean())).mean()
+    odd = pd.DataFrame({"a": [np.nan, frame["a"].mean()], "sex": ["f", "other"]})
+    known = fit.predict(odd.assign(a=frame["a"].mean(), sex="f"))
+    assert fit.predict(odd).tolist() == pytest.approx([known[0], mean])
     rare = frame.assign(site=np.where(np.arange(300) < 2, "odd", "usual"))
     rare.loc[:1, "yes"] = 1
     fit = select(rare, "yes", ["a", "site"], "glm")
@@ -206,14 +202,6 @@ def test_a_level_that_separates_the_classes_has_no_importance_by_its_divergence(
     spread = np.array([np.std(frame["a"]), np.std(frame["sex"] == "m")])
     spread *= np.abs(coef.iloc[1:3].to_numpy())
     assert share["a"] == pytest.approx(spread[0] / spread.sum())
-
-
-def test_what_the_rows_of_the_fit_lack_has_an_average_part(frame):
-    fit = select(frame, "y", ["a", "sex"], "glm", new_levels="other")
-    mean = fit.predict(frame.assign(a=frame["a"].mean())).mean()
-    odd = pd.DataFrame({"a": [np.nan, frame["a"].mean()], "sex": ["f", "other"]})
-    known = fit.predict(odd.assign(a=frame["a"].mean(), sex="f"))
-    assert fit.predict(odd).tolist() == pytest.approx([known[0], mean])
 
 
 def test_classes_and_columns_that_a_fold_lacks_do_no_harm(frame):
@@ -304,7 +292,7 @@ def test_members_share_the_importance_of_their_group(frame, model):
     assert select(frame, "y", ["a"], model).model.members().empty
 
 
-def test_missing_numbers_are_passed_to_estimators_that_take_them(frame):
+def test_estimators_get_missing_numbers_copies_and_classes_that_folds_lack(frame):
     fit = select(frame, "y", ["b", "site"], DecisionTreeRegressor(max_leaf_nodes=4))
     coding = fit._fit.model.codings[0]
     assert coding.table.shape == (256, 1)
@@ -316,16 +304,10 @@ def test_missing_numbers_are_passed_to_estimators_that_take_them(frame):
         assert found == pytest.approx(frame["y"].mean())
     with pytest.raises(DataError, match=r"Found: `a`, with 1\.7e\+308"):
         select(frame.assign(a=np.where(frame["a"] > 0, 1.7e308, 0)), "y", ["a"], LinearRegression())
-
-
-def test_copies_are_repeated_for_estimators_without_weights(frame):
     fit = select(frame, "y", ["a", "c"], KNeighborsRegressor(5), weights="times")
     rows = frame.loc[frame.index.repeat(frame["times"])]
     known = KNeighborsRegressor(5).fit(rows[["a", "c"]], rows["y"]).predict(frame[["a", "c"]])
     np.testing.assert_allclose(fit.predict(frame), known)
-
-
-def test_classes_that_a_fold_lacks_have_probability_0_by_an_estimator(frame):
     data = select(frame, "three", ["a", "site"], LogisticRegression())._fit.design
     weights = data.row_weights.only(np.flatnonzero(data.response.y != 1))
     model = refit_by(data.model)(data.problem, weights, np.array([True, True]), seed=1)

@@ -155,7 +155,7 @@ def test_trees_that_are_joined_are_not_held_twice(fitted):
     assert all(map(operator.is_, joined.trees.nodes, first.trees.nodes))
 
 
-def test_no_other_size_has_less_out_of_bag_error(fitted):
+def test_of_sizes_that_fall_by_halves_none_has_less_out_of_bag_error(fitted):
     grower = grower_of(fitted)
     found = cut_forest(grower, n_trees=20, n_candidates=6)
     forest = grower.grow(20, 6, "first")
@@ -163,9 +163,6 @@ def test_no_other_size_has_less_out_of_bag_error(fitted):
         cut = forest._replace(trees=cut_back(forest.trees, size))
         mean = mean_errors_by_size(cut, [1], grower.truth, grower.weight)[0]
         assert mean >= np.nanmean(found.errors) - 1e-12
-
-
-def test_sizes_fall_by_halves_down_to_every_node():
     assert sizes_of_nodes(100) == [50, 25, 12, 1]
     assert sizes_of_nodes(10) == [1]
 
@@ -180,16 +177,13 @@ def needed(variance, most=200, n_rows=ROWS, weight=1, unknown=False):
     return trees_needed(errors, np.full(n_rows, variance * 0.1 * ROWS**-0.5), weights, most)
 
 
-def test_a_forest_has_as_many_trees_as_its_error_needs():
+def test_forests_of_few_and_many_rows_have_as_many_trees_as_their_error_needs(monkeypatch):
     assert [needed(v) for v in (98, 100, 101, 1e9)] == [100, 100, 105, 200]
     assert needed(1e9, most=7) == 7
     assert (needed(0), needed(0, n_rows=1000)) == (25, 200)  # short data have all trees
     assert needed(50, weight=4) == 100  # copies: half the standard error
     assert needed(50, weight=4.0) == 50
     assert needed(0, unknown=True) == 200
-
-
-def test_a_forest_of_many_rows_has_as_many_trees_as_its_error_needs(monkeypatch):
     data = datasets.simulate_friedman(300, seed=1, binary=False).data
     n_trees = []
     for least in (200, 30, 5):

@@ -15,7 +15,7 @@ def fitted(left="time", data=SURVEY, **options):
     return treeselect.select(f"{left} ~ x + g", data, method="mrmr", k=2, seed=1, **options)
 
 
-def test_it_is_that_of_r():
+def test_it_is_that_of_r_and_predicts_means_and_ratios():
     expected = pd.read_csv("tests/reference/gamma.csv").set_index("what")
     model = fitted().refit("gamma")
     own = model.tidy().set_index("column")
@@ -31,10 +31,6 @@ def test_it_is_that_of_r():
     rows = model.diagnostics(folds=2).tidy()
     for name, what in (("cooks_distance", "cook"), ("standardised", "standardised")):
         assert rows[name][0] == pytest.approx(expected.loc[what, "value"], rel=1e-5)
-
-
-def test_it_predicts_means_and_ratios():
-    model = fitted().refit("gamma")
     mean = model.predict(SURVEY.head(5), se=True)
     link = model.predict(SURVEY.head(5), "link", se=True)
     np.testing.assert_allclose(mean["fit"], np.exp(link["fit"]))
@@ -70,7 +66,7 @@ def test_what_is_refused():
         fitted().refit("gamma").predict(SURVEY.head(2), interval="prediction")
 
 
-def test_precision_weights_divide_the_dispersion_of_a_row():
+def test_precision_weights_divide_the_dispersion_and_sampling_weights_leave_it():
     rng = np.random.default_rng(4)
     data = SURVEY.iloc[np.arange(1500) % len(SURVEY)].reset_index(drop=True)
     data["weight"] = np.resize([0.2, 3.8], len(data))
@@ -79,9 +75,6 @@ def test_precision_weights_divide_the_dispersion_of_a_row():
     model = fitted(data=data, weights="weight", weights_kind="precision").refit("gamma")
     found = model.diagnostics(folds=2).tidy().groupby(data["weight"])["quantile"].std()
     np.testing.assert_allclose(found, 1, atol=0.08)
-
-
-def test_sampling_weights_leave_the_spread_of_a_row():
     rng = np.random.default_rng(5)
     data = SURVEY.iloc[np.arange(1500) % len(SURVEY)].reset_index(drop=True)
     data["weight"], data["y"] = np.resize([0.2, 3.8], len(data)), rng.normal(size=len(data))
@@ -90,9 +83,6 @@ def test_sampling_weights_leave_the_spread_of_a_row():
         fit = fitted(left, data, weights="weight", weights_kind="sampling").refit(kind)
         found = fit.diagnostics(folds=2).tidy().groupby(data["weight"])["quantile"].std()
         np.testing.assert_allclose(found, 1, atol=0.08)
-
-
-def test_errors_of_sampling_weights_are_those_of_survey():
     model = fitted(weights="w", weights_kind="sampling").refit("gamma")
     x, mass = np.asarray(model.result.model.exog), (SURVEY["w"] / SURVEY["w"].mean()).to_numpy()
     mean = model.predict(SURVEY).to_numpy()

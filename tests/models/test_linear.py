@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
+from statsmodels.genmod.generalized_linear_model import GLM
 
 import treeselect
-from treeselect.models.linear import data
+from treeselect.models.linear import data, solving
 from treeselect.models.linear.coefficients import coefficient_table, pool
 from treeselect.models.linear.data import independent_columns
 from treeselect.models.linear.fit import LinearFit
@@ -128,7 +129,7 @@ def pooled_naively(estimates, variances, n):
     return q, t**0.5, df, r, (r + 2 / (df + 3)) / (r + 1)
 
 
-def test_a_case_by_hand():
+def test_a_case_by_hand_and_what_has_no_variance():
     # U = 2, B = 1, T = 2 + 4/3, r = 2/3, lambda = 2/5; 10 of the complete data's degrees of freedom
     found = pool(np.array([[1.0], [2.0], [3.0]]), np.array([[1.0], [2.0], [3.0]]), 10.0)
     assert found.estimate == pytest.approx([2.0])
@@ -137,6 +138,9 @@ def test_a_case_by_hand():
     df = 1 / (1 / 12.5 + 1 / (110 / 13 * 0.6))
     assert found.df == pytest.approx([df])
     assert found.fmi == pytest.approx([(2 / 3 + 2 / (df + 3)) / (5 / 3)])
+    found = pool(np.array([[1.0, 1.0], [2.0, 2.0]]), np.array([[np.nan, 1.0], [1.0, 1.0]]), 5.0)
+    assert np.isnan(found.std_error).tolist() == [True, False]
+    assert found.estimate.tolist() == [1.5, 1.5]
 
 
 @given(
@@ -165,7 +169,33 @@ def test_imputations_that_agree_lack_nothing(df_complete, df):
     assert found.fmi == pytest.approx([2 / (df + 3)])
 
 
-def test_what_has_no_variance_has_no_error():
-    found = pool(np.array([[1.0, 1.0], [2.0, 2.0]]), np.array([[np.nan, 1.0], [1.0, 1.0]]), 5.0)
-    assert np.isnan(found.std_error).tolist() == [True, False]
-    assert found.estimate.tolist() == [1.5, 1.5]
+MODELS = [("glm", "binomial"), ("glm", "poisson"), ("negative-binomial", "poisson")]
+
+
+@pytest.mark.parametrize(("model", "family"), MODELS)
+def test_a_long_refit_is_the_same_in_fewer_steps(model, family, monkeypatch):
+    data = treeselect.datasets.load("titanic_correlated")
+    left = {"binomial": "survived", "poisson": "pclass"}[family]
+    fit = treeselect.select(f"{left} ~ sex + age", data, method="mrmr", k=2, seed=1, family=family)
+    usual, asked = fit.refit(model), []
+    own = GLM.fit
+    monkeypatch.setattr(
+        GLM, "fit", lambda glm, **how: asked.append(how["start_params"]) or own(glm, **how)
+    )
+    monkeypatch.setattr(solving, "_LONG", 100)
+    long = fit.refit(model)
+    np.testing.assert_allclose(long.tidy()["estimate"], usual.tidy()["estimate"], rtol=1e-6)
+    assert str(long.summary()) == str(usual.summary())
+    assert all(start is not None for start in asked)
+    if model == "glm":
+        assert long.result.fit_history["iteration"] < usual.result.fit_history["iteration"]
+
+
+def test_where_there_is_no_end_statsmodels_starts_as_usual(monkeypatch):
+    monkeypatch.setattr(solving, "_LONG", 100)
+    data = treeselect.datasets.load("titanic_correlated")
+    data["died"] = data["survived"] + (data["age"] > 30)
+    data["site"] = np.where(data["died"] == 0, "a", "b")
+    fit = treeselect.select("died ~ site", data, method="mrmr", k=1, seed=1, family="poisson")
+    with pytest.warns(UserWarning, match="diverge"):
+        fit.refit("glm")

@@ -35,7 +35,16 @@ def test_it_is_that_of_r(model):
     assert tests.loc["(none)", "aic"] == pytest.approx(EXPECTED.loc["AIC", "value"], rel=1e-7)
 
 
-def test_copies_and_predictions_are_rates(model, monkeypatch):
+def test_it_says_its_dispersion_and_copies_and_predictions_are_rates(model, monkeypatch):
+    rng = np.random.default_rng(0)
+    even = SURVEY.assign(w=rng.binomial(10, 0.5, len(SURVEY)))
+    facts = dict(fitted(even).refit("negative-binomial").content.facts)
+    assert "theta at its bound: the counts vary no more than Poisson counts" in facts["Model"]
+    assert "theta 4.054" in dict(model.content.facts)["Model"]
+    note = next(n for n in fitted().refit("glm").content.notes if "vary more" in n)
+    assert 'refit("negative-binomial")' in note
+    poisson = fitted(SURVEY, "n").refit("glm")
+    assert not any("vary more" in note for note in poisson.content.notes)
     once = SURVEY.assign(often=1 + SURVEY.index % 2)
     long = once.loc[once.index.repeat(once["often"])].reset_index(drop=True)
     expected = fitted(long).refit("negative-binomial")
@@ -49,18 +58,6 @@ def test_copies_and_predictions_are_rates(model, monkeypatch):
     assert "negative binomial regression of 120 rows" in str(model.regression_table())
     assert "Rate ratio" in model.summary(exponentiate=True).as_text()
     assert (model.confint()["ci_low"] < model.tidy()["estimate"]).all()
-
-
-def test_what_it_says_of_the_dispersion(model):
-    rng = np.random.default_rng(0)
-    even = SURVEY.assign(w=rng.binomial(10, 0.5, len(SURVEY)))
-    facts = dict(fitted(even).refit("negative-binomial").content.facts)
-    assert "theta at its bound: the counts vary no more than Poisson counts" in facts["Model"]
-    assert "theta 4.054" in dict(model.content.facts)["Model"]
-    note = next(n for n in fitted().refit("glm").content.notes if "vary more" in n)
-    assert 'refit("negative-binomial")' in note
-    poisson = fitted(SURVEY, "n").refit("glm")
-    assert not any("vary more" in note for note in poisson.content.notes)
 
 
 @pytest.mark.parametrize(("left", "family"), [("y", "gaussian"), ("b", "binomial")])

@@ -67,7 +67,7 @@ def test_levels_that_are_numbers_with_gaps_or_have_brackets_have_counts(right):
             np.testing.assert_array_equal(found["events"].iloc[1:], model.fitted.data.y @ matrix)
 
 
-def test_levels_have_counts_and_events_and_copies_count():
+def test_levels_have_counts_and_events_whatever_they_are_called():
     found = fitted("x + g").refit("glm").regression_table(["selected"]).tidy()
     of_levels = found.query("term == 'g'").set_index("column")
     for level, column in (("a", "g[a]"), ("b", "g[T.b]"), ("c", "g[T.c]")):
@@ -82,9 +82,20 @@ def test_levels_have_counts_and_events_and_copies_count():
     row = found.tidy().set_index("column").loc["g[T.b]"]
     assert row["n"] == data.loc[here, "often"].sum()
     assert row["events"] == data.loc[here & (data["b"] == 1), "often"].sum()
+    data = SURVEY.assign(g=SURVEY["g"].replace("b", "b (reference)"))
+    table = fitted("g", data=data).refit("glm").regression_table(["selected"])
+    ratios = {row[0].strip(): row[2] for row in table.summary().content.rows}
+    assert list(ratios.values()).count("1") == 1
+    assert " to " in ratios["g: b (reference)"]
+    # Arrays of text cut it off: no column was found to be that of the term.
+    data = SURVEY.rename(columns={"x": "x\0"}).assign(site=np.arange(len(SURVEY)) // 2)
+    fit = treeselect.select("y ~ `x\0`", data, method="mrmr", k=1, seed=1, fold_groups="site")
+    table = fit.refit("glm").regression_table(["all"]).tidy()
+    assert table["term"].tolist() == ["x\0"]
+    assert table["p_value"].notna().all()
 
 
-def test_estimates_that_are_large_and_that_are_none():
+def test_estimates_may_be_large_or_none_and_univariable_on_all_rows():
     data = SURVEY.assign(
         g=SURVEY["g"].mask(SURVEY.index < 3), b=SURVEY["b"].mask(SURVEY.index < 3, 1)
     )
@@ -95,9 +106,6 @@ def test_estimates_that_are_large_and_that_are_none():
     assert row[2] == row[4] == "not estimable"
     model = fitted("x + g", "large", data=SURVEY.assign(large=1e9 * SURVEY["y"])).refit("glm")
     assert "not estimable" not in str(model.regression_table())
-
-
-def test_univariable_models_use_all_rows_of_their_term():
     data = SURVEY.assign(x=SURVEY["x"].mask(SURVEY.index < 30))
     with pytest.warns(treeselect.errors.TreeselectWarning, match="drops 30"):
         model = fitted("x + g", data=data).refit("glm")
@@ -105,14 +113,6 @@ def test_univariable_models_use_all_rows_of_their_term():
     found = estimates(model.regression_table(), "univariable")["estimate"]
     assert found["g[T.b]"] == pytest.approx(whole["g[T.b]"])
     assert "30 with missing values are left out" in str(model.regression_table())
-
-
-def test_a_level_that_is_called_a_reference_has_its_estimate():
-    data = SURVEY.assign(g=SURVEY["g"].replace("b", "b (reference)"))
-    table = fitted("g", data=data).refit("glm").regression_table(["selected"])
-    ratios = {row[0].strip(): row[2] for row in table.summary().content.rows}
-    assert list(ratios.values()).count("1") == 1
-    assert " to " in ratios["g: b (reference)"]
 
 
 @pytest.mark.parametrize(("per", "step"), [("sd", SURVEY["x"].std()), ({"x": 10}, 10.0)])
@@ -133,16 +133,13 @@ def test_a_number_of_two_values_has_no_standard_deviation():
     assert "P is of the whole spline" in str(bent.summary())
 
 
-def test_only_selected_terms_are_shown_unless_all_are_fitted():
+def test_terms_that_are_shown_and_rows_of_each_model():
     model = fitted("x + g + w", k=1).refit("glm")
     (own,) = model.fitted.terms
     assert set(model.regression_table().tidy()["term"]) == {own}
     found = model.regression_table(["all", "selected"]).tidy()
     assert set(found["term"]) == {"x", "g", "w"}
     assert set(found.query("model == 'selected'")["term"]) == {own}
-
-
-def test_terms_with_and_without_rows_of_their_own():
     table = fitted("x + g + x:g").refit("glm").regression_table(["selected"])
     p = table.tidy().dropna(subset="p_value")["term"].tolist()
     assert p == ["x:g"]
@@ -157,9 +154,6 @@ def test_terms_with_and_without_rows_of_their_own():
     (row,) = [row for row in found.summary().content.rows if row[0].startswith("x: ")]
     assert " vs " in row[0]
     assert all(row)
-
-
-def test_each_model_says_its_own_rows():
     data = SURVEY.assign(x=SURVEY["x"].mask(SURVEY.index < 5))
     model = fitted("g + x", k=1, data=data).refit("glm")
     text = " ".join(str(model.regression_table(["univariable", "all", "selected"])).split())
@@ -196,22 +190,13 @@ def test_terms_whose_columns_are_all_dropped_leave_no_rows(family):
         getattr(table.summary(), form)()
 
 
-def test_names_may_end_with_a_nul():
-    """Arrays of text cut it off: no column was found to be that of the term."""
-    data = SURVEY.rename(columns={"x": "x\0"}).assign(site=np.arange(len(SURVEY)) // 2)
-    fit = treeselect.select("y ~ `x\0`", data, method="mrmr", k=1, seed=1, fold_groups="site")
-    table = fit.refit("glm").regression_table(["all"]).tidy()
-    assert table["term"].tolist() == ["x\0"]
-    assert table["p_value"].notna().all()
-
-
 def test_classes_have_rows_each():
     labels = fitted("x + g", "m").refit("glm").regression_table(["selected"]).tidy()["label"]
     assert labels.tolist()[:2] == ["m: x", "m: g: a (reference)"]
     assert "r: g: b" in labels.tolist()
 
 
-def test_print_has_no_code_and_says_how_it_was_made():
+def test_print_has_no_code_and_notes_say_how_intervals_were_made():
     table = fitted("x + g", labels={"x": "Dose (mg)"}).refit("glm").regression_table()
     text = str(table)
     assert "treeselect" not in text
@@ -221,9 +206,6 @@ def test_print_has_no_code_and_says_how_it_was_made():
     assert "Wald confidence interval. P: likelihood ratio tests" in text
     cell = next(row[2] for row in table.summary(digits=2).content.rows if row[0] == "Dose (mg)")
     assert all(len(part.strip("()").partition(".")[2]) == 2 for part in cell.split() if "." in part)
-
-
-def test_notes_say_how_intervals_were_made():
     assert fitted("x + g").refit("glm").regression_table().summary(notes=False).content.notes == ()
     model = fitted("x + g", fold_groups="site").refit("glm")
     assert "Wald F tests with robust standard errors" in str(model.regression_table())

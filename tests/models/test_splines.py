@@ -62,7 +62,7 @@ def test_it_is_the_final_model_that_bends(left):
     np.testing.assert_allclose(ratio, ratio.mean() if "Surv" in left else 1.0, rtol=1e-5)
 
 
-def test_degrees_of_freedom_of_each_number_and_none_of_factors():
+def test_degrees_of_freedom_quartiles_and_wald_tests_of_clusters():
     model = fitted("x + w + g").refit("glm", splines={"w": 2})
     assert model.tidy()["column"].tolist() == ["Intercept", "x", "w", "w'", "g[T.b]", "g[T.c]"]
     assert '.refit("glm", splines={"w": 2})' in dict(model.content.facts)["Call"]
@@ -76,18 +76,12 @@ def test_degrees_of_freedom_of_each_number_and_none_of_factors():
     columns = model.tidy().query("term == 'x:g'")["column"].tolist()
     assert columns == ["x:g[T.b]", "x':g[T.b]", "x:g[T.c]", "x':g[T.c]"]
     assert "x (nonlinear)" not in model.drop1().tidy()["term"].tolist()  # `x` is not dropped
-
-
-def test_the_summary_compares_quartiles_under_their_labels():
     model = fitted("x + g", "b", labels={"x": "Dose (mg)"}).refit("gam")
     low, high = np.quantile(SURVEY["x"], [0.25, 0.75], method="inverted_cdf")
     cells = [row[0] for row in model.summary().content.rows]
     assert f"Dose (mg): {high:.4g} vs {low:.4g}" in cells
     assert "Dose (mg)'" not in str(model.summary())
     assert "Dose (mg) (nonlinear)" in str(model.drop1())
-
-
-def test_clusters_have_wald_tests():
     model = fitted("x + g", fold_groups="site").refit("gam")
     table = model.drop1().tidy().set_index("term")
     covariance = model.result.cov_params()

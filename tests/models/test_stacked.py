@@ -31,12 +31,9 @@ def frame():
     )
 
 
-TERMS = "a + b + c + letter"
-
-
 def stacked(frame, response, model="stack", **options):
     options = {"method": "mrmr", "k": 4, "seed": 1, "n_jobs": 1, "progress": False} | options
-    return treeselect.select(f"{response} ~ {TERMS}", frame, **options).refit(model)
+    return treeselect.select(f"{response} ~ a + b + c + letter", frame, **options).refit(model)
 
 
 def test_an_effect_is_the_same_as_a_tree():
@@ -120,7 +117,7 @@ def test_log_hazards_of_an_interaction_are_neither_too_near_nor_too_far():
     assert sm.PHReg(new["time"], link).fit().params[0] == pytest.approx(1, abs=0.25)
 
 
-def test_offsets_missing_values_and_monotone_constraints(frame):
+def test_offsets_missing_values_constraints_and_shares_of_importance(frame):
     fit = stacked(frame, "count", family="poisson", offset="exposure")
     more = frame.assign(exposure=frame["exposure"] + 1)
     assert fit.predict(more).to_numpy() == pytest.approx(np.e * fit.predict(frame).to_numpy())
@@ -131,9 +128,6 @@ def test_offsets_missing_values_and_monotone_constraints(frame):
     for name, sign in (("a", 1), ("c", -1)):
         along = fit.predict(grid.assign(**{name: np.linspace(-2, 2, 50)})).to_numpy()
         assert (sign * np.diff(along) >= -1e-9).all()
-
-
-def test_nothing_selected_and_shares_of_importance(frame):
     fit = stacked(frame, "y")
     importance = fit.tidy().set_index("term")["importance"]
     assert importance["c"] > importance["letter"] > importance["b"]

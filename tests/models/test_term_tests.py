@@ -82,7 +82,7 @@ def test_profile_intervals_are_those_of_r(family, models):
     np.testing.assert_allclose(found["ci_high"], expected["high"], rtol=1e-3, atol=1e-3)
 
 
-def test_the_profile_of_the_intercept_alone(survey):
+def test_the_intercept_has_a_profile_alone_and_sampling_weights_wald_tests(survey):
     model = fitted("poisson", survey.assign(x=0.0, g="a"), "x + g")
     assert model.tidy()["term"].tolist() == ["Intercept"]
     (low,), (high,) = (model.confint()[end] for end in ("ci_low", "ci_high"))
@@ -90,9 +90,6 @@ def test_the_profile_of_the_intercept_alone(survey):
     for end in np.exp([low, high]):  # twice the difference of Poisson log-likelihoods
         ratio = 2 * n * (mean * np.log(mean / end) - (mean - end))
         assert ratio == pytest.approx(3.841459, rel=1e-4)
-
-
-def test_sampling_weights_are_tested_by_wald(survey):
     model = fitted("binomial", survey, weights="w", weights_kind="sampling")
     fit = model._terms().fit  # far from a maximum, as where classes are separated:
     odd = dataclasses.replace(fit, covariance=fit.covariance - np.diag([0, 0, 9, 0]))
@@ -219,23 +216,6 @@ def test_a_column_that_is_lost_beside_another_is_refused(unit, origin, survey):
     )
 
 
-def test_what_is_refused_and_said(models):
-    model = models["drop1 plain"]["multinomial"]
-    with pytest.raises(OptionError, match="more than two classes are not profiled"):
-        model.confint(method="profile")
-    assert model.confint().notna().all(axis=None)
-    with pytest.raises(OptionError, match="for this model: its likelihood is not profiled"):
-        treeselect.select(
-            "n ~ x", pd.read_csv("tests/reference/survey_data.csv"), family="poisson", k=1
-        ).refit("negative-binomial").confint(method="profile")
-    with pytest.raises(OptionError, match="`method` must be"):
-        model.confint(method="exact")
-    tests = models["drop1"]["gaussian"].drop1()
-    text = " ".join(str(tests).split())
-    assert "an interaction contains them: x, g." in text
-    assert "No selection affects these p-values" in text
-
-
 def test_reference_levels_have_rows(models, survey):
     model = models["drop1 plain"]["binomial"]
     table = model.tidy(exponentiate=True, reference=True)
@@ -252,7 +232,7 @@ def test_reference_levels_have_rows(models, survey):
     assert "g: a (reference)" in str(fitted("binomial", survey).summary())
 
 
-def test_glance_is_that_of_r(models):
+def test_glance_is_that_of_r_and_what_is_refused_and_said(models):
     found = {family: models["drop1 plain"][family].glance().iloc[0] for family in LEFT}
     expected = pd.read_csv("tests/reference/glance.csv").set_index("family")
     for family, row in expected.iterrows():
@@ -260,6 +240,20 @@ def test_glance_is_that_of_r(models):
             if np.isfinite(row[name]):
                 assert found[family][name] == pytest.approx(row[name], rel=1e-7), (family, name)
     assert np.isnan(found["gaussian"]["events"])
+    model = models["drop1 plain"]["multinomial"]
+    with pytest.raises(OptionError, match="more than two classes are not profiled"):
+        model.confint(method="profile")
+    assert model.confint().notna().all(axis=None)
+    with pytest.raises(OptionError, match="for this model: its likelihood is not profiled"):
+        treeselect.select(
+            "n ~ x", pd.read_csv("tests/reference/survey_data.csv"), family="poisson", k=1
+        ).refit("negative-binomial").confint(method="profile")
+    with pytest.raises(OptionError, match="`method` must be"):
+        model.confint(method="exact")
+    tests = models["drop1"]["gaussian"].drop1()
+    text = " ".join(str(tests).split())
+    assert "an interaction contains them: x, g." in text
+    assert "No selection affects these p-values" in text
 
 
 def test_the_table_of_a_paper_and_the_report(survey, tmp_path):

@@ -68,7 +68,7 @@ def test_sampling_weights_give_the_errors_of_survey(family, units, survey, refer
 
 
 @pytest.mark.parametrize("family", list(FORMULAS))
-def test_constant_weights_change_nothing(family, survey):
+def test_constant_weights_and_the_scale_of_relative_ones_change_nothing(family, survey):
     plain = select(family, survey)
     for kind, value in (("sampling", 5000), ("precision", 0.2), (None, 3)):
         fit = select(family, survey.assign(v=value), weights="v", weights_kind=kind)
@@ -79,6 +79,13 @@ def test_constant_weights_change_nothing(family, survey):
     # unless they are said to be counts
     twice = select(family, survey.assign(v=2), weights="v", weights_kind="frequency")
     assert (numbers(twice)["std_error"] < numbers(plain)["std_error"]).all()
+    kind = "precision" if family == "poisson" else "sampling"
+    one, seven = (
+        select(family, survey.assign(w=unit * survey["w"]), weights="w", weights_kind=kind)
+        for unit in (1, 7)
+    )
+    assert one.selected == seven.selected
+    pd.testing.assert_frame_equal(numbers(one), numbers(seven), rtol=1e-7)
 
 
 @pytest.mark.parametrize(
@@ -100,17 +107,6 @@ def test_frequencies_are_copied_rows(family, model, survey):
     for name in ("residual", "standardised", "leverage", "cooks_distance"):
         np.testing.assert_allclose(once.tidy()[name], first[name], rtol=1e-5, atol=1e-8)
     np.testing.assert_allclose(once.terms["gvif"], each.terms["gvif"], rtol=1e-5)
-
-
-@pytest.mark.parametrize("family", list(FORMULAS))
-def test_the_scale_of_relative_weights_has_no_effect(family, survey):
-    kind = "precision" if family == "poisson" else "sampling"
-    one, seven = (
-        select(family, survey.assign(w=unit * survey["w"]), weights="w", weights_kind=kind)
-        for unit in (1, 7)
-    )
-    assert one.selected == seven.selected
-    pd.testing.assert_frame_equal(numbers(one), numbers(seven), rtol=1e-7)
 
 
 def test_precision_weights_are_those_of_least_squares(survey):
@@ -171,7 +167,7 @@ def test_what_is_refused(asked, said, survey):
         select("gaussian", survey.assign(y2=survey["y"].abs()), **asked)
 
 
-def test_certain_probabilities_leave_robust_errors(survey):
+def test_certain_probabilities_and_separating_levels_have_robust_errors(survey):
     """statsmodels has a second derivative of the logit that is infinite at fitted values of 1."""
     gain = np.where(survey.index < 5, 1e4, 0.0)
     data = survey.assign(b=np.where(survey.index < 5, 1, survey["b"]), x=survey["x"] + gain)
@@ -185,10 +181,7 @@ def test_certain_probabilities_leave_robust_errors(survey):
     n = len(scores)
     covariance = bread @ (scores.T @ scores) @ bread * n / (n - 1)
     np.testing.assert_allclose(glm.result.bse, np.sqrt(np.diag(covariance)), rtol=1e-6)
-
-
-def test_levels_that_separate_are_not_significant_with_sampling_weights(survey):
-    """Their residuals are 0, and so would be the robust error of an infinite estimate."""
+    # Their residuals are 0, and so would be the robust error of an infinite estimate.
     at = survey.index < 12
     data = survey.assign(g=survey["g"].where(~at, "only"), b=survey["b"].where(~at, 1))
     fit = select("binomial", data, weights="w", weights_kind="sampling")

@@ -73,7 +73,7 @@ def test_latex_compiles_within_the_width_of_the_text(summary, tmp_path, engine):
     assert "Overfull \\hbox" not in said
 
 
-def test_word(summary):
+def test_word_takes_titles_of_any_length(summary):
     pytest.importorskip("docx")
     word = summary.as_docx()
     content = summary.content.shown()
@@ -81,9 +81,6 @@ def test_word(summary):
     assert [len(t.rows) - 1 for t in word.tables] == [len(t.rows) for t in content.tables]
     cells = [cell.text.strip() for cell in word.tables[0].columns[0].cells]
     assert cells == [content.columns[0], *(row[0].strip() for row in content.rows)]
-
-
-def test_word_takes_titles_of_any_length(summary):
     pytest.importorskip("docx")
     title = "long " * 100 + "\x1b"
     word = Summary(dataclasses.replace(summary.content, title=title)).as_docx()

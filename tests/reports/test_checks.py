@@ -49,11 +49,6 @@ CURVE = decide(TWO, [0.25, 0.5], scheme="2 folds", seed=1)
 NUMBERS = held(Y + P, 2 * P, GAUSSIAN)
 
 
-@pytest.fixture(scope="module")
-def measured(cross_validated):
-    return cross_validated.performance(2)
-
-
 def said(found):
     return " ".join((found.lead, *found.sentences))
 
@@ -83,7 +78,7 @@ def test_classes_in_words_and_numbers(snapshot):
     assert content_of(found, found.opened) == snapshot
 
 
-def test_of_many_classes_the_most_frequent_have_figures():
+def test_many_classes_what_must_be_known_and_what_is_predicted_to_be_none():
     rng = np.random.default_rng(1)
     shares = rng.dirichlet(np.ones(8), size=200)
     y = np.array([rng.choice(8, p=own) for own in shares])
@@ -91,9 +86,6 @@ def test_of_many_classes_the_most_frequent_have_figures():
     assert len(found.pictures) == 6
     assert len(found.opened) == 1
     assert "the 6 most frequent classes" in found.lead
-
-
-def test_what_must_be_known_and_what_is_predicted_to_be_none_is_said():
     assert not checks._cautions(TWO)
     several = held(Y, P, BINOMIAL, (False, True), np.arange(len(Y)), times=3, grouped=True)
     several = dataclasses.replace(several, are_copies=False)
@@ -106,7 +98,8 @@ def test_what_must_be_known_and_what_is_predicted_to_be_none_is_said():
     assert "Poisson regression" in said(found)
 
 
-def test_the_page_has_the_figures_and_no_names_that_act(cross_validated, measured):
+def test_the_page_has_the_figures_and_no_names_that_act(cross_validated):
+    measured = cross_validated.performance(2)
     data = gather(cross_validated._fit, written="", versions={}, performance=measured)
     page = render(data)
     assert page.count('<svg class="square"') == 2
@@ -117,17 +110,14 @@ def test_the_page_has_the_figures_and_no_names_that_act(cross_validated, measure
     for found in re.findall(r'<svg class="square".*?</svg>', page, re.DOTALL):
         assert re.search(r'aria-labelledby="(check-\d)-title" aria-describedby="\1-desc"', found)
     assert page.count("<title id=") == len(set(re.findall(r'<title id="(.*?)"', page)))
-
-
-def test_without_performance_there_is_no_section(cross_validated):
-    assert gather(cross_validated._fit, written="", versions={}).checks is None
-
-
-def test_of_times_the_net_benefit_is_checked():
     fit = small_fit()
     found = checks.checks(_Material(fit._fit, fit.performance(2)))
     assert [picture.title for picture in found.pictures] == ["Calibration", "Net benefit"]
     assert "Kaplan and Meier's estimate" in said(found)
+
+
+def test_without_performance_there_is_no_section(cross_validated):
+    assert gather(cross_validated._fit, written="", versions={}).checks is None
 
 
 @dataclasses.dataclass
@@ -146,11 +136,6 @@ def page_of(fit):
 @pytest.fixture(scope="module")
 def fit():
     return small_fit()
-
-
-@pytest.fixture(scope="module")
-def page(fit):
-    return page_of(fit)
 
 
 def made(stop, event, start=None, time="days") -> RiskGroups:
@@ -198,7 +183,8 @@ def test_names_are_escaped_and_what_can_t_be_told_apart_is_not_drawn():
     assert "Rows enter at different times" not in drawn(made([10, 20, 30], [1, 0, 1]))
 
 
-def test_numbers_on_the_page_are_those_of_risk_groups(fit, page):
+def test_the_page_speaks_of_hazards_with_the_numbers_of_risk_groups(fit):
+    page = page_of(fit)
     section = plain(page[page.index('id="risk-groups">') : page.index('id="stability">')])
     for row in fit.model.risk_groups().calibration().to_dict("records"):
         cells = (
@@ -210,9 +196,6 @@ def test_numbers_on_the_page_are_those_of_risk_groups(fit, page):
     assert section.count("<title id=") == section.count("<desc id=") == 1
     assert section.count('role="img"') == 2  # for a desk and for a phone
     assert section.count("<details>") == 1
-
-
-def test_the_page_speaks_of_hazards(page):
     assert "mean response" not in page
     assert "probability of" not in page.replace("probability of no event", "")
     assert ">log hazard</text>" in page
@@ -223,13 +206,13 @@ def test_the_page_speaks_of_hazards(page):
     assert page.count("concordance") == 1  # said once, where the score is shown first
 
 
-def test_without_the_data_or_times_there_are_no_groups(fit, fitted, tmp_path):
+def test_without_data_times_or_held_out_rows_there_are_no_groups(
+    fit, fitted, tmp_path, monkeypatch
+):
     path = fit.save(tmp_path / "times.treeselect")
     assert 'id="risk-groups"' not in page_of(treeselect.load(path))
     assert 'id="risk-groups"' not in page_of(fitted)
 
-
-def test_rows_that_can_t_be_held_out_leave_the_section_out(fit, monkeypatch):
     def refuse(*_):
         raise treeselect.errors.OptionError("no")
 

@@ -50,14 +50,11 @@ def with_scores(found, scores, n_selected=None):
     return dataclasses.replace(found, runs=tuple(runs))
 
 
-# --- the page ----------------------------------------------------------------------------------
-
-
 def test_whole_page(snapshot):
     assert without_style(page_of(made(3, (0, 1, 3), 5, own=(2,)))) == snapshot
 
 
-def test_the_page_stands_alone(four):
+def test_the_page_stands_alone_and_stays_small(four):
     page = page_of(four)
     assert "<script" not in page
     assert not re.search(r"""src\s*=|href="(?!#|data:(?:text|image)/)|@import|url\(""", page)
@@ -65,6 +62,20 @@ def test_the_page_stands_alone(four):
     labels = re.findall(r'aria-(?:labelledby|describedby)="([^"]+)"', page)
     assert len(labels) > 10
     assert all(page.count(f'id="{label}"') == 1 for label in labels)
+    assert (
+        len(page_of(four).encode()) < 90_000
+    )  # figures stand there twice, for a desk and for a phone
+    names = [f"concentration of marker {i:03d}" for i in range(500)]
+    labels = [f"rrf(lam=0.{i}, n_trees=1000, criterion='entropy')" for i in range(12)]
+    many = made(12, range(31), 500, names=names, labels=labels, own=(5,), n_folds=3, rule=20)
+    page = page_of(many)
+    assert len(page.encode()) < 300_000
+    assert page.count('<g class="hue-') == 2 * 2 * (8 + 8)  # lines and their names
+    assert page.count("and 4 more") == 2
+    report = gathered(many)
+    assert len(report.terms.table.rows) == 30
+    assert report.terms.table.more == many.terms()["term"].nunique() - 30
+    assert len(set(report.terms.table.columns)) == 13
 
 
 def test_hostile_names_are_escaped_everywhere():
@@ -91,33 +102,18 @@ def test_hostile_names_are_escaped_everywhere():
     assert "<code>&lt;kbd&gt;</code> &amp; &lt;sup&gt;" in page
 
 
-def test_size_stays_small(four):
-    assert (
-        len(page_of(four).encode()) < 90_000
-    )  # figures stand there twice, for a desk and for a phone
-    names = [f"concentration of marker {i:03d}" for i in range(500)]
-    labels = [f"rrf(lam=0.{i}, n_trees=1000, criterion='entropy')" for i in range(12)]
-    many = made(12, range(31), 500, names=names, labels=labels, own=(5,), n_folds=3, rule=20)
-    page = page_of(many)
-    assert len(page.encode()) < 300_000
-    assert page.count('<g class="hue-') == 2 * 2 * (8 + 8)  # lines and their names
-    assert page.count("and 4 more") == 2
-    report = gathered(many)
-    assert len(report.terms.table.rows) == 30
-    assert report.terms.table.more == many.terms()["term"].nunique() - 30
-    assert len(set(report.terms.table.columns)) == 13
-
-
-# --- the answer --------------------------------------------------------------------------------
-
-
-def test_all_units_are_called_all():
+def test_the_answer_names_what_is_alike_and_worse_and_the_units_selected():
     found = made(2, (12,), rule=12)
     answer = gathered(found).answer
     assert answer[0].endswith("using all 12 terms.")
-
-
-def test_the_answer_names_what_is_alike_and_what_is_worse():
+    found = made(1, own=(0,))
+    assert "using 4 terms." in gathered(found).answer[0]
+    run = found.runs[0]
+    fold = dataclasses.replace(run.folds[0], units=(np.arange(1),))
+    uneven = dataclasses.replace(
+        found, runs=(dataclasses.replace(run, folds=(fold, *run.folds[1:])),)
+    )
+    assert "using 3.4 terms on average." in gathered(uneven).answer[0]
     found = made(3, (1, 2, 4), 6, rule="best")
     found = with_scores(
         found, [[0.5, 0.6, 0.8], [0.5, 0.7, 0.65], [0.5, 0.5, 0.8]], [[1, 2, 4]] * 3
@@ -147,20 +143,6 @@ def test_all_alike_or_all_worse(second, says):
     assert gathered(three).answer[1] == says.replace("method1 scores", "all other methods score")
 
 
-def test_units_are_those_selected():
-    found = made(1, own=(0,))
-    assert "using 4 terms." in gathered(found).answer[0]
-    run = found.runs[0]
-    fold = dataclasses.replace(run.folds[0], units=(np.arange(1),))
-    uneven = dataclasses.replace(
-        found, runs=(dataclasses.replace(run, folds=(fold, *run.folds[1:])),)
-    )
-    assert "using 3.4 terms on average." in gathered(uneven).answer[0]
-
-
-# --- odd cases ---------------------------------------------------------------------------------
-
-
 def test_a_difference_that_is_the_same_in_every_fold_has_no_interval():
     found = made(2)
     first, second = found.runs
@@ -185,7 +167,7 @@ def test_a_difference_that_is_the_same_in_every_fold_has_no_interval():
     assert found.differences()[["ci_low", "ci_high", "p_value"]].isna().all(axis=None)
 
 
-def test_comparisons_without_differences_or_sizes():
+def test_comparisons_without_differences_sizes_stability_or_selection():
     report = gathered(made(1))
     assert report.differences is None
     assert report.title == "How well does method0 predict died?"
@@ -201,17 +183,6 @@ def test_comparisons_without_differences_or_sizes():
     report = gathered(made(3, (2, 5, 9), repeats=3))
     assert [row[0] for row in report.scores.table.rows] == ["2", "5", "9"]
     assert "constant model" not in report.scores.lead
-
-
-def test_sections_are_chosen(tmp_path):
-    found = made(3, (0, 1, 3), 5)
-    page = found.report(tmp_path / "a.html", sections=["terms", "scores"]).read_text()
-    assert re.findall('<h2 id="(.*?)"', page) == ["terms", "scores"]
-    with pytest.raises(OptionError, match="Allowed: 'asked', 'differences', 'methods'"):
-        found.report(tmp_path / "a.html", sections=["term"])
-
-
-def test_undefined_stability_and_an_empty_selection_are_said():
     found = made(2, (0, 4), n_units=4, rule=4)  # nothing or all four units
     report = gathered(found)
     assert report.stability.lead.startswith("Stability is undefined")
@@ -232,7 +203,12 @@ def test_undefined_stability_and_an_empty_selection_are_said():
     assert "No method selected any term at the size at which it is compared." in page_of(found)
 
 
-# --- the file ----------------------------------------------------------------------------------
+def test_sections_are_chosen(tmp_path):
+    found = made(3, (0, 1, 3), 5)
+    page = found.report(tmp_path / "a.html", sections=["terms", "scores"]).read_text()
+    assert re.findall('<h2 id="(.*?)"', page) == ["terms", "scores"]
+    with pytest.raises(OptionError, match="Allowed: 'asked', 'differences', 'methods'"):
+        found.report(tmp_path / "a.html", sections=["term"])
 
 
 def test_reports_of_comparisons_are_written_and_their_templates_copied(four, tmp_path):

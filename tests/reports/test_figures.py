@@ -11,21 +11,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from treeselect.figures import charts
 from treeselect.figures.axes import TICK, width
-from treeselect.figures.charts import (
-    UnitLines,
-    agreement_figure,
-    bar_figure,
-    curve_figure,
-    difference_figure,
-    dot_figure,
-    level_figure,
-    line_figure,
-    path_figure,
-    score_figure,
-    share_figure,
-    survival_figure,
-)
 from treeselect.figures.marks import Series
 from treeselect.figures.shapes import MISSING, Curve, CurvePoint, panels, share_scale
 from treeselect.figures.svg import drawn
@@ -77,11 +64,8 @@ def heights(texts):
     return sorted(y for _, y in texts.values())
 
 
-# --- over the number of terms --------------------------------------------------------------------
-
-
-def test_paths_have_dots_error_bars_and_a_ring_where_they_are_known():
-    figure = path_figure([0, 1, 4], [0.5, 0.7, 0.8], [0.0, 0.02, 0.01], 1, score="AUC")
+def test_paths_have_dots_and_rings_and_long_axes_round_ticks():
+    figure = charts.path_figure([0, 1, 4], [0.5, 0.7, 0.8], [0.0, 0.02, 0.01], 1, score="AUC")
     drawing = Drawing(figure)
     ((a, b, c),) = drawing.points("line")
     assert c[0] - b[0] == pytest.approx(3 * (b[0] - a[0]), abs=0.2)
@@ -92,23 +76,20 @@ def test_paths_have_dots_error_bars_and_a_ring_where_they_are_known():
     assert list(drawing.x_ticks)[:5] == ["0", "1", "2", "3", "4"]
     assert drawing.starts("marker") == [(b[0], 30.0)]
     assert figure.text == "0 terms: 0.500; 1 term: 0.700 (chosen); 4 terms: 0.800"
-    figure = path_figure([1, 2, 3], [0.5, NAN, 0.75], None, 2, score="AUC", full=(9, 0.5))
+    figure = charts.path_figure([1, 2, 3], [0.5, NAN, 0.75], None, 2, score="AUC", full=(9, 0.5))
     assert figure.series[0].x == [1, 3]
     assert figure.text.endswith("3 terms: 0.750; all 9 terms: 0.500")
     assert "all 9 terms: 0.500" in Drawing(figure).texts("tick")
     assert not any(figure.series[0].ringed)
-
-
-def test_long_axes_have_round_ticks():
-    figure = path_figure([1, 33], [0.1, 0.9], None, 33, score="AUC")
+    figure = charts.path_figure([1, 33], [0.1, 0.9], None, 33, score="AUC")
     assert list(Drawing(figure).x_ticks)[:6] == ["5", "10", "15", "20", "25", "30"]
     assert len(Drawing(figure, 1).x_ticks) <= len(Drawing(figure).x_ticks)
 
 
-def test_lines_are_told_apart_without_colour_and_labels_without_overlap():
+def test_lines_are_told_apart_and_names_stand_beside_or_below_them():
     values = [[1.0, 0.5, 0.4], [0.0, 0.5, 0.3], [0.0, 0.0, 0.3], [0.0, 0.0, 0.0]]
-    lines = UnitLines([1, 2, 4], list("abcd"), values, [True] * 3 + [False])
-    figure = line_figure(lines, 4, what="importance")
+    lines = charts.UnitLines([1, 2, 4], list("abcd"), values, [True] * 3 + [False])
+    figure = charts.line_figure(lines, 4, what="importance")
     assert len({one.mark for one in figure.series}) == 4
     assert [list(one.x) for one in figure.series[1:3]] == [
         [1, 2, 4],
@@ -119,16 +100,13 @@ def test_lines_are_told_apart_without_colour_and_labels_without_overlap():
     names = heights(Drawing(figure).texts("name"))
     assert min(b - a for a, b in itertools.pairwise(names)) >= 17.9
     assert all(30 <= height - 4.5 <= 272 for height in names)
-    lines = UnitLines(range(1, 200), ["a"], [[0.5] * 199], [True])
-    long = line_figure(lines, 3, what="importance")
+    lines = charts.UnitLines(range(1, 200), ["a"], [[0.5] * 199], [True])
+    long = charts.line_figure(lines, 3, what="importance")
     assert sum(long.series[0].marked) <= 20
     assert len(long.series[0].x) == 199
-
-
-def test_names_stand_below_lines_where_there_is_no_room_beside_them():
     names = ["age", "sex", "a long name of some thirty letters", "fare"]
-    lines = UnitLines([1, 2], names, [[0.5, 0.5]] * 4, [True] * 4)
-    figure = line_figure(lines, 2, what="importance")
+    lines = charts.UnitLines([1, 2], names, [[0.5, 0.5]] * 4, [True] * 4)
+    figure = charts.line_figure(lines, 2, what="importance")
     drawing = Drawing(figure, 1)
     at = drawing.texts("name")
     assert all(y > 222 + 50 for _, y in at.values())
@@ -139,9 +117,6 @@ def test_names_stand_below_lines_where_there_is_no_room_beside_them():
     assert max(y for _, y in at.values()) < drawing.height
 
 
-# --- methods over the number of terms ------------------------------------------------------------
-
-
 def line(name, number, sizes, values, errors=None, ringed=None):
     half, ringed = np.array(errors or [0.01] * len(sizes)), ringed or [False] * len(sizes)
     low, high = ((), ()) if np.isnan(half).all() else (list(values - half), list(values + half))
@@ -150,10 +125,10 @@ def line(name, number, sizes, values, errors=None, ringed=None):
 
 
 def compared(series, **others):
-    return score_figure(series, 0, what="AUC", **others)
+    return charts.score_figure(series, 0, what="AUC", **others)
 
 
-def test_error_bars_have_their_length_side_by_side():
+def test_error_bars_have_their_length_and_lines_break_where_values_are_missing():
     figure = compared([line(str(i), i, (1, 2, 3), (0.5, 0.6, 0.7)) for i in range(8)])
     drawing = Drawing(figure)
     at_two = [points[1][0] for points in drawing.points("line")]
@@ -173,9 +148,6 @@ def test_error_bars_have_their_length_side_by_side():
     ticks = drawing.y_ticks
     assert (float(low), float(high)) == (ticks["0.4"], ticks["0.6"])
     assert figure.text == "a: 1: 0.500 ± 0.100, 2: 0.700"
-
-
-def test_lines_break_where_values_are_missing_and_long_ones_have_fewer_marks():
     values = (0.1, 0.2, NAN, 0.4, NAN, 0.5, 0.6)
     figure = compared([line("a", 3, range(7), values, [NAN] * 7)])
     drawing = Drawing(figure)
@@ -189,7 +161,7 @@ def test_lines_break_where_values_are_missing_and_long_ones_have_fewer_marks():
     assert one.marked[7]
 
 
-def test_labels_do_not_overlap_and_only_ends_have_leaders():
+def test_labels_do_not_overlap_and_one_size_has_values_to_cover():
     figure = compared(
         [line(c, i, (1, 9), (0.5, 0.7)) for i, c in enumerate("abcdefg")]
         + [line("own", 7, (4.4,), (0.7,))]
@@ -198,9 +170,6 @@ def test_labels_do_not_overlap_and_only_ends_have_leaders():
     names = heights(drawing.texts("name"))
     assert min(b - a for a, b in itertools.pairwise(names)) >= 17.9
     assert len(drawing.all("leader")) == 7
-
-
-def test_one_size_and_values_to_cover():
     drawing = Drawing(compared([line("a", 0, (2.6,), (0.5,))], cover=(0.0, 1.0)))
     assert {"0.0", "1.0"} <= set(drawing.y_ticks)
     x, y = drawing.starts("solid")[0]
@@ -208,52 +177,15 @@ def test_one_size_and_values_to_cover():
     assert y == pytest.approx((drawing.y_ticks["0.0"] + drawing.y_ticks["1.0"]) / 2)
 
 
-# --- rows ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("number", [0, 1])
-def test_bars_start_together_and_keep_proportion(number):
-    figure = bar_figure(["a", "b"], [0.8, 0.2], 0)
+def test_bars_keep_proportion_and_ranges_share_an_axis_with_the_marked_one(number):
+    figure = charts.bar_figure(["a", "b"], [0.8, 0.2], 0)
     long, short = Drawing(figure, number).all("bar")
     assert long.get("x") == short.get("x")
     assert float(long.get("width")) == pytest.approx(4 * float(short.get("width")), abs=0.3)
     assert figure.text == "a: 0.800; b: 0.200"
-
-
-def test_names_stand_beside_their_bars_where_there_is_room():
-    long = "the number of nights in the year before"
-    figure = bar_figure([long, "age"], [0.8, 0.2], 3)
-    wide, narrow = Drawing(figure), Drawing(figure, 1)
-    beside, above = wide.all("name"), narrow.all("name")
-    assert " ".join(own.text for own in beside[:-1]) == long
-    assert above[0].text == long
-    assert "end" in beside[0].get("class")
-    assert float(beside[0].get("x")) < float(wide.all("bar")[0].get("x"))
-    assert above[0].get("class") == "name"
-    assert float(above[0].get("y")) < float(narrow.all("bar")[0].get("y"))
-    assert "and 3 more" not in drawn(figure)  # the page says so
-
-
-def test_long_names_are_broken_or_stand_above_and_long_words_below():
-    texts = ["0.123, strength 0.45 (0.30 to 0.60)"]
-    figure = bar_figure(["port_of_embarkation × class_of_ticket"], [1.0], 0, texts=texts)
-    wide, narrow = Drawing(figure), Drawing(figure, 1)
-    assert list(wide.texts("name")) == ["port_of_embarkation", "× class_of_ticket"]
-    assert list(narrow.texts("name")) == ["port_of_embarkation × class_of_ticket"]
-    (bar,) = narrow.all("bar")
-    assert narrow.texts("tick")[texts[0]][1] > float(bar.get("y")) + 14
-    (bar,) = wide.all("bar")
-    assert wide.texts("tick")[texts[0]][0] > float(bar.get("x")) + float(bar.get("width"))
-
-
-def centres(drawing):
-    return [float(own.get("cx")) for own in drawing.all("dot") + drawing.all("hollow")]
-
-
-@pytest.mark.parametrize("number", [0, 1])
-def test_ranges_of_any_values_share_an_axis_with_the_marked_one(number):
     spans = [(3.0, 2.0, 4.5), (-1.0, -2.5, 0.0)]
-    figure = dot_figure(["a", "b"], spans, [True, False], 0, mark=("bar", 1.0))
+    figure = charts.dot_figure(["a", "b"], spans, [True, False], 0, mark=("bar", 1.0))
     drawing = Drawing(figure, number)
     filled, hollow = centres(drawing)
     ((marked, _),) = drawing.starts("marker")
@@ -267,14 +199,38 @@ def test_ranges_of_any_values_share_an_axis_with_the_marked_one(number):
     assert figure.text == "a: 3.00 (2.00 to 4.50), selected; b: -1.00 (-2.50 to 0.00); bar: 1.00"
 
 
-def test_shares_have_the_whole_axis():
-    drawing = Drawing(dot_figure(["a"], [(1.0, 0.2, 1.0)], [True], 0), 1)
+def test_names_stand_beside_their_bars_or_are_broken_or_above():
+    long = "the number of nights in the year before"
+    figure = charts.bar_figure([long, "age"], [0.8, 0.2], 3)
+    wide, narrow = Drawing(figure), Drawing(figure, 1)
+    beside, above = wide.all("name"), narrow.all("name")
+    assert " ".join(own.text for own in beside[:-1]) == long
+    assert above[0].text == long
+    assert "end" in beside[0].get("class")
+    assert float(beside[0].get("x")) < float(wide.all("bar")[0].get("x"))
+    assert above[0].get("class") == "name"
+    assert float(above[0].get("y")) < float(narrow.all("bar")[0].get("y"))
+    assert "and 3 more" not in drawn(figure)  # the page says so
+    texts = ["0.123, strength 0.45 (0.30 to 0.60)"]
+    figure = charts.bar_figure(["port_of_embarkation × class_of_ticket"], [1.0], 0, texts=texts)
+    wide, narrow = Drawing(figure), Drawing(figure, 1)
+    assert list(wide.texts("name")) == ["port_of_embarkation", "× class_of_ticket"]
+    assert list(narrow.texts("name")) == ["port_of_embarkation × class_of_ticket"]
+    (bar,) = narrow.all("bar")
+    assert narrow.texts("tick")[texts[0]][1] > float(bar.get("y")) + 14
+    (bar,) = wide.all("bar")
+    assert wide.texts("tick")[texts[0]][0] > float(bar.get("x")) + float(bar.get("width"))
+
+
+def centres(drawing):
+    return [float(own.get("cx")) for own in drawing.all("dot") + drawing.all("hollow")]
+
+
+def test_shares_have_the_whole_axis_and_differences_one_about_zero():
+    drawing = Drawing(charts.dot_figure(["a"], [(1.0, 0.2, 1.0)], [True], 0), 1)
     assert list(drawing.x_ticks) == ["0%", "25%", "50%", "75%", "100%"]
     assert centres(drawing) == [drawing.x_ticks["100%"]]
-
-
-def test_differences_are_drawn_about_zero():
-    figure = difference_figure(["a", "b"], [(-0.02, -0.03, -0.01), (-0.01, -0.03, 0.01)], 0)
+    figure = charts.difference_figure(["a", "b"], [(-0.02, -0.03, -0.01), (-0.01, -0.03, 0.01)], 0)
     assert [row.dots[0].kind for row in figure.rows] == [0, 1]
     for number in (0, 1):
         drawing = Drawing(figure, number)
@@ -283,12 +239,9 @@ def test_differences_are_drawn_about_zero():
         first, second = (NUMBER.findall(own.get("d"))[2] for own in drawing.all("error"))
         assert float(first) < zero < float(second)
     assert "selected" not in figure.text
-    alone = difference_figure(["a", "b"], [(0.0, 0.0, 0.0), (0.1, NAN, NAN)], 0)
+    alone = charts.difference_figure(["a", "b"], [(0.0, 0.0, 0.0), (0.1, NAN, NAN)], 0)
     assert [row.dots[0].kind for row in alone.rows] == [1, 1]
     assert alone.rows[1].dots[0].low == 0.1
-
-
-# --- survival ------------------------------------------------------------------------------------
 
 
 def steps(name="low", **changed):
@@ -304,10 +257,10 @@ def steps(name="low", **changed):
 
 def survival(*groups, ticks=(0.0, 200.0, 400.0), counts=(30, 20, 10)):
     predicted, numbers = [0.8] * len(groups), [counts] * len(groups)
-    return survival_figure(groups, predicted, numbers, ticks, time="time", horizon=200.0)
+    return charts.survival_figure(groups, predicted, numbers, ticks, time="time", horizon=200.0)
 
 
-def test_steps_start_at_the_corner_and_tell_of_censored_rows():
+def test_steps_tell_of_censored_rows_and_numbers_at_risk_without_seeing_too():
     drawing = Drawing(survival(steps()))
     (path,) = drawing.all("steps")
     x, y = drawing.x_ticks, drawing.y_ticks
@@ -327,9 +280,6 @@ def test_steps_start_at_the_corner_and_tell_of_censored_rows():
     ends = steps(low=(NAN, NAN, NAN, 0.2), high=(NAN, NAN, NAN, 0.4))  # limits without extent
     for group in (nothing, ends):
         assert not Drawing(survival(group)).all("band")
-
-
-def test_numbers_at_risk_are_below_their_ticks_in_rows_of_their_own():
     drawing = Drawing(survival(steps("low"), steps("high")))
     rows = [(own.text, float(own.get("y"))) for own in drawing.all("name", "text")]
     beside = sorted(y for _, y in rows[:2])
@@ -342,9 +292,6 @@ def test_numbers_at_risk_are_below_their_ticks_in_rows_of_their_own():
     assert [own.text for own in at] == ["30", "20", "10"] * 2
     ticks = [str(drawing.x_ticks[label]) for label in ("0", "200", "400")]
     assert [str(float(own.get("x"))) for own in at] == ticks * 2
-
-
-def test_survival_and_numbers_at_risk_are_told_without_seeing():
     assert survival(steps()).text == "low: 75% at 200, 50% at 400; predicted 80% at 200"
     short = steps(x=(1.0, 2.0, 3.0, 50.0), ticks=())
     assert survival(short, steps("other")).text.startswith("low: 50% at 50;")
@@ -357,9 +304,6 @@ def test_survival_and_numbers_at_risk_are_told_without_seeing():
     assert numbers[1] - numbers[0] > 35  # what "1,234" needs
 
 
-# --- shapes --------------------------------------------------------------------------------------
-
-
 def curve(points, *, is_number=True, term="x"):
     made = tuple(
         CurvePoint(value if is_number else None, str(value), 1 / len(points), effect, value is None)
@@ -368,7 +312,7 @@ def curve(points, *, is_number=True, term="x"):
     return Curve(term, "x", is_number, "mean response", made, 0)
 
 
-def test_panels_share_their_scale_unless_a_curve_would_be_flat():
+def test_panels_share_their_scale_and_missing_values_have_room_by_their_share():
     made = [
         curve([(0.0, -1.0), (1.0, 0.5), (None, 0.1)]),
         curve([("a", 0.0), ("b", 0.2)], is_number=False),
@@ -387,8 +331,6 @@ def test_panels_share_their_scale_unless_a_curve_would_be_flat():
     assert not share_scale([steep, flat])
     assert share_scale([steep, curve([(0.0, 0.0), (1.0, 0.0)])])  # no scale makes nothing steep
 
-
-def test_missing_values_have_room_by_their_share_only():
     def slot(share):
         points = (
             CurvePoint(0.0, "0", (1 - share) / 2, 0.0, False),
@@ -407,7 +349,7 @@ def test_missing_values_have_room_by_their_share_only():
     assert float(square.get("x")) > few.starts("marker")[0][0]
 
 
-def test_levels_stand_in_rows_with_their_shares():
+def test_levels_stand_in_rows_and_panels_may_have_one_value_or_a_flat_curve():
     names = [f"a level of a factor with a long name {i}" for i in range(12)]
     points = [(name, i / 10) for i, name in enumerate(names)]
     drawing = Drawing(panels([curve(points, is_number=False)])[0])
@@ -416,9 +358,6 @@ def test_levels_stand_in_rows_with_their_shares():
     assert min(b[1] - a[1] for a, b in itertools.pairwise(at)) > 30  # two lines
     assert drawing.height > at[-1][1]
     assert {"8%", "rows"} <= set(drawing.texts("end"))
-
-
-def test_panels_of_one_value_and_of_a_flat_curve():
     single, flat, lost = map(
         Drawing,
         panels(
@@ -487,19 +426,18 @@ def dots(x, y, lows, highs, texts):
     return Series(x=x, y=y, low=lows, high=highs, texts=texts, line="")
 
 
-def test_a_long_curve_is_drawn_with_as_many_corners_as_there_are_pixels():
+def test_a_long_curve_has_the_corners_of_its_pixels_and_shares_end_at_1():
     share = np.linspace(0, 1, 20_001).tolist()
-    figure = curve_figure(share, [s**0.5 for s in share], LABELS, "words")
+    figure = charts.curve_figure(share, [s**0.5 for s in share], LABELS, "words")
     (corners,) = Drawing(figure).points("line")
     ((x, y),) = Drawing(figure).starts("marker")
     assert corners[0] == (x, y)
     assert corners[-1] == (306, 26)
     assert len(corners) < 600
     assert figure.text == "words"
-
-
-def test_shares_are_between_0_and_1():
-    figure = share_figure(dots([0.0, 1.0], [0.5, 1.0], [0.0, 0.9], [1.0, 1.0], ["a", "b"]), LABELS)
+    figure = charts.share_figure(
+        dots([0.0, 1.0], [0.5, 1.0], [0.0, 0.9], [1.0, 1.0], ["a", "b"]), LABELS
+    )
     drawing = Drawing(figure)
     first, last = drawing.starts("value")
     assert (first[0], last[0]) == (drawing.x_ticks["0.0"], drawing.x_ticks["1.0"])
@@ -507,7 +445,7 @@ def test_shares_are_between_0_and_1():
     assert figure.text == "a; b"
 
 
-@pytest.mark.parametrize("kind", [agreement_figure, level_figure])
+@pytest.mark.parametrize("kind", [charts.agreement_figure, charts.level_figure])
 @pytest.mark.parametrize(
     "values",
     [[1.0, 2.0, 5.0], [-1e9, 0.0, 1e9], [3.0], [1e-12, 2e-12, 3e-12]],
@@ -518,7 +456,7 @@ def test_values_of_any_size(kind, values):
     drawing = Drawing(kind(dots(values, values, lows, lows, ["text"] * len(values)), LABELS))
     assert all(0 <= x <= 306 and 26 <= y <= 268 for x, y in drawing.starts("value"))
     assert len(drawing.all("error")) == 1  # none where an interval is not known
-    if kind is level_figure:
+    if kind is charts.level_figure:
         (start,) = drawing.starts("marker")
         assert 26 <= start[1] <= 268
         assert "H" in drawing.all("marker")[0].get("d")

@@ -34,7 +34,7 @@ def pages(fit):
     return {name: result._repr_html_() for name, result in found.items()}
 
 
-def test_html_has_no_script_and_no_raw_name(fit):
+def test_html_has_no_script_and_shows_the_first_screen_of_the_report(fit):
     for name, page in pages(fit).items():
         assert page.startswith('<div class="treeselect"><style>'), name
         assert page.rstrip().endswith("</div>"), name
@@ -43,9 +43,6 @@ def test_html_has_no_script_and_no_raw_name(fit):
         assert "<table" in page, name
         assert " id=" not in page, name  # would meet those of other outputs
         assert page.count("<div") == page.count("</div>"), name
-
-
-def test_a_fit_shows_the_first_screen_of_its_report(fit):
     page = fit._repr_html_()
     assert (
         '<p class="answer">Random forest importance selected 3 of 5 candidate terms to predict died'
@@ -55,25 +52,11 @@ def test_a_fit_shows_the_first_screen_of_its_report(fit):
     assert "<caption>Selected terms" in page
 
 
-def test_nothing_selected_is_shown(mixed):
+def test_a_fit_prints_five_lines_and_nothing_selected_is_shown(mixed, fit, capsys):
     empty = treeselect.select("died ~ noise", mixed, method="lasso", lam=1e9, seed=1)
     assert empty.selected == ()
     assert "did not select the only candidate term" in empty._repr_html_()
     assert repr(empty).splitlines()[1] == "  Selected: nothing"
-
-
-def test_the_style_reaches_nothing_else():
-    style = style_sheet()
-    assert style.startswith(".treeselect{& {")
-    depth = [style[: i + 1].count("{") - style[: i + 1].count("}") for i in range(len(style))]
-    assert min(depth[11:-1]) > 0  # all of it stands in the rule of the element
-    assert depth[-1] == 0
-    assert re.search(r"[{}]\s*(:root|html|body|main)\b", style) is None
-    assert "@page" not in style
-    assert "& { box-sizing" in style
-
-
-def test_a_fit_prints_five_lines(fit, capsys):
     print(fit)
     first, selected, score, stability, more = capsys.readouterr().out.splitlines()
     assert (
@@ -88,6 +71,17 @@ def test_a_fit_prints_five_lines(fit, capsys):
     assert ".summary()" in more
 
 
+def test_the_style_reaches_nothing_else():
+    style = style_sheet()
+    assert style.startswith(".treeselect{& {")
+    depth = [style[: i + 1].count("{") - style[: i + 1].count("}") for i in range(len(style))]
+    assert min(depth[11:-1]) > 0  # all of it stands in the rule of the element
+    assert depth[-1] == 0
+    assert re.search(r"[{}]\s*(:root|html|body|main)\b", style) is None
+    assert "@page" not in style
+    assert "& { box-sizing" in style
+
+
 @pytest.mark.parametrize(("n", "said"), [(0, "not assessed"), (3, "too few for a verdict")])
 def test_without_a_verdict_the_line_says_why(fit, n, said):
     bare = changed(fit, resampled=None)
@@ -98,7 +92,7 @@ def test_without_a_verdict_the_line_says_why(fit, n, said):
     assert said in repr(made).splitlines()[3]
 
 
-def test_what_is_promised_can_be_called(fit, mixed, tmp_path):
+def test_what_is_promised_can_be_called_and_no_array_is_dumped(fit, mixed, tmp_path):
     loaded = treeselect.load(fit.save(tmp_path / "fit"))
     assert ".with_data(data).performance()" in repr(loaded)
     assert ".pfer()" not in repr(loaded.stability)  # of a bootstrap
@@ -110,27 +104,6 @@ def test_what_is_promised_can_be_called(fit, mixed, tmp_path):
     assert any("No resamples were drawn" in note for note in none.summary().content.notes)
     kept = treeselect.select("died ~ flag + noise", mixed, method="mrmr", k=1, keep="noise")
     assert "optimistic" not in repr(kept)
-
-
-def test_stability_prints_what_came_up(fit):
-    first, *others = repr(fit.stability).splitlines()
-    assert first == "Stability on 10 bootstrap resamples"
-    assert [line.split(":")[0].strip() for line in others] == [
-        "Number of units (k)", "Selected by the fit", "Most frequent others",
-        "Stability index", "More",
-    ]  # fmt: skip
-    summary = fit.stability.summary()
-    assert len(summary.content.rows) == 4
-    assert summary.as_latex().count(r"\begin{tabular}") == 1
-
-
-def test_kept_units_have_no_frequency(mixed):
-    fit = treeselect.select("died ~ signal + noise", mixed, method="mrmr", k=1, keep="noise")
-    rows = fit.resample(2).stability.summary().content.rows
-    assert ("noise", "forced in", "", "yes") in rows
-
-
-def test_nothing_that_prints_dumps_an_array(fit):
     boosted = fit.refit("boosting")
     found = [
         fit, fit.stability, fit.data.design, fit.data.design.spec, fit.data.design.arrays,
@@ -143,3 +116,18 @@ def test_nothing_that_prints_dumps_an_array(fit):
     for thing in found:
         assert len(repr(thing)) < LONGEST, type(thing)
         assert "array([" not in repr(thing), type(thing)
+
+
+def test_stability_prints_what_came_up_and_kept_units_have_no_frequency(fit, mixed):
+    first, *others = repr(fit.stability).splitlines()
+    assert first == "Stability on 10 bootstrap resamples"
+    assert [line.split(":")[0].strip() for line in others] == [
+        "Number of units (k)", "Selected by the fit", "Most frequent others",
+        "Stability index", "More",
+    ]  # fmt: skip
+    summary = fit.stability.summary()
+    assert len(summary.content.rows) == 4
+    assert summary.as_latex().count(r"\begin{tabular}") == 1
+    fit = treeselect.select("died ~ signal + noise", mixed, method="mrmr", k=1, keep="noise")
+    rows = fit.resample(2).stability.summary().content.rows
+    assert ("noise", "forced in", "", "yes") in rows

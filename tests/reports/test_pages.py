@@ -169,7 +169,7 @@ def test_a_broken_template_is_named(fitted, tmp_path, text, says):
     assert [p.name for p in tmp_path.iterdir()] == ["mine.j2"]
 
 
-def test_what_belongs_to_another_fit_is_refused(cross_validated, fitted, tmp_path):
+def test_what_belongs_to_another_fit_or_other_data_is_refused(cross_validated, fitted, tmp_path):
     with pytest.raises(OptionError, match=r"must be what `fit.coefficient_stability\(\)` gives"):
         cross_validated.report(tmp_path / "r.html", coefficients=fitted.stability)
     with pytest.raises(OptionError, match="`coefficients` must belong to the same fit"):
@@ -182,9 +182,6 @@ def test_what_belongs_to_another_fit_is_refused(cross_validated, fitted, tmp_pat
     with pytest.raises(OptionError, match="must belong to the same fit"):
         cross_validated.report(tmp_path / "r.html", performance=fitted.performance(2))
     assert not list(tmp_path.iterdir())
-
-
-def test_what_was_found_must_be_from_the_same_data(tmp_path):
     data = treeselect.datasets.load("titanic_correlated")
     fits = [
         treeselect.select("survived ~ age + sex", part, method="mrmr", k=1, seed=1)

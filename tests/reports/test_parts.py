@@ -17,7 +17,7 @@ from treeselect.reports.parts import Card, Facts, Mark, Report, Section, Table, 
 from treeselect.reports.render import csv_link, csv_text, file_name, markdown_page
 
 
-def test_numbers_signs_and_words_are_set_flush():
+def test_numbers_stand_flush_bars_are_shares_and_tables_made_into_blocks():
     table = Table(("a", "b", "c", "d"), (("x", "1,234", "0.1 to 0.2", ""), ("y", "-0.5", "", "∞")))
     assert table.numeric == (False, True, False, True)
     rows = (("a", "+0.1", "(2.6)", "<0.001", "-0.1 to +0.2"), ("b", "-0.2", "3", "–", ""))
@@ -29,15 +29,9 @@ def test_numbers_signs_and_words_are_set_flush():
     long = ("a" * 100, "b" * 100, "c" * 100)
     assert enumeration(long) == f"{long[0]}, {long[1]} and 1 more"
     assert enumeration(("a" * 300, "b")) == f"{'a' * 300} and 1 more"
-
-
-def test_bars_are_shares():
     assert bars([0.5, 0.25, -0.01]) == (Mark(1.0), Mark(0.5), Mark(0.0))
     assert bars([0.0]) == (Mark(0.0),)
     assert bars([]) == ()
-
-
-def test_only_tables_between_a_list_and_a_matrix_are_made_into_blocks():
     assert [Table(("x",) * n, ()).stacks for n in (2, 3, 4, 12, 13)] == [
         False, False, True, True, False,
     ]  # fmt: skip

@@ -67,15 +67,6 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def copies(mixed):
-    """`copy` is as good as `signal`, so they share the place across resamples."""
-    noisy = mixed["signal"] + np.random.default_rng(2).normal(scale=0.1, size=len(mixed))
-    data = mixed.assign(copy=noisy)
-    fit = treeselect.select("dose ~ . - died", data, k=1, seed=1, method="importance", n_trees=5)
-    return fit.resample(12)
-
-
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "substitutes"])
 @pytest.mark.parametrize("name", ["fitted", "cross_validated", "classes", "hostile"])
 def test_every_kind_of_every_result(kind, name, request):
@@ -100,7 +91,7 @@ def test_axes_of_the_user_are_drawn_on(fitted, four):
     assert plt.get_fignums() == []  # pyplot knows nothing of it
 
 
-def test_path_importance_and_stability_show_the_tables(cross_validated, fitted):
+def test_figures_of_paths_importances_and_frequencies_show_the_tables(cross_validated, fitted):
     fit = cross_validated
     line = next(own for own in fit.plot("path").lines if own.get_marker() == "o")
     np.testing.assert_allclose(line.get_xdata(), fit.path["k"])
@@ -117,6 +108,28 @@ def test_path_importance_and_stability_show_the_tables(cross_validated, fitted):
     assert texts(ax.get_yticklabels()) == table["term"].to_list()
     drawn = np.concatenate([line.get_xdata() for line in ax.lines])
     np.testing.assert_allclose(sorted(drawn), sorted(table["frequency"]))
+    ax = fitted.plot()
+    tidy = fitted.tidy().query("selected")
+    names = texts(ax.get_yticklabels())
+    assert names[:2] == tidy["term"].to_list()  # most important first
+    table = fitted.stability.tidy().set_index("term")
+    assert set(names) == set(table.index)
+    worth = [*tidy["importance"], *[0.0] * (len(names) - 2)]
+    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], worth)
+    drawn = {line.get_label(): line for line in ax.lines}
+    filled = drawn["frequency, selected"]
+    np.testing.assert_allclose(filled.get_xdata(), table["frequency"][names[:2]])
+    assert drawn["frequency, not selected"].get_markerfacecolor() == "white"
+    assert not cross_validated.plot().lines  # without resamples importances only
+    ax = cross_validated.plot("importance_path")
+    table = cross_validated.search.importance_path()
+    n = min(table["term"].nunique(), 8)
+    assert len(ax.texts) == n
+    heights = sorted(text.xyann[1] for text in ax.texts)
+    assert min(np.diff(heights), default=1) > 0.05  # of the height of the axes
+    marks = [line.get_marker() for line in ax.lines if line.get_marker() != "None"]
+    assert len(marks) == 2 * n  # of each line, and beside its name
+    assert len(set(marks)) == n
 
 
 def test_risk_groups_have_curves_numbers_at_risk_and_predictions():
@@ -161,34 +174,6 @@ def test_interactions_are_bars_in_the_order_of_their_table(classes):
     ]
 
 
-def test_the_plain_figure_has_importances_and_frequencies(fitted, cross_validated):
-    ax = fitted.plot()
-    tidy = fitted.tidy().query("selected")
-    names = texts(ax.get_yticklabels())
-    assert names[:2] == tidy["term"].to_list()  # most important first
-    table = fitted.stability.tidy().set_index("term")
-    assert set(names) == set(table.index)
-    worth = [*tidy["importance"], *[0.0] * (len(names) - 2)]
-    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], worth)
-    drawn = {line.get_label(): line for line in ax.lines}
-    filled = drawn["frequency, selected"]
-    np.testing.assert_allclose(filled.get_xdata(), table["frequency"][names[:2]])
-    assert drawn["frequency, not selected"].get_markerfacecolor() == "white"
-    assert not cross_validated.plot().lines  # without resamples importances only
-
-
-def test_importance_path_has_a_label_for_each_line(cross_validated):
-    ax = cross_validated.plot("importance_path")
-    table = cross_validated.search.importance_path()
-    n = min(table["term"].nunique(), 8)
-    assert len(ax.texts) == n
-    heights = sorted(text.xyann[1] for text in ax.texts)
-    assert min(np.diff(heights), default=1) > 0.05  # of the height of the axes
-    marks = [line.get_marker() for line in ax.lines if line.get_marker() != "None"]
-    assert len(marks) == 2 * n  # of each line, and beside its name
-    assert len(set(marks)) == n
-
-
 def test_shapes_of_numbers_and_of_missing_values(fitted, mixed):
     ax = fitted.plot("shape", term="signal")
     shape = fitted.model.shape("signal").dropna()
@@ -211,7 +196,7 @@ def test_shapes_of_numbers_and_of_missing_values(fitted, mixed):
     assert ax.get_ylabel() == "centred effect on the mean response"
 
 
-def test_the_shape_of_a_factor_and_of_classes(fitted, classes):
+def test_figures_of_one_factor_classes_and_a_map_of_two_terms(fitted, classes):
     ax = fitted.plot("shape", term="site")
     shape = fitted.model.shape("site").dropna().sort_values("effect", ascending=False)
     assert texts(ax.get_yticklabels()) == [*shape["site"], "missing"]
@@ -221,9 +206,6 @@ def test_the_shape_of_a_factor_and_of_classes(fitted, classes):
     assert {t.get_text() for t in ax.get_legend().get_texts()} == {
         f"P(dose = {c})" for c in ("low", "middle", "high")
     }
-
-
-def test_a_map_of_two_terms(fitted, classes):
     ax = fitted.plot("shape", term="signal", other="site")
     table = fitted.model.shape("signal", "site")
     values = ax.images[0].get_array().filled(np.nan)
@@ -270,13 +252,10 @@ def test_what_can_t_be_plotted(fitted, arguments, says):
     assert plt.get_fignums() == []
 
 
-def test_terms_of_several_variables_have_no_picture(mixed):
+def test_nothing_or_one_selected_and_terms_of_several_variables(mixed):
     fit = burnt("dose ~ signal:noise + site", mixed, k=2)
     with pytest.raises(OptionError, match="a figure shows one variable"):
         fit.plot("shape", term="signal:noise")
-
-
-def test_nothing_or_one_selected(mixed):
     empty = burnt("dose ~ . - died", mixed, lam=1e9)
     for kind in ("importance", "correlation", "interactions", "importance_path"):
         with pytest.raises(OptionError):
@@ -307,15 +286,12 @@ def test_axes_of_scores_counts_and_shares(cross_validated, fitted):
     assert fitted.plot("stability").get_xlim() == (0, 1)
 
 
-def test_without_the_data(fitted, tmp_path):
+def test_without_the_data_or_matplotlib_the_error_says_what_to_do(fitted, tmp_path, monkeypatch):
     loaded = treeselect.load(fitted.save(tmp_path / "fit"))
     loaded.plot("importance_path")
     for kind, term in (("correlation", None), ("interactions", None), ("shape", "signal")):
         with pytest.raises(DataError, match="without the data"):
             loaded.plot(kind, term=term)
-
-
-def test_without_matplotlib_the_error_says_what_to_install(fitted, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingPackageError, match=r'pip install "treeselect\[plot\]"') as caught:
         fitted.plot("path")
@@ -365,9 +341,6 @@ def test_crowded_values_have_the_axis_of_the_report():
     assert drawn[0] == 0
     assert (np.diff(drawn) > 0).all()
     assert len(drawn) < 20 < len(fit.model.shape("debt"))
-
-
-# --- comparisons -----------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -421,7 +394,7 @@ def test_of_many_methods_the_best_are_shown():
     assert [name.split(",")[0] for name in names[:-1]] == best.tolist()
 
 
-def test_the_constant_model_is_left_out_unless_it_is_compared():
+def test_no_score_is_above_what_is_possible_and_the_constant_model_left_out():
     found = made(2, own=(1,))
     line, point = score_lines(found)
     assert line.curve["size"].to_list() == list(range(1, 10))
@@ -433,9 +406,6 @@ def test_the_constant_model_is_left_out_unless_it_is_compared():
     (line,) = score_lines(nothing)  # the smallest of equal sizes is nothing
     assert line.curve["size"].to_list() == [0, 1, 2]
     assert line.curve["compared"].to_list() == [True, False, False]
-
-
-def test_no_score_above_what_is_possible():
     found = made(2, (1, 2))
     for run in found.runs:
         for fold in run.folds:
@@ -474,7 +444,12 @@ def test_what_can_t_be_plotted_of_a_comparison(kind, says):
     assert plt.get_fignums() == []
 
 
-def test_substitutes_show_the_table(copies, cross_validated, mixed):
+def test_substitutes_show_the_table(cross_validated, mixed):
+    # `copy` is as good as `signal`, so they share the place across resamples.
+    noisy = mixed["signal"] + np.random.default_rng(2).normal(scale=0.1, size=len(mixed))
+    data = mixed.assign(copy=noisy)
+    fit = treeselect.select("dose ~ . - died", data, k=1, seed=1, method="importance", n_trees=5)
+    copies = fit.resample(12)
     table = copies.stability.substitutes
     ax = copies.plot("substitutes")
     pairs = [f"{row.substitute} for {row.term}" for row in table.itertuples()]

@@ -129,7 +129,7 @@ def test_whole_page(fixed, snapshot):
     assert without_style(page_of(fixed)) == snapshot
 
 
-def test_what_was_asked_is_said_once_or_whole(fixed):
+def test_what_was_asked_is_said_once_and_chosen_sections_are_printed(fixed):
     once = [name for name, _ in gathered(fixed).asked.facts]
     assert once == ["Data", "Family", "Selected (k)"]
     whole = gather(fixed._fit, written="now", versions={}, whole=True).asked.facts
@@ -139,6 +139,17 @@ def test_what_was_asked_is_said_once_or_whole(fixed):
     ]  # fmt: skip
     alone = gather(fixed._fit, written="now", versions={}, sections=("asked",)).asked.facts
     assert alone == whole
+    chosen = gather(fixed._fit, written="now", versions={}, sections=("sparse_forest",))
+    page = render(chosen, sections=("sparse_forest",))
+    assert 'class="sub" aria-labelledby="sparse-forest"' in page
+    assert gathered(fixed).pairs is None  # one of two that stand for each other
+    always = dataclasses.replace(
+        fixed._fit.resampled, selected=np.tile(fixed._fit.resampled.fitted, (20, 1))
+    )
+    report = gathered(changed(fixed, resampled=always))
+    assert report.pairs is None
+    assert len(report.models.table.rows) == 1
+    assert gathered(changed(fixed, resampled=None)).models is None
 
 
 def test_effects_that_the_table_of_terms_has_are_not_told_again(fixed, monkeypatch):
@@ -154,12 +165,6 @@ def test_effects_that_the_table_of_terms_has_are_not_told_again(fixed, monkeypat
     with_intervals = first.assign(low=-0.5, high=0.5)
     monkeypatch.setattr("treeselect.reports.parts.effect_table", lambda *_: with_intervals)
     assert gathered(fixed).effects is not None
-
-
-def test_a_section_that_is_chosen_is_printed(fixed):
-    chosen = gather(fixed._fit, written="now", versions={}, sections=("sparse_forest",))
-    page = render(chosen, sections=("sparse_forest",))
-    assert 'class="sub" aria-labelledby="sparse-forest"' in page
 
 
 def test_kept_terms_are_marked_and_not_called_stable(fixed, mixed):
@@ -245,7 +250,7 @@ def test_a_search_that_has_nothing_to_tell_has_no_section(fitted):
     assert "none has an out-of-bag error" in render(alone)
 
 
-def test_the_page_stands_alone(fitted):
+def test_the_page_stands_alone_and_stays_small_for_many_terms(fitted):
     page = page_of(fitted)
     assert "<script" not in page
     assert not re.search(r"""src\s*=|href="(?!#|data:(?:text|image)/)|@import|url\(""", page)
@@ -257,6 +262,16 @@ def test_the_page_stands_alone(fitted):
     labels = re.findall(r'aria-(?:labelledby|describedby)="([^"]+)"', page)
     assert len(labels) > 6
     assert all(page.count(f'id="{label}"') == 1 for label in labels)
+    rng = np.random.default_rng(1)
+    names = [f"concentration of marker {i:02d}" for i in range(60)]
+    data = pd.DataFrame(rng.normal(size=(90, 60)), columns=names)
+    data["y"] = data[names[:50]].sum(axis=1)
+    fit = burnt("y ~ .", data, k=50, resamples=2)
+    assert fit.k > 25
+    assert len(page_of(fit).encode()) < 300_000
+    assert len(render(many(fitted, 50)).encode()) < 300_000
+    assert len(render(cut_to_the_page(fitted, 7129)).encode()) < 2_000_000
+    assert len(page_of(fitted).encode()) < 90_000  # with what can be taken from it
 
 
 def test_hostile_names_levels_and_classes_are_escaped(mixed):
@@ -278,19 +293,6 @@ def test_hostile_names_levels_and_classes_are_escaped(mixed):
     assert page.count("&lt;script&gt;") >= 2
     for tag in ("<script", "<b>", "<i>", "</desc><"):
         assert tag not in page
-
-
-def test_a_size_stays_small_for_many_terms(fitted):
-    rng = np.random.default_rng(1)
-    names = [f"concentration of marker {i:02d}" for i in range(60)]
-    data = pd.DataFrame(rng.normal(size=(90, 60)), columns=names)
-    data["y"] = data[names[:50]].sum(axis=1)
-    fit = burnt("y ~ .", data, k=50, resamples=2)
-    assert fit.k > 25
-    assert len(page_of(fit).encode()) < 300_000
-    assert len(render(many(fitted, 50)).encode()) < 300_000
-    assert len(render(cut_to_the_page(fitted, 7129)).encode()) < 2_000_000
-    assert len(page_of(fitted).encode()) < 90_000  # with what can be taken from it
 
 
 @pytest.mark.parametrize(
@@ -344,7 +346,7 @@ def test_without_the_data_shapes_are_left_out(fitted, tmp_path):
     assert page_of(whole).count('id="shapes">') == 1
 
 
-def test_each_class_has_a_row_of_shapes(mixed):
+def test_each_class_has_a_row_of_shapes_or_the_one_that_varies_most(mixed):
     data = mixed.assign(dose=pd.cut(mixed["dose"], 3, labels=["<low>", "middle", "high"]))
     fit = treeselect.select("dose ~ . - died", data, k=2, seed=1, method="rrf", n_trees=20)
     learned = gathered(fit)
@@ -369,9 +371,6 @@ def test_each_class_has_a_row_of_shapes(mixed):
     assert "<h4>dose: &lt;low&gt;</h4>" in page
     labels = re.findall(r'id="(shape-[^"]+)"', page)
     assert len(labels) == len(set(labels)) == 2 * 3 * 2
-
-
-def test_of_more_classes_the_one_that_varies_most_is_shown(mixed):
     data = mixed.assign(dose=pd.cut(mixed["dose"], 5, labels=list("abcde")))
     fit = treeselect.select("dose ~ signal + noise", data, k=2, seed=1, method="rrf", n_trees=20)
     learned = gathered(fit)
@@ -388,7 +387,7 @@ def test_of_more_classes_the_one_that_varies_most_is_shown(mixed):
     )
 
 
-def test_terms_of_several_variables_have_no_picture(mixed):
+def test_terms_of_several_variables_one_term_groups_and_costs(mixed):
     fit = treeselect.select(
         "dose ~ signal:noise + log(signal ** 2) + bs(noise, 4) + site:colour", mixed, seed=1, k=4,
         method="rrf", n_trees=10, keep=["signal:noise", "site:colour"],
@@ -397,17 +396,11 @@ def test_terms_of_several_variables_have_no_picture(mixed):
     (row,) = learned.shapes.rows
     assert {panel.head for panel in row.panels} == {t for t in fit.selected if ":" not in t}
     assert all(panel.x.label in ("signal", "noise") for panel in row.panels)
-
-
-def test_one_term_has_no_interactions(mixed):
     fit = burnt("dose ~ signal", mixed, k=1)
     learned = gathered(fit)
     assert learned.interactions is None
     assert learned.importance_path is None  # there is one step only
     assert 'id="interactions">' not in page_of(fit)
-
-
-def test_groups_and_costs_are_shown(mixed):
     fit = burnt(
         "died ~ . - dose - copy",
         mixed,
@@ -491,7 +484,7 @@ def test_coefficients_have_a_section_of_their_own(mixed, tmp_path):
     assert "How selection affects the coefficients" not in page_of(fit)
 
 
-def test_the_sets_of_many_units_are_the_most_frequent(fitted):
+def test_sets_are_the_most_frequent_with_their_members(fitted, fixed):
     names = tuple(f"x{i:02d}" for i in range(40))
     drawn = np.random.default_rng(0).random((50, 40)) < np.linspace(1, 0, 40)
     own = drawn[drawn.sum(axis=1).argmax()]
@@ -502,25 +495,11 @@ def test_the_sets_of_many_units_are_the_most_frequent(fitted):
     assert "x00" in listed.rows[0][1]
     rank = 1 + int(stability.models(None)["selected"].to_numpy().argmax())
     assert (listed.rows[-1][0], len(listed.rows)) == (f"{rank}, as the fit", 11)
-
-
-def test_the_members_of_sets_are_listed(fixed):
     table = models(SimpleNamespace(fit=fixed._fit)).table
     found = fixed.stability.models()
     for row, terms, same in zip(table.rows, found["terms"], found["selected"], strict=True):
         assert row[1] == enumeration(terms)
         assert row[0].endswith(", as the fit") == same
-
-
-def test_no_pairs_where_nothing_comes_and_goes(fixed):
-    assert gathered(fixed).pairs is None  # one of two that stand for each other
-    always = dataclasses.replace(
-        fixed._fit.resampled, selected=np.tile(fixed._fit.resampled.fitted, (20, 1))
-    )
-    report = gathered(changed(fixed, resampled=always))
-    assert report.pairs is None
-    assert len(report.models.table.rows) == 1
-    assert gathered(changed(fixed, resampled=None)).models is None
 
 
 def test_decisions_have_a_section_of_their_own(mixed, fitted, tmp_path):

@@ -48,7 +48,7 @@ def unstable(fitted):
     return resampled_as(fitted, SHARE)
 
 
-def test_associations_are_those_of_neighbours(unstable):
+def test_associations_are_those_of_neighbours_and_few_are_described(unstable, monkeypatch):
     section = report_of(unstable).associations
     units = near_units(unstable._fit)
     assert len(section.table.rows) == len(units) * (len(units) - 1) // 2
@@ -57,15 +57,24 @@ def test_associations_are_those_of_neighbours(unstable):
         known = unstable.data.neighbours(one).set_index("other")["association"]
         assert value == f"{known[other]:.2f}"
     assert section.lead.endswith("The 2 selected terms, and the next candidates.")
+    monkeypatch.setattr("treeselect.reports.data._MOST_CELLS", 400)
+    report = report_of(unstable)
+    assert report.data.table.more == 1
+    assert report.data.others is None
 
 
-def test_pairs_are_those_of_the_table(unstable, fitted):
+def test_pairs_are_those_of_the_table_and_one_term_has_none(unstable, fitted, mixed, tmp_path):
     section, table = report_of(unstable).pairs, unstable.stability.pairs()
     pairs = list(zip(table["term"], table["other"], strict=True))
     assert [row[:2] for row in section.table.rows] == pairs
     assert {row[4] for row in section.table.rows} <= {"more often", "less often", ""}
     assert "site" not in {name for pair in pairs for name in pair}  # it was always selected
     assert report_of(resampled_as(fitted, {"signal": 1.0})).pairs is None
+    one = treeselect.select("dose ~ signal", mixed, method="mrmr", k=1, seed=1)
+    assert report_of(one).associations is None
+    two = treeselect.select("dose ~ signal + site", mixed, method="mrmr", k=2, seed=1)
+    loaded = treeselect.load(two.save(tmp_path / "fit.treeselect"))
+    assert report_of(loaded).associations is None
 
 
 def test_of_many_selected_units_the_most_important_are_shown(mixed, monkeypatch):
@@ -81,21 +90,6 @@ def test_of_many_selected_units_the_most_important_are_shown(mixed, monkeypatch)
     monkeypatch.setattr("treeselect.reports.data._MOST_MEASURED", 400 * 3 * 3)
     few = gather(fit._fit, **options).associations
     assert len(few.table.rows) == 3
-
-
-def test_one_term_or_no_data_have_no_associations(mixed, tmp_path):
-    one = treeselect.select("dose ~ signal", mixed, method="mrmr", k=1, seed=1)
-    assert report_of(one).associations is None
-    two = treeselect.select("dose ~ signal + site", mixed, method="mrmr", k=2, seed=1)
-    loaded = treeselect.load(two.save(tmp_path / "fit.treeselect"))
-    assert report_of(loaded).associations is None
-
-
-def test_of_many_rows_fewer_variables_are_described(unstable, monkeypatch):
-    monkeypatch.setattr("treeselect.reports.data._MOST_CELLS", 400)
-    report = report_of(unstable)
-    assert report.data.table.more == 1
-    assert report.data.others is None
 
 
 def cards_of(fit, performance=None):
@@ -123,7 +117,7 @@ def test_the_nested_score_stands_in_place_of_the_tuning_score(cross_validated):
     assert cards_of(cross_validated, unknown)[0] == tuning
 
 
-def test_the_score_is_of_held_out_rows(fitted):
+def test_the_score_is_of_held_out_rows_and_stability_of_enough_resamples(fitted):
     score = cards_of(fitted)[0]
     assert (score.head, score.value) == ("AUC on new rows", "Not assessed")
     held = HeldOutScore("AUC", 0.8449, 709)
@@ -132,9 +126,6 @@ def test_the_score_is_of_held_out_rows(fitted):
     assert "on 709 rows not drawn into the sample" in score.details[0]
     undefined = changed(fitted, held_out=dataclasses.replace(held, score=np.nan))
     assert cards_of(undefined)[0] == cards_of(fitted)[0]
-
-
-def test_stability_is_that_of_a_size_and_of_enough_resamples(fitted):
     card = cards_of(fitted)[1]
     assert card.head == "Stability, k fixed at 2"
     assert card.value in (
@@ -244,7 +235,7 @@ def test_numbers_are_those_of_describe(fitted):
     )
 
 
-def test_others_are_folded_and_counted(mixed):
+def test_others_are_folded_and_what_is_rare_or_left_out_said_once(mixed):
     noise = np.random.default_rng(0).normal(size=(400, 30))
     data = mixed.assign(**{f"x{i:02d}": noise[:, i] for i in range(30)})
     fit = selected("died ~ . - dose", data)
@@ -252,9 +243,6 @@ def test_others_are_folded_and_counted(mixed):
     assert section.others.more == 35 - 20
     page = render(report_of(fit))
     assert "and 15 more" in page
-
-
-def test_what_was_left_out_and_what_is_rare_is_said_once(mixed):
     site = mixed["site"].cat.add_categories("Hull")
     site.iloc[:2] = "Hull"
     data = mixed.assign(
@@ -290,7 +278,7 @@ def test_how_rows_are_counted_is_said(mixed, weights, said):
     assert section.lead.endswith(f"Columns are the classes of died.{said}")
 
 
-def test_columns_by_times_and_thirds(mixed):
+def test_columns_by_times_and_thirds_with_labels_and_honest_shares(mixed):
     times = report_of(small_fit()).data
     assert [c.split(" (")[0] for c in times.table.columns[1:]] == ["All", "event", "censored"]
     assert times.lead.endswith("separate rows with an event from censored rows.")
@@ -300,9 +288,6 @@ def test_columns_by_times_and_thirds(mixed):
     section = report_of(every).data
     assert section.table.caption == "Variables in the selected terms"
     assert section.lead.endswith("counted where there are any.")
-
-
-def test_a_share_that_is_not_all_is_not_rounded_to_it(mixed):
     rare = np.where(np.arange(400) < 1, "a", "b")
     section = report_of(selected("died ~ rare + signal", mixed.assign(rare=rare))).data
     tables = [table for table in (section.table, section.others) if table]
@@ -310,6 +295,14 @@ def test_a_share_that_is_not_all_is_not_rounded_to_it(mixed):
     assert rows["rare: a"][0] == "1 (<1%)"
     assert rows["rare: b"][0] == "399 (>99%)"
     assert "0" in rows["rare: a"][1:]
+    labels = {"signal": "Signal (mV)", "noise": "Two", "copy": "Two", "died": "Death"}
+    fit = selected("died ~ log1p(abs(signal)) + noise + copy", mixed, k=3, labels=labels)
+    report = report_of(fit)
+    names = {row[0].partition(":")[0] for row in report.data.table.rows}
+    assert names == {"Signal (mV)", "Two (noise)", "Two (copy)"}
+    assert report.data.table.caption.endswith("by Death")
+    assert set(fit.data.describe()["variable"]) == {"signal", "noise", "copy"}
+    render(report)
 
 
 def test_nothing_selected_and_no_data(mixed, tmp_path):
@@ -325,17 +318,6 @@ def test_nothing_selected_and_no_data(mixed, tmp_path):
     assert report.data is None
     assert 'id="data"' not in render(report)
     assert report.notes
-
-
-def test_variables_bear_their_labels(mixed):
-    labels = {"signal": "Signal (mV)", "noise": "Two", "copy": "Two", "died": "Death"}
-    fit = selected("died ~ log1p(abs(signal)) + noise + copy", mixed, k=3, labels=labels)
-    report = report_of(fit)
-    names = {row[0].partition(":")[0] for row in report.data.table.rows}
-    assert names == {"Signal (mV)", "Two (noise)", "Two (copy)"}
-    assert report.data.table.caption.endswith("by Death")
-    assert set(fit.data.describe()["variable"]) == {"signal", "noise", "copy"}
-    render(report)
 
 
 def stability(counts, scheme="complementary"):

@@ -38,16 +38,7 @@ from treeselect.resampling.folds import Folds
 
 # Four folds; means 0.5, 0.7, 0.78, 0.8. At size 3 the standard deviation of (.7, .9, .7, .9) is
 # 0.11547, its standard error half of that: 0.0577.
-SCORES = ScoreBySize(
-    np.array(
-        [
-            [0.5, 0.70, 0.78, 0.7],
-            [0.5, 0.70, 0.78, 0.9],
-            [0.5, 0.70, 0.78, 0.7],
-            [0.5, 0.70, 0.78, 0.9],
-        ]
-    )
-)
+SCORES = ScoreBySize(np.array([[0.5, 0.70, 0.78, 0.7], [0.5, 0.70, 0.78, 0.9]] * 2))
 
 
 def test_best_and_one_standard_error():
@@ -142,7 +133,7 @@ def test_a_path_without_a_step_of_none_may_select_nothing():
     assert found.cut_from is None
 
 
-def test_a_path_may_jump_over_the_largest_size_that_is_scored():
+def test_paths_may_jump_over_the_largest_size_and_more_may_be_kept():
     """Columns of a Hadamard matrix in pairs of the same coefficient enter together."""
     from scipy.linalg import hadamard
 
@@ -155,9 +146,6 @@ def test_a_path_may_jump_over_the_largest_size_that_is_scored():
     fit = treeselect.select("y ~ .", data, method="lasso", k="best", folds=3, seed=1)
     assert fit.path["k"].tolist()[-1] == 29
     assert fit.path["cv_score"].notna().all()
-
-
-def test_more_kept_units_than_sizes_that_are_scored():
     data = normal(0, 60, [f"x{j:02}" for j in range(34)], x00=1)
     kept = [f"x{j:02}" for j in range(32)]
     fit = treeselect.select("y ~ .", data, method="lasso", keep=kept, k="1se", folds=3, seed=1)
@@ -272,7 +260,7 @@ def asked(problem, folds):
 
 
 @pytest.mark.usefixtures("short")
-def test_rows_are_searched_or_held_out_and_classes_balanced(problem):
+def test_rows_are_searched_or_held_out_at_most_so_many_and_classes_balanced(problem, monkeypatch):
     found = spared_rows(asked(problem, Folds(4)), seed=1)
     searched, held_out = found[0].train, [split.test for split in found]
     assert len(searched) <= SEARCHED
@@ -282,10 +270,6 @@ def test_rows_are_searched_or_held_out_and_classes_balanced(problem):
     share = problem.y.mean()
     for rows in (searched, *held_out):
         assert problem.y[rows].sum() == pytest.approx(share * len(rows), abs=1)
-
-
-@pytest.mark.usefixtures("short")
-def test_at_most_so_many_rows_are_held_out(problem, monkeypatch):
     monkeypatch.setattr(choosing, "_MOST_HELD_OUT", 500)
     found = spared_rows(asked(problem, Folds(5)), seed=1)
     held_out = np.concatenate([split.test for split in found])
@@ -370,7 +354,7 @@ def test_linear_effects_are_found_by_tests_and_what_is_said_of_them(fit):
     assert "In 6 half-samples, each scored on other rows, R2 with this number" in told
 
 
-def test_an_interaction_without_main_effects_is_found_and_nothing_in_noise():
+def test_interactions_are_found_nothing_in_noise_and_clusters_are_no_rows():
     rng = np.random.default_rng(1)
     x = rng.standard_normal((400, 6))
     frame = numbers(x).assign(y=((x[:, 0] > 0) != (x[:, 1] > 0)).astype(int))
@@ -383,9 +367,6 @@ def test_an_interaction_without_main_effects_is_found_and_nothing_in_noise():
     assert "no set was found to predict better than none" in text
     assert "No term was selected: no set was found to predict better than none." in text
     assert "cross-validated score enough" not in text
-
-
-def test_clusters_are_no_independent_rows():
     rng = np.random.default_rng(4)
     x = rng.standard_normal((40, 4))
     y = rng.standard_normal(40)
@@ -397,12 +378,10 @@ def test_clusters_are_no_independent_rows():
         assert fitted(frame.drop(columns="who")).selected != ()
 
 
-def test_any_method_can_leave_k_to_the_tests(linear):
+def test_any_method_can_leave_k_to_the_tests_which_remove_redundant_units(linear):
     for method in ("mrmr", "lasso", "importance"):
         assert set(fitted(linear, method=method).selected) == {"x0", "x1"}
 
-
-def test_units_that_became_redundant_are_removed(linear):
     class Wrong(treeselect.Method):
         """Noise first."""
 

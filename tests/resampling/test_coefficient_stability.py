@@ -96,7 +96,7 @@ def test_classes_and_counts(small, response):
     assert dict(found.facts())["Response"] == response + said[response]
 
 
-def test_weights_offset_and_groups_go_along(small):
+def test_weights_offset_and_groups_go_along_if_given_again(small):
     data = small.assign(times=np.arange(len(small)) % 2 + 1, log_time=0.1, site=np.arange(90) // 3)
     fit = selected_by_aic(
         data, "visits ~ a + c", family="poisson", weights="times", offset="log_time",
@@ -113,9 +113,6 @@ def test_weights_offset_and_groups_go_along(small):
     )
     of_rows = plain.model.coefficient_stability().table["full_std_error"]
     assert not np.allclose(found.table["full_std_error"], of_rows)  # cluster-robust
-
-
-def test_groups_given_to_resample_alone_must_be_given_again(small):
     sites = np.arange(90) // 3
     data = small.assign(site=sites)
     fit = selected_by_aic(small, resamples=0).resample(4, fold_groups=sites)
@@ -127,7 +124,7 @@ def test_groups_given_to_resample_alone_must_be_given_again(small):
     pd.testing.assert_frame_equal(found.table, twin.table)
 
 
-def test_more_terms_than_rows_have_no_full_model():
+def test_full_models_of_too_many_terms_and_of_separated_classes():
     data = normal(0, 20, [f"x{i}" for i in range(30)], x7=3)
     found = by_mrmr("y ~ .", data, k=1, resamples=4).model.coefficient_stability()
     assert found.full_failure == "There are 30 terms for 20 rows."
@@ -136,10 +133,7 @@ def test_more_terms_than_rows_have_no_full_model():
     text = " ".join(str(found.summary()).split())
     assert "could not be fitted: There are 30 terms for 20 rows." in text
     assert "RMSD ratio:" not in text
-
-
-def test_separated_classes_are_counted_and_not_taken_for_0():
-    """A term that tells the classes apart on most resamples."""
+    # A term that tells the classes apart on most resamples.
     x = np.repeat([0.0, 1.0], 15)
     data = pd.DataFrame({"x": x, "z": np.tile([0.0, 1.0, 2.0], 10)})
     data["ill"] = x.astype(bool)
@@ -175,7 +169,7 @@ def test_a_level_that_a_resample_does_not_hold_is_missing_there():
     assert 0 < table.loc["ward[T.zero]", "n"] < 20 == table.loc["ward[T.third]", "n"]
 
 
-def test_estimates_by_hand():
+def test_estimates_by_hand_and_what_no_resample_tells_is_missing():
     refits = [
         Refit(("a",), {("Intercept", "Intercept"): 1.0, ("a", "a"): 2.0}, {}),
         Refit((), {("Intercept", "Intercept"): 3.0}, {}),
@@ -186,14 +180,32 @@ def test_estimates_by_hand():
     nan = np.nan
     np.testing.assert_array_equal(estimate, [[1, 2], [3, 0], [nan, nan], [4, nan]])
     assert in_model.tolist() == [[True, True], [True, False], [False, False], [True, False]]
+    nothing = np.full((3, 2), np.nan)
+    full = np.array([1.0, np.nan])
+    found = coefficient_spread(nothing, np.isfinite(nothing), full, np.ones(2))
+    assert found.pop("n").tolist() == [0, 0]
+    assert all(np.isnan(values).all() for values in found.values())
+    absent = np.zeros((3, 1))
+    alone = coefficient_spread(absent, absent > 0, np.array([np.nan]), np.ones(1))
+    assert np.isnan(alone["rmsd_ratio"][0])
+    assert alone["median"][0] == 0.0
 
 
-def test_columns_that_are_sums_of_others_are_left_out_of_the_full_model(small):
+def test_sums_of_columns_are_left_out_of_the_full_model_and_so_are_rows_with_gaps(small):
     data = small.assign(double=2 * small["a"])
     fit = selected_by_aic(data, "y ~ a + double + c", resamples=4)
     refit = fit_terms(fit.data.design, ["a", "double", "c"])
     assert {name for name, _ in refit.estimate} == {"Intercept", "a", "c"}
     assert fit.model.coefficient_stability().n_refitted == 4
+    data = small.assign(a=small["a"].mask(np.arange(90) < 7))
+    fit = treeselect.select("y ~ a + c", data, method="mrmr", k=1, seed=1).resample(3)
+    found = fit.model.coefficient_stability()
+    assert found.n_dropped == 7
+    said = " ".join(found.summary().as_text().split())
+    assert "in which one of its terms is missing, the full model 7." in said
+    full = smf.ols("y ~ a + c", data).fit()
+    table = found.tidy().set_index("column")
+    np.testing.assert_allclose(table.loc["c", "full_estimate"], full.params["c"])
 
 
 def test_the_summary_is_that_of_the_table(fit, snapshot):
@@ -217,30 +229,3 @@ def test_resamples_without_a_model_or_of_a_stopped_call(fit, small):
     assert len(found.tidy()) == found.n_refitted == 0
     assert "none could be fitted" in found.summary().as_text()
     assert sum(n for _, n in found.failures) == 3
-
-
-def test_rows_that_models_leave_out_are_told(small):
-    data = small.assign(a=small["a"].mask(np.arange(90) < 7))
-    fit = treeselect.select("y ~ a + c", data, method="mrmr", k=1, seed=1).resample(3)
-    found = fit.model.coefficient_stability()
-    assert found.n_dropped == 7
-    said = " ".join(found.summary().as_text().split())
-    assert "in which one of its terms is missing, the full model 7." in said
-    full = smf.ols("y ~ a + c", data).fit()
-    table = found.tidy().set_index("column")
-    np.testing.assert_allclose(table.loc["c", "full_estimate"], full.params["c"])
-
-
-# --- measures of coefficients over resamples, by hand and against plain loops --------------------
-
-
-def test_what_no_resample_tells_is_missing():
-    nothing = np.full((3, 2), np.nan)
-    full = np.array([1.0, np.nan])
-    found = coefficient_spread(nothing, np.isfinite(nothing), full, np.ones(2))
-    assert found.pop("n").tolist() == [0, 0]
-    assert all(np.isnan(values).all() for values in found.values())
-    absent = np.zeros((3, 1))
-    alone = coefficient_spread(absent, absent > 0, np.array([np.nan]), np.ones(1))
-    assert np.isnan(alone["rmsd_ratio"][0])
-    assert alone["median"][0] == 0.0

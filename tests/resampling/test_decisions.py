@@ -87,15 +87,12 @@ def test_rates_of_times_are_those_of_the_curves_of_the_rows_on_either_side(seed)
         assert np.isclose(row.sensitivity, true / (true + missed), equal_nan=True)
 
 
-def test_nothing_is_known_where_follow_up_ends_before_the_horizon():
+def test_perfect_risks_find_all_events_and_short_follow_up_tells_nothing():
     y = as_times([2, 3, 9, 9, 9], [1, 0, 0, 1, 0])
     found = curve(held([0.9, 0.8, 0.4, 0.3, 0.2], y, horizon=6.0), [0.1, 0.5, 0.95]).tidy()
     assert found["net_benefit"].isna().to_list() == [False, True, False]
     assert found["ci_low"].isna().to_list() == [False, True, False]
     assert found["npv"].isna().to_list() == [True, False, False]
-
-
-def test_perfect_risks_find_all_events_and_constant_ones_treat_all_or_none():
     y = np.arange(50) < 15
     perfect = curve(held(np.where(y, 0.99, 0.01), y), [0.1, 0.3, 0.9]).tidy()
     assert np.allclose(perfect["net_benefit"], 0.3)
@@ -107,7 +104,7 @@ def test_perfect_risks_find_all_events_and_constant_ones_treat_all_or_none():
     assert same["npv"].isna().to_list() == [True, True, False]
 
 
-def test_copies_of_rows_are_weights_and_clusters_widen_the_interval():
+def test_the_interval_is_that_of_a_mean_and_clusters_widen_it():
     rng = np.random.default_rng(3)
     risk, y = rng.random(60), rng.random(60) < 0.4
     one = curve(held(risk, y, mass=np.full(60, 3.0)), [0.3]).tidy().iloc[0]
@@ -118,10 +115,7 @@ def test_copies_of_rows_are_weights_and_clusters_widen_the_interval():
     assert grouped["ci_high"] == one["ci_high"]
     ratio = (grouped["ci_high"] - grouped["ci_low"]) / (several["ci_high"] - several["ci_low"])
     assert ratio == pytest.approx(3**0.5, rel=0.15)
-
-
-def test_the_interval_is_that_of_a_mean():
-    """Net benefit is the mean of a value of each row."""
+    # Net benefit is the mean of a value of each row.
     rng = np.random.default_rng(5)
     risk = rng.random(400)
     y = rng.random(400) < risk
@@ -157,10 +151,7 @@ def test_thresholds_are_between_0_and_1_and_costs_two_numbers_above_0(given):
         curve(held([0.2, 0.7], [0, 1]), **given)
 
 
-# --- from fits -----------------------------------------------------------------------------------
-
-
-def test_a_fit_has_a_curve_of_its_held_out_rows(mixed):
+def test_a_fit_has_a_curve_of_its_held_out_rows_and_responses_without_risks_none(mixed):
     fit = treeselect.select("died ~ signal + site + noise", mixed, method="mrmr", k=2, seed=1)
     found = fit.performance(3)
     table, at = found.predictions(), found.decision_curve([0.4]).tidy().iloc[0]
@@ -172,9 +163,6 @@ def test_a_fit_has_a_curve_of_its_held_out_rows(mixed):
     assert [one.name for one in drawn.series] == ["model", "treat all", "treat none"]
     assert "at threshold 0.5 net benefit" in drawn.text
     assert repr(found.decision_curve([0.4])) == "<DecisionCurve: 1 thresholds, died = True>"
-
-
-def test_responses_without_risks_have_none(mixed):
     fit = treeselect.select("dose ~ signal + noise", mixed, method="mrmr", k=1, seed=1)
     found = fit.performance(2)
     with pytest.raises(OptionError, match="needs a response of two classes, or times"):

@@ -18,16 +18,8 @@ from quick import changed, normal, stability_of
 import treeselect
 from treeselect.algorithms.task import ranked_step
 from treeselect.errors import OptionError, StabilityError
+from treeselect.resampling import error_bounds
 from treeselect.resampling.assessing import sets_by_size
-from treeselect.resampling.error_bounds import (
-    concave_bound,
-    efp_scores,
-    largest_tail,
-    q_values_of,
-    size_bound,
-    sizes_within,
-    worst_case_bound,
-)
 from treeselect.resampling.resampled import StabilityPath
 from treeselect.results.curves import frequency_lines
 
@@ -48,31 +40,27 @@ def guesses(p, q, n, seed=0):
     return np.array([rng.permutation(p) < q for _ in range(n)])
 
 
-# --- formulas ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("q", "p", "threshold", "bound"), [(1, 100, 0.6, 0.05), (10, 100, 0.6, 5.0), (3, 10, 1.0, 0.9)]
 )
 def test_worst_case_is_theorem_1(q, p, threshold, bound):
-    assert worst_case_bound(q, p, threshold) == pytest.approx(bound)
+    assert error_bounds.worst_case_bound(q, p, threshold) == pytest.approx(bound)
 
 
-def test_concave_is_that_of_r():
+def test_concave_is_that_of_r_and_where_a_bound_begins():
     # R searches with a tolerance of 1e-4 in `a`, which is small for q = 1, and so finds less.
     for q in range(1, 11):
-        found = concave_bound(q, 100, 0.6, 50)
+        found = error_bounds.concave_bound(q, 100, 0.6, 50)
         assert found == pytest.approx(CONCAVE_IN_R[q - 1], rel=4e-3)
         assert found >= CONCAVE_IN_R[q - 1] * (1 - 1e-6)
-
-
-def test_where_a_bound_begins():
-    assert concave_bound(3, 40, 0.70001, 10) == concave_bound(3, 40, 0.75, 10)
-    assert largest_tail(0.25, 5, 10, -0.5) == 1.0
-    assert largest_tail(0.25, 6, 10, -0.5) < 1.0
-
-
-# --- what is false among what passed -------------------------------------------------------------
+    assert error_bounds.concave_bound(3, 40, 0.70001, 10) == error_bounds.concave_bound(
+        3, 40, 0.75, 10
+    )
+    assert error_bounds.largest_tail(0.25, 5, 10, -0.5) == 1.0
+    assert error_bounds.largest_tail(0.25, 6, 10, -0.5) < 1.0
+    crowded = made(guesses(9, 4, 10))
+    assert crowded.pfer(0.8, "r-concave").bound < crowded.pfer(0.8).bound
+    assert error_bounds.concave_bound(1, 4, 0.75, 2) == error_bounds.worst_case_bound(1, 4, 0.75)
 
 
 @pytest.mark.parametrize("assumption", ["none", "r-concave"])
@@ -86,7 +74,7 @@ def test_guesses_pass_no_more_often_than_the_bound(assumption):
     assert 0 < np.mean(passed) <= bound
 
 
-def test_pfer_by_hand():
+def test_pfer_by_hand_is_compared_with_what_passed():
     selected = np.zeros((10, 5), dtype=bool)
     selected[:, 0] = True  # kept
     selected[:, 1] = True
@@ -100,9 +88,6 @@ def test_pfer_by_hand():
     assert str(found).startswith("At most 5 false selections expected among 2 terms with")
     assert str(found).endswith("; the bound is uninformative")
     assert not found.informative
-
-
-def test_a_bound_is_compared_with_what_passed():
     selected = np.zeros((10, 400), dtype=bool)
     selected[:, :4] = True
     told = made(selected, "subsample").pfer(0.75)
@@ -111,13 +96,11 @@ def test_a_bound_is_compared_with_what_passed():
     alone = made(selected[:, :5], "subsample").pfer(0.75)
     assert not alone.informative
     assert str(alone).startswith("At most 6.4 false selections")
+    assert not made(selected[:, :6], "subsample").pfer(0.75).informative  # 4 < 5.3 < 6
     none = made(guesses(40, 2, 10), "subsample").pfer(0.95)
     assert none.units == ()
     assert none.informative
     assert "among 0 terms with selection frequency 0.95 or more" in str(none)
-
-
-# --- refusals ------------------------------------------------------------------------------------
 
 
 PAIRED, CONCAVE = "complementary", "r-concave"
@@ -144,13 +127,7 @@ def test_what_has_no_bound(sets, scheme, ask, error, said):
         ask(made(guesses(*sets), scheme))
 
 
-def test_where_a_threshold_is_too_low_a_higher_one_has_a_bound():
-    crowded = made(guesses(9, 4, 10))
-    assert crowded.pfer(0.8, "r-concave").bound < crowded.pfer(0.8).bound
-    assert concave_bound(1, 4, 0.75, 2) == worst_case_bound(1, 4, 0.75)
-
-
-def test_a_tuning_value_has_no_bound_in_files_either(mixed, tmp_path):
+def test_tuning_values_and_kept_units_alone_have_no_bound_in_files_either(mixed, tmp_path):
     fit = treeselect.select("dose ~ . - died", mixed, method="rrf", lam=0.9, n_trees=10, seed=1)
     free = fit.resample(8, scheme="complementary").stability
     assert len(set(free.selected.sum(axis=1))) > 1
@@ -163,14 +140,8 @@ def test_a_tuning_value_has_no_bound_in_files_either(mixed, tmp_path):
         loaded.stability.pfer()
     loaded = treeselect.load(fixed.save(tmp_path / "fixed"))
     assert loaded.stability.pfer() == fixed.stability.pfer()
-
-
-def test_kept_units_alone_have_no_bound():
     with pytest.raises(StabilityError, match="every selected term is forced in"):
         made([[1, 0, 0]] * 4, kept=1).pfer()
-
-
-# --- what the summary says -----------------------------------------------------------------------
 
 
 def test_summary_says_what_passed_where_a_bound_holds(fitted):
@@ -238,7 +209,7 @@ def naive_efp(frequency, n_pairs, power, cutoff):
 @given(st.integers(1, 30), st.integers(1, 12), st.sampled_from([1, 2, 3]), st.floats(0, 1))
 @settings(deadline=None, derandomize=True)
 def test_the_bound_is_a_binomial_moment(p, n_pairs, power, share):
-    found = size_bound(np.array([share * p]), p, n_pairs, power)
+    found = error_bounds.size_bound(np.array([share * p]), p, n_pairs, power)
     np.testing.assert_allclose(found, [naive_bound(share * p, p, n_pairs, power)], atol=1e-12)
 
 
@@ -250,7 +221,7 @@ def test_the_bound_is_a_binomial_moment(p, n_pairs, power, share):
 @settings(deadline=None, derandomize=True)
 def test_efp_scores_are_those_of_the_naive_twin(counts, power, cutoff):
     frequency = np.sort(counts, axis=0) / 8  # sets of rising size
-    found = efp_scores(frequency, 4, power, cutoff)
+    found = error_bounds.efp_scores(frequency, 4, power, cutoff)
     np.testing.assert_allclose(found, naive_efp(frequency, 4, power, cutoff))
 
 
@@ -260,16 +231,18 @@ def test_efp_scores_are_those_of_the_naive_twin(counts, power, cutoff):
 @settings(deadline=None, derandomize=True)
 def test_q_values_are_the_least_rate_at_which_a_unit_is_selected(efp):
     naive = [min(t / (efp <= t).sum() for t in efp if t >= own) for own in efp]
-    np.testing.assert_allclose(q_values_of(efp), naive)
+    np.testing.assert_allclose(error_bounds.q_values_of(efp), naive)
 
 
 @pytest.mark.parametrize("power", [1, 2, 3])
 def test_sizes_are_as_many_as_the_cutoff_allows(power):
     q = np.arange(1.0, 201)
-    k = sizes_within(q, 200, 25, power, 0.05)
-    assert size_bound(q[:k], 200, 25, power).mean() <= 0.05
-    assert size_bound(q[: k + 1], 200, 25, power).mean() > 0.05
-    assert sizes_within(q[:5], 200, 25, power, 1e-9) == 1  # one size is always looked at
+    k = error_bounds.sizes_within(q, 200, 25, power, 0.05)
+    assert error_bounds.size_bound(q[:k], 200, 25, power).mean() <= 0.05
+    assert error_bounds.size_bound(q[: k + 1], 200, 25, power).mean() > 0.05
+    assert (
+        error_bounds.sizes_within(q[:5], 200, 25, power, 1e-9) == 1
+    )  # one size is always looked at
 
 
 # --- paths of resamples and their q-values, from the calls on ------------------------------------
@@ -305,7 +278,7 @@ def fit(data):
     return fit.resample(20, scheme="complementary", path=4)
 
 
-def test_the_path_holds_the_frequency_at_k(fit):
+def test_the_path_holds_the_frequency_at_k_in_a_file_too(fit, tmp_path):
     paths = fit.resample(20, scheme="complementary", path=3).stability
     wide = paths.path().pivot_table(index="k", columns="term", values="frequency")
     assert wide.index.to_list() == [1, 2, 3]
@@ -314,18 +287,18 @@ def test_the_path_holds_the_frequency_at_k(fit):
     pd.testing.assert_series_equal(
         wide.loc[3], at_k[wide.columns], check_names=False, check_index_type=False
     )
+    again = treeselect.load(fit.save(tmp_path / "model.zip")).stability
+    pd.testing.assert_frame_equal(again.q_values(), fit.stability.q_values())
+    pd.testing.assert_frame_equal(again.path(), fit.stability.path())
 
 
-def test_true_is_as_many_sizes_as_q_values_look_at(data):
+def test_sizes_of_paths_and_kept_units_that_are_not_judged(data):
     fit = treeselect.select("y ~ .", data, method="mrmr", k=1, seed=1)
     paths = [fit.resample(4, scheme="complementary", path=p).stability for p in (True, 7)]
     assert paths[0].path()["k"].max() < 7
     pd.testing.assert_frame_equal(paths[0].q_values(), paths[1].q_values())
     wide = fit.resample(4, scheme="complementary", path=True, k=6).stability
     assert wide.path()["k"].max() == 6  # that of the resamples is among them
-
-
-def test_kept_units_are_not_judged_and_sets_of_tuning_values_are_ranked(data):
     fit = treeselect.select("y ~ .", data, method="mrmr", k=2, keep="c", seed=1)
     found = fit.resample(10, scheme="complementary", path=3).stability
     assert "c" not in set(found.q_values()["term"])
@@ -338,12 +311,6 @@ def test_kept_units_are_not_judged_and_sets_of_tuning_values_are_ranked(data):
     assert found.q_values()["term"][0] == "b"
 
 
-def test_a_file_holds_the_paths(fit, tmp_path):
-    again = treeselect.load(fit.save(tmp_path / "model.zip")).stability
-    pd.testing.assert_frame_equal(again.q_values(), fit.stability.q_values())
-    pd.testing.assert_frame_equal(again.path(), fit.stability.path())
-
-
 @pytest.fixture
 def found():
     along = StabilityPath(np.array([[4, 0, 0], [4, 3, 1]]), 4, 0)
@@ -352,15 +319,13 @@ def found():
     )
 
 
-def test_q_values_by_hand(found):
+def test_q_values_and_lines_by_hand(found):
     """Power 1: bounds 3 / 9 and 3 * 4 / 9, mean 5 / 6; scores 1 and 1 / 4."""
     table = found.q_values(power=1, cutoff=1.0)
     assert table["term"].to_list() == ["a", "b", "c"]
     np.testing.assert_allclose(table["efp"], [5 / 6, 3, 3])
     np.testing.assert_allclose(table["q_value"], [5 / 6, 1, 1])
 
-
-def test_more_pairs_than_count_change_nothing(found):
     def times(n):
         selected, counts = np.tile(found.selected, (n, 1)), n * found.along.counts
         along = StabilityPath(counts, 4 * n, 0)
@@ -368,9 +333,6 @@ def test_more_pairs_than_count_change_nothing(found):
 
     pd.testing.assert_frame_equal(times(26), times(13))
     assert (times(13)["efp"] <= found.q_values()["efp"]).all()
-
-
-def test_lines_of_a_figure_begin_with_the_fit(found):
     lines = frequency_lines(found, most=2)
     assert (lines.sizes, lines.names, lines.more) == ((1, 2), ("b", "a"), 1)
     assert lines.values == ((0.0, 0.75), (1.0, 1.0))

@@ -41,7 +41,7 @@ def test_direction(curve, expected):
     assert direction(np.array(curve), np.ones(len(curve))) == expected
 
 
-def test_a_few_rows_at_an_end_have_no_say():
+def test_directions_turn_with_sign_and_axis_and_few_rows_have_no_say():
     curve, share = np.array([9.0, 0.0, 1.0, 2.0, -3.0]), np.full(5, 0.32)
     share[[0, -1]] = 0.02
     assert direction(curve, share) == "up"
@@ -49,9 +49,6 @@ def test_a_few_rows_at_an_end_have_no_say():
     assert direction(curve, share) == "mixed"
     share[-1] = 0.9
     assert direction(curve[1:], share[1:]) == "down"
-
-
-def test_directions_turn_with_the_sign_and_with_the_axis():
     rng = np.random.default_rng(0)
     turned = {"up": "down", "down": "up", "mixed": "mixed", "flat": "flat"}
     for _ in range(200):
@@ -61,7 +58,7 @@ def test_directions_turn_with_the_sign_and_with_the_axis():
         assert direction(-curve, share) == direction(curve[::-1], share) == opposite
 
 
-def test_intervals_are_percentiles_of_what_is_known():
+def test_intervals_are_percentiles_of_what_is_known_and_steps_need_ends():
     n = 41
     values = np.arange(n, dtype=float)[:, np.newaxis, np.newaxis] * [[[1.0], [10.0], [1.0]]]
     values[:1, 1] = np.nan
@@ -72,9 +69,6 @@ def test_intervals_are_percentiles_of_what_is_known():
         low.ravel(), [1.0, 19.75, np.nan]
     )  # places 1 of 0..40, .975 of 1..40
     np.testing.assert_allclose(high.ravel(), [39.0, 390.25, np.nan])
-
-
-def test_steps_without_ends_are_missing():
     found = steps(np.array([[1.0, 2.0], [4.0, 1.0]]), np.array([[0, 1], [-1, -1]]))
     np.testing.assert_array_equal(found, [[3.0, -1.0], [np.nan, np.nan]])
 
@@ -114,15 +108,12 @@ def numbers(page):
     return sorted(re.findall(r"\d+\.\d+", re.sub(r"<svg.*?</svg>", "", page, flags=re.DOTALL)))
 
 
-def test_names_stay_names_in_code_and_tables(fitted, labelled):
+def test_names_stay_names_in_tables_and_the_summary_speaks_in_labels(fitted, labelled):
     assert (labelled.selected, labelled.formula) == (fitted.selected, fitted.formula)
     pd.testing.assert_frame_equal(labelled.tidy(), fitted.tidy())
     pd.testing.assert_frame_equal(labelled.model.effects(), fitted.model.effects())
     pd.testing.assert_frame_equal(labelled.stability.tidy(), fitted.stability.tidy())
     pd.testing.assert_frame_equal(labelled.model.shape("site"), fitted.model.shape("site"))
-
-
-def test_the_summary_speaks_in_labels_and_gives_the_names(labelled):
     text = " ".join(labelled.summary().as_text().split())
     assert LABELS["site"] in text
     assert "Signal <b>(mV)</b>\\u202e `" in text
@@ -130,7 +121,7 @@ def test_the_summary_speaks_in_labels_and_gives_the_names(labelled):
     assert "`died` is Death within 30 days" in text
 
 
-def test_a_fit_is_shown_once_and_without_labels_as_it_is(fitted, labelled):
+def test_a_fit_is_shown_once_in_labels_and_a_report_has_their_names(fitted, labelled):
     assert as_shown(fitted._fit) is fitted._fit
     assert "Names in code" not in fitted.summary().as_text()
     assert gather(fitted._fit, **WHEN).names is None
@@ -141,9 +132,6 @@ def test_a_fit_is_shown_once_and_without_labels_as_it_is(fitted, labelled):
         "The same signal once more", "Signal <b>(mV)</b>\N{RIGHT-TO-LEFT OVERRIDE} `",
         LABELS["site"], "noise", "colour", "flag",
     }  # fmt: skip
-
-
-def test_a_report_in_labels_has_their_names_and_the_same_numbers(fitted, labelled):
     own, plain = (gather(fit._fit, **WHEN) for fit in (labelled, fitted))
     assert numbers(render(own)) == numbers(render(plain))
     assert own.title == "Which terms predict Death within 30 days?"
@@ -193,7 +181,7 @@ def test_figures_are_asked_for_by_name_and_bear_labels(labelled):
     assert "`site`" in str(error.value)
 
 
-def test_tables_of_stability_and_models_are_printed_in_labels(labelled):
+def test_tables_performance_and_importance_are_printed_in_labels(labelled):
     found = labelled.refit("glm")
     assert f"{LABELS['site']}: Leeds" in heads(found)
     assert "Death within 30 days; positive class: True" in found.summary().as_text()
@@ -211,9 +199,6 @@ def test_tables_of_stability_and_models_are_printed_in_labels(labelled):
     found = labelled.model.coefficient_stability()
     assert f"{LABELS['site']}: Leeds" in heads(found)
     assert "site[T.Leeds]" in set(found.tidy()["column"])
-
-
-def test_performance_and_importance_are_printed_in_labels(labelled):
     labelled = with_labels(labelled, {"signal": "Sgl", "site": "Clinic", "copy": "Cpy"})
     for found in (labelled.performance(2), labelled.model.conditional_importance(2, repeats=1)):
         assert "Clinic" in found.summary().as_text()

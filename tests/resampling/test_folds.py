@@ -61,9 +61,6 @@ def splits(problem, folds=5, repeats=1, groups=None, weight=None, seed=1):
     )  # fmt: skip
 
 
-# --- the rule ----------------------------------------------------------------------------------
-
-
 def test_repeats_do_not_shrink_the_standard_error_as_folds_do():
     """Two repeats of two folds; at size 2 the deviation of (.6, .8, .6, .8) is 0.11547."""
     scores = np.array([[0.5, 0.62, 0.6], [0.5, 0.62, 0.8], [0.5, 0.62, 0.6], [0.5, 0.62, 0.8]])
@@ -89,31 +86,6 @@ def test_how_often_a_row_is_held_out(problem, folds, repeats, n_folds, expected)
     found = splits(problem, folds, repeats)
     assert len(found) == n_folds
     assert mean_repeats(found) == expected
-
-
-def test_splitters_draw_by_the_seed_and_warn(problem):
-    """100 splits that hold out a fifth each are not worth 100 folds."""
-    found = splits(problem, ShuffleSplit(100, test_size=0.2, random_state=1))
-    assert mean_repeats(found) == pytest.approx(20, rel=1e-6)
-    free = ShuffleSplit(3)
-    first, again = (splits(problem, free, seed=s) for s in (1, 1))
-    other = splits(problem, free, seed=2)
-    own = splits(problem, ShuffleSplit(3, random_state=5), seed=1)
-    assert all(np.array_equal(a.test, b.test) for a, b in zip(first, again, strict=True))
-    assert not np.array_equal(first[0].test, other[0].test)
-    assert not np.array_equal(first[0].test, own[0].test)
-    assert free.random_state is None
-
-    class Telling(KFold):
-        def split(self, *rows):
-            warnings.warn("of the splitter", stacklevel=1)
-            return super().split(*rows)
-
-    with pytest.warns(UserWarning, match="of the splitter"):
-        splits(problem, Telling(3))
-
-
-# --- pairs of rows -----------------------------------------------------------------------------
 
 
 def test_numbers_of_folds_hold_rows_with_weight_out_once_per_repeat(problem):
@@ -158,16 +130,32 @@ def test_every_fit_of_a_time_series_sees_the_past_only(mixed, monkeypatch):
     assert "folds=TimeSeriesSplit(" in fit._fit.call.text
 
 
-def test_a_negative_fold_number_is_always_trained_on(problem):
+def test_splitters_draw_by_the_seed_and_negative_fold_numbers_always_train(problem):
     fold = np.arange(N) % 3 - 1
     found = splits(problem, fold)
     assert [sorted(set(fold[s.test])) for s in found] == [[0], [1]]
     assert all((np.isin(np.flatnonzero(fold == -1), s.train)).all() for s in found)
     predefined = splits(problem, PredefinedSplit(fold))
     assert all(np.array_equal(a.test, b.test) for a, b in zip(found, predefined, strict=True))
+    # 100 splits that hold out a fifth each are not worth 100 folds.
+    found = splits(problem, ShuffleSplit(100, test_size=0.2, random_state=1))
+    assert mean_repeats(found) == pytest.approx(20, rel=1e-6)
+    free = ShuffleSplit(3)
+    first, again = (splits(problem, free, seed=s) for s in (1, 1))
+    other = splits(problem, free, seed=2)
+    own = splits(problem, ShuffleSplit(3, random_state=5), seed=1)
+    assert all(np.array_equal(a.test, b.test) for a, b in zip(first, again, strict=True))
+    assert not np.array_equal(first[0].test, other[0].test)
+    assert not np.array_equal(first[0].test, own[0].test)
+    assert free.random_state is None
 
+    class Telling(KFold):
+        def split(self, *rows):
+            warnings.warn("of the splitter", stacklevel=1)
+            return super().split(*rows)
 
-# --- in a fit ----------------------------------------------------------------------------------
+    with pytest.warns(UserWarning, match="of the splitter"):
+        splits(problem, Telling(3))
 
 
 def test_the_column_of_the_groups_is_hidden_from_the_dot(mixed):
@@ -180,9 +168,6 @@ def test_the_column_of_the_groups_is_hidden_from_the_dot(mixed):
     assert "Rows with the same `ward` stay together" in fit.summary().as_text().replace("\n  ", " ")
     array = treeselect.select("died ~ . - ward", data, fold_groups=CLUSTERS, repeats=2, **QUICK)
     assert np.array_equal(array.search.scores.scores, fit.search.scores.scores)
-
-
-# --- errors ------------------------------------------------------------------------------------
 
 
 class Thrice(KFold):
@@ -296,7 +281,7 @@ def test_a_class_of_one_row_is_refused_with_a_way_out():
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_folds_are_those_of_scikit_learn(seed: int) -> None:
+def test_folds_and_scores_are_those_of_scikit_learn(seed: int):
     rng = np.random.default_rng(seed)
     n, folds = int(rng.integers(20, 60)), int(rng.integers(2, 7))
     y = np.append(rng.choice(4, n), np.repeat(np.arange(4), folds))
@@ -309,10 +294,6 @@ def test_folds_are_those_of_scikit_learn(seed: int) -> None:
         for number, (_, held_out) in enumerate(pairs):
             expected[held_out] = number
         np.testing.assert_array_equal(found, expected)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_scores_are_those_of_scikit_learn(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n = int(rng.integers(3, 300))
     y = np.append([0.0, 1.0], rng.choice([0.0, 1.0], n))

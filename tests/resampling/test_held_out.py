@@ -19,17 +19,10 @@ from treeselect.engine.survival.times import EVENT, STOP, STRATUM, as_times
 from treeselect.errors import OptionError
 from treeselect.models.linear.statistics import recalibrate
 from treeselect.models.stacked import refit_stack
+from treeselect.resampling import held_out
 from treeselect.resampling.cross_validation import held_out_score
 from treeselect.resampling.decisions import rates_table
 from treeselect.resampling.folds import Split
-from treeselect.resampling.held_out import (
-    areas,
-    calibration_table,
-    per_class_table,
-    quantile_groups,
-    read_horizon,
-    recalibration,
-)
 from treeselect.resampling.risk_groups import _held_out
 
 N = 400
@@ -55,16 +48,7 @@ def site(mixed):
     return of(mixed.dropna(subset="site"), "site ~ signal + died + dose")
 
 
-@pytest.fixture(scope="module")
-def sick(mixed):
-    counts = mixed.assign(visits=np.floor(np.abs(mixed["dose"])))
-    return of(counts, "visits ~ signal + site + noise", family="poisson")
-
-
-# --- predictions -------------------------------------------------------------------------------
-
-
-def test_each_row_is_predicted_once_and_the_scores_are_those_of_the_predictions(mixed, died):
+def test_predictions_are_of_each_row_once_and_the_scores_are_theirs(mixed, died, site):
     table = died.predictions()
     assert list(table) == ["row", "fold", "observed", "predicted", "weight"]
     assert table["row"].to_list() == list(range(N))
@@ -74,16 +58,10 @@ def test_each_row_is_predicted_once_and_the_scores_are_those_of_the_predictions(
         assert roc_auc_score(own["observed"], own["predicted"]) == pytest.approx(
             died.scores[fold - 1]
         )
-
-
-def test_rows_are_those_of_the_data(mixed):
     some = mixed.assign(dose=mixed["dose"].mask(mixed.index % 7 == 0))
     table = of(some, "dose ~ signal + noise").predictions()
     assert table["row"].to_list() == [row for row in range(N) if row % 7]
     assert np.array_equal(table["observed"], some["dose"].dropna())
-
-
-def test_of_several_classes_there_is_a_column_for_each(mixed, site):
     table = site.predictions()
     names = [f"predicted_{label}" for label in ("Bath", "Leeds", "York")]
     assert list(table) == ["row", "fold", "observed", *names, "weight"]
@@ -91,7 +69,7 @@ def test_of_several_classes_there_is_a_column_for_each(mixed, site):
     assert (table["observed"].array == mixed["site"].dropna().array).all()
 
 
-def test_of_times_what_was_observed_is_a_time_and_whether_the_event_came():
+def test_of_times_the_event_by_the_horizon_is_observed_and_predicted():
     found = small_fit().performance(2)
     table = found.predictions()
     known = ["row", "fold", "start", "time", "event", "predicted", "probability", "weight"]
@@ -100,15 +78,12 @@ def test_of_times_what_was_observed_is_a_time_and_whether_the_event_came():
     assert (table["start"] < table["time"]).all()
     with pytest.raises(OptionError, match=r"`roc\(\)` needs a response with classes"):
         found.roc()
-    slope = recalibration(found.held_out)  # of relative risks: no intercept
+    slope = held_out.recalibration(found.held_out)  # of relative risks: no intercept
     assert slope.slope_low < slope.slope < slope.slope_high
     assert np.isnan(slope.intercept)
-
-
-def test_of_times_the_share_with_the_event_by_the_horizon_is_compared():
     found = small_fit().performance(3, horizon=200)
     held, table = found.held_out, found.calibration(3)
-    groups = quantile_groups(held.event, np.ones(90), 3)
+    groups = held_out.quantile_groups(held.event, np.ones(90), 3)
     for own, row in zip(groups, table.itertuples(), strict=True):
         curve = kaplan_meier(held.y[own], np.ones(len(own)))
         at = np.searchsorted(curve.time, 200, side="right") - 1
@@ -121,53 +96,22 @@ def test_of_times_the_share_with_the_event_by_the_horizon_is_compared():
     weighted = dataclasses.replace(held, mass=np.where(np.arange(90) < 9, 8.2, 0.2))
     relative = dataclasses.replace(weighted, are_copies=False)  # fewer rows in effect
     width = [
-        np.subtract(*calibration_table(own, 2)[["ci_high", "ci_low"]].to_numpy().T)
+        np.subtract(*held_out.calibration_table(own, 2)[["ci_high", "ci_low"]].to_numpy().T)
         for own in (weighted, relative)
     ]
     assert (width[1] > 1.3 * width[0]).all()
 
 
-# --- two classes -------------------------------------------------------------------------------
-
-
-def test_the_curve_is_that_of_scikit_learn(died):
+def test_curve_confusion_and_cutoffs_are_those_of_scikit_learn(died):
     table, found = died.predictions(), died.roc()
     false, true, cutoff = roc_curve(table["observed"], table["predicted"])
     assert np.allclose(found["false_positive_rate"], false)
     assert np.allclose(found["true_positive_rate"], true)
     assert np.allclose(found["cutoff"], cutoff)
     assert found["class"].unique().tolist() == [True]
-    together, mean = areas(died.held_out, 1)
+    together, mean = held_out.areas(died.held_out, 1)
     assert together == pytest.approx(roc_auc_score(table["observed"], table["predicted"]))
     assert mean == pytest.approx(died.mean)
-
-
-def test_groups_are_those_of_scikit_learn_where_nothing_ties(died):
-    rng = np.random.default_rng(1)
-    apart = died.held_out.predicted * 0.9 + rng.random(N) * 1e-3
-    held = dataclasses.replace(died.held_out, predicted=apart)
-    found = dataclasses.replace(died, held_out=held).calibration(5)
-    observed, predicted = calibration_curve(held.y, apart, n_bins=5, strategy="quantile")
-    assert found["n"].to_list() == [80.0] * 5
-    assert np.allclose(found["observed"], observed)
-    assert np.allclose(found["predicted"], predicted)
-    assert ((found["ci_low"] < found["observed"]) & (found["observed"] < found["ci_high"])).all()
-
-
-def test_equal_predictions_stay_together(died):
-    held = dataclasses.replace(died.held_out, predicted=np.full(N, 0.25))
-    found = dataclasses.replace(died, held_out=held).calibration()
-    assert found["n"].to_list() == [N]
-    for n_groups in (1, 101):
-        with pytest.raises(OptionError, match="`n_groups` must be"):
-            died.calibration(n_groups)
-    assert np.isnan(recalibration(held).slope)
-    assert recalibration(held).intercept == pytest.approx(
-        np.log(held.y.mean() / (1 - held.y.mean())) - np.log(1 / 3)
-    )
-
-
-def test_confusion_and_cutoffs(died):
     table = died.predictions()
     taken = table["predicted"] >= 0.5
     expected = confusion_matrix(table["observed"], taken)
@@ -182,6 +126,28 @@ def test_confusion_and_cutoffs(died):
     assert half["positive"] == taken.mean()
     assert half["sensitivity"] == taken[table["observed"]].mean()
     assert half["specificity"] == (~taken[~table["observed"]]).mean()
+
+
+def test_groups_are_those_of_scikit_learn_and_ties_stay_together(died):
+    rng = np.random.default_rng(1)
+    apart = died.held_out.predicted * 0.9 + rng.random(N) * 1e-3
+    held = dataclasses.replace(died.held_out, predicted=apart)
+    found = dataclasses.replace(died, held_out=held).calibration(5)
+    observed, predicted = calibration_curve(held.y, apart, n_bins=5, strategy="quantile")
+    assert found["n"].to_list() == [80.0] * 5
+    assert np.allclose(found["observed"], observed)
+    assert np.allclose(found["predicted"], predicted)
+    assert ((found["ci_low"] < found["observed"]) & (found["observed"] < found["ci_high"])).all()
+    held = dataclasses.replace(died.held_out, predicted=np.full(N, 0.25))
+    found = dataclasses.replace(died, held_out=held).calibration()
+    assert found["n"].to_list() == [N]
+    for n_groups in (1, 101):
+        with pytest.raises(OptionError, match="`n_groups` must be"):
+            died.calibration(n_groups)
+    assert np.isnan(held_out.recalibration(held).slope)
+    assert held_out.recalibration(held).intercept == pytest.approx(
+        np.log(held.y.mean() / (1 - held.y.mean())) - np.log(1 / 3)
+    )
 
 
 def test_slope_and_intercept_are_those_that_the_data_were_made_with():
@@ -199,10 +165,9 @@ def test_slope_and_intercept_are_those_that_the_data_were_made_with():
     assert [moved.slope_low, moved.slope_high] == pytest.approx(model.conf_int()[1].tolist())
 
 
-# --- others ------------------------------------------------------------------------------------
-
-
-def test_numbers_in_groups(dose):
+def test_numbers_counts_and_classes_in_groups(dose, site, mixed):
+    counts = mixed.assign(visits=np.floor(np.abs(mixed["dose"])))
+    sick = of(counts, "visits ~ signal + site + noise", family="poisson")
     found, table = dose.calibration(4), dose.predictions()
     group = pd.qcut(table["predicted"], 4, labels=False)
     means = table.groupby(group)[["predicted", "observed"]].mean()
@@ -214,23 +179,17 @@ def test_numbers_in_groups(dose):
     assert half == pytest.approx(1.98422 * error, rel=1e-4)
     assert np.allclose(found["residual"], found["observed"] - found["predicted"])
     assert (found["residual_low"] < found["residual_high"]).all()
-    line = recalibration(dose.held_out)
+    line = held_out.recalibration(dose.held_out)
     assert line.intercept == pytest.approx((table["observed"] - table["predicted"]).mean())
     assert line.slope_low < line.slope < line.slope_high
-
-
-def test_counts_have_a_slope_on_the_scale_of_logarithms(sick):
-    line = recalibration(sick.held_out)
+    line = held_out.recalibration(sick.held_out)
     assert line.regression == "Poisson regression on the log of the predictions"
     never = dataclasses.replace(sick.held_out, predicted=np.maximum(sick.held_out.predicted - 1, 0))
-    assert np.isfinite(recalibration(never).slope)
+    assert np.isfinite(held_out.recalibration(never).slope)
     with pytest.raises(
         OptionError, match=r"(?s)`confusion\(\)` needs .* `calibration\(\)` also takes"
     ):
         sick.confusion()
-
-
-def test_classes(site):
     table, found = site.predictions(), site.confusion()
     with pytest.raises(OptionError, match="Found: 3 classes"):
         site.confusion(0.5)
@@ -238,7 +197,7 @@ def test_classes(site):
     taken = table[[f"predicted_{n}" for n in names]].to_numpy().argmax(axis=1)
     true = np.array([names.index(label) for label in table["observed"]])
     assert found["n"].to_list() == confusion_matrix(true, taken).ravel().tolist()
-    by = per_class_table(site.held_out).set_index("class")
+    by = held_out.per_class_table(site.held_out).set_index("class")
     assert by.loc["York", "recall"] == (taken[true == 2] == 2).mean()
     assert by.loc["York", "area"] == pytest.approx(
         roc_auc_score(true == 2, table["predicted_York"])
@@ -247,15 +206,12 @@ def test_classes(site):
     assert site.calibration(2)["class"].unique().tolist() == names
 
 
-# --- weights and repeats -----------------------------------------------------------------------
-
-
-def test_sizes_of_weights_are_copies_or_relative(mixed):
+def test_sizes_of_weights_are_copies_and_rows_held_out_again_count_once(mixed, died):
     found = of(mixed, "died ~ signal + noise", weights=np.where(mixed["flag"], 3, 1))
     table = found.predictions()
     written = table.loc[table.index.repeat(table["weight"].astype(int))]
     assert found.calibration()["n"].sum() == len(written)
-    assert areas(found.held_out, 1)[0] == pytest.approx(
+    assert held_out.areas(found.held_out, 1)[0] == pytest.approx(
         roc_auc_score(written["observed"], written["predicted"])
     )
     assert found.held_out.like_rows() == len(written)
@@ -265,19 +221,13 @@ def test_sizes_of_weights_are_copies_or_relative(mixed):
     weight = uneven.predictions()["weight"]
     assert uneven.held_out.like_rows() == pytest.approx(weight.sum() ** 2 / (weight**2).sum())
     assert uneven.calibration()["n"].sum() == pytest.approx(N)
-
-
-def test_rows_that_are_held_out_again_count_once(mixed, died):
     twice = of(mixed, "died ~ signal + site + noise", repeats=2)
     assert len(twice.predictions()) == 2 * N
     assert twice.held_out.n_rows == N
     assert twice.calibration()["n"].sum() == N
-    wide = (recalibration(f.held_out) for f in (twice, died))
+    wide = (held_out.recalibration(f.held_out) for f in (twice, died))
     width = [own.slope_high - own.slope_low for own in wide]
     assert width[0] == pytest.approx(width[1], rel=0.2)
-
-
-def test_rows_that_are_never_held_out_have_no_line(mixed):
     folds = ShuffleSplit(2, test_size=0.2, random_state=1)
     found = of(mixed, "died ~ signal + noise", folds)
     assert len(found.predictions()) == 160
@@ -299,7 +249,7 @@ def test_rows_that_are_never_held_out_have_no_line(mixed):
     ],
 )
 def test_groups_are_cut_at_quantiles_and_ties_stay_together(values, weight, n, expected):
-    found = quantile_groups(np.array(values), np.array(weight), n)
+    found = held_out.quantile_groups(np.array(values), np.array(weight), n)
     assert [own.tolist() for own in found] == expected
 
 
@@ -331,13 +281,18 @@ def found(fit):
     return fit.model.conditional_importance(repeats=2)
 
 
-def test_copies_lose_nothing_and_what_matters_does(found):
+def test_copies_lose_nothing_what_matters_does_and_intervals_need_variation(found):
     table = found.tidy().set_index("term")
     assert set(table.index) == {"a", "near", "pair", "site"}
     assert table["importance"].is_monotonic_decreasing
     assert table.loc[["pair", "site"], "p_value"].max() < 0.01
     assert table.loc[["a", "near"], "importance"].max() < 0.1
     assert (table["ci_low"] <= table["importance"]).all()
+    same = dataclasses.replace(found, others=found.score[:, np.newaxis] - np.zeros((1, 4)))
+    assert (same.tidy()["ci_low"] == 0).all()
+    apart = dataclasses.replace(same, others=same.others - 0.5)
+    assert apart.tidy()["ci_low"].isna().all()
+    assert "unknown" in apart.summary().as_text()
 
 
 def test_scores_are_those_of_stacks_with_and_without_each_unit(fit, found):
@@ -371,16 +326,13 @@ def test_a_term_that_is_not_selected_is_added(fit):
     assert "Selected p e Level Loss" in text
 
 
-def test_whole_groups_are_held_out(fit, data):
+def test_folds_of_conditional_importance_are_of_whole_groups_or_ones_own(fit, data):
     found = fit.with_data(data).model.conditional_importance(
         3, terms="site", fold_groups="patient", scoring="neg_mean_absolute_error"
     )
     assert found.scheme == "3-fold cross-validation of whole patient clusters repeated 5 times"
     assert found.score.max() < 0
     assert "pair" not in repr(found)
-
-
-def test_folds_of_ones_own_are_taken_once(fit, data):
     found = fit.model.conditional_importance(np.arange(len(data)) % 2, terms="site")
     assert len(found.score) == 2
     assert "given folds" in found.scheme
@@ -395,14 +347,6 @@ def test_terms_must_be_given_where_nothing_is_selected(fit, data):
     empty = treeselect.select("y ~ noise", data, method="lasso", lam=1e9)
     with pytest.raises(OptionError, match="`terms` must be given because nothing is selected"):
         empty.model.conditional_importance()
-
-
-def test_no_interval_without_variation(found):
-    same = dataclasses.replace(found, others=found.score[:, np.newaxis] - np.zeros((1, 4)))
-    assert (same.tidy()["ci_low"] == 0).all()
-    apart = dataclasses.replace(same, others=same.others - 0.5)
-    assert apart.tidy()["ci_low"].isna().all()
-    assert "unknown" in apart.summary().as_text()
 
 
 def test_full_text(found, snapshot):
@@ -424,18 +368,14 @@ def test_full_text(found, snapshot):
 
 
 @pytest.fixture(scope="module")
-def groups():
-    return small_fit().model.risk_groups(folds=3)
-
-
-@pytest.fixture(scope="module")
 def late():
     return small_fit("Surv(late, time, dead) ~ risky + x + strata(site)", 1).model.risk_groups(
         2, folds=3
     )
 
 
-def test_curves_of_risk_groups_and_numbers_at_risk(groups):
+def test_curves_of_risk_groups_after_the_last_row_and_without_a_selection():
+    groups = small_fit().model.risk_groups(folds=3)
     for name, curve in zip(groups.names, groups.curves, strict=True):
         table = groups.at(curve.time)
         own = table[table["group"] == name]
@@ -446,9 +386,13 @@ def test_curves_of_risk_groups_and_numbers_at_risk(groups):
     assert len(dataclasses.replace(groups, library="pandas").at((1, 2))) == 6
     with pytest.raises(OptionError, match="`times` must be one or more numbers of at least 0"):
         groups.at([-1])
-
-
-def test_nothing_is_said_of_a_selection_that_was_none(groups):
+    after = groups.at([1e6])
+    gone = np.array([curve.survival[-1] == 0 for curve in groups.curves])
+    assert (after["survival"].isna() == ~gone).all()
+    assert (after["at_risk"] == 0).all()
+    assert groups.at([0])["survival"].to_list() == [1.0] * 3
+    observed = groups.at([groups.horizon])["survival"].to_numpy()
+    assert np.array_equal(observed, groups.calibration()["observed"], equal_nan=True)
     whole = small_fit("Surv(time, dead) ~ risky + x").model
     found = [groups, whole.risk_groups(2, folds=2), whole.conditional_importance(None)]
     assert ["The terms were selected on" in str(own.summary()) for own in found] == [1, 0, 0]
@@ -478,27 +422,12 @@ def test_relative_weights_have_the_intervals_of_the_rows_that_they_are_worth():
         np.testing.assert_allclose(np.diff(sums, prepend=0), one * weight.sum() / n)
 
 
-def test_nothing_is_known_after_the_last_row_unless_nobody_is_left(groups):
-    after = groups.at([1e6])
-    gone = np.array([curve.survival[-1] == 0 for curve in groups.curves])
-    assert (after["survival"].isna() == ~gone).all()
-    assert (after["at_risk"] == 0).all()
-    assert groups.at([0])["survival"].to_list() == [1.0] * 3
-    observed = groups.at([groups.horizon])["survival"].to_numpy()
-    assert np.array_equal(observed, groups.calibration()["observed"], equal_nan=True)
-
-
 # --- risks of rows that the model has not seen, and groups of them -------------------------------
 
 
 @pytest.fixture(scope="module")
 def timed():
     return small_fit("Surv(time, dead) ~ risky + x + strata(site)", 1)
-
-
-@pytest.fixture(scope="module")
-def four(timed):
-    return timed.model.risk_groups(4, 300, folds=np.arange(90) // 30)
 
 
 def test_a_row_has_no_say_in_its_own_prediction(timed):
@@ -527,7 +456,8 @@ def test_a_row_has_no_say_in_its_own_prediction(timed):
     assert ((survival > 0) & (survival < 1)).all()
 
 
-def test_what_is_said_of_the_groups(four):
+def test_groups_have_all_rows_but_those_whose_stratum_is_held_out_whole(timed):
+    four = timed.model.risk_groups(4, 300, folds=np.arange(90) // 30)
     groups = four
     assert groups.names == ("1", "2", "3", "4")
     assert groups.n_rows.sum() == 90
@@ -535,10 +465,7 @@ def test_what_is_said_of_the_groups(four):
     assert sum(curve.events.sum() for curve in groups.curves) == small_times()["dead"].sum()
     assert (np.diff(groups.risk) > 0).all()
     assert (np.diff(groups.predicted) < 0).all()
-
-
-def test_rows_whose_stratum_is_held_out_whole_are_left_out(timed):
-    """Bath has every third row."""
+    # Bath has every third row.
     site = np.arange(90) % 3
     groups = timed.model.risk_groups(2, 300, folds=site)
     assert (groups.n_rows.sum(), groups.n_left_out) == (60, 30)
@@ -582,7 +509,7 @@ def test_where_horizons_of_risk_groups_come_from(timed, fitted):
     copies = 1 + 5 * (data["time"] > times[len(times) // 2])
     written_out = np.repeat(data["time"], copies * data["dead"])
     expected = np.sort(written_out)[(len(written_out) - 1) // 2]
-    found = read_horizon(None, timed.data.design, copies.to_numpy())
+    found = held_out.read_horizon(None, timed.data.design, copies.to_numpy())
     assert found == expected > times[len(times) // 2]
     for n_groups in (1, 21):
         with pytest.raises(OptionError, match="`n_groups` must be"):
@@ -632,12 +559,9 @@ def test_an_offset_has_no_part_in_the_slope_of_calibration():
         assert fit.validate(2).tidy()["apparent"][1] == pytest.approx(1, abs=1e-5)
         held = fit.performance(2).held_out
         assert held.offset.tolist() == data["log"][held.row].to_list()
-        assert recalibration(held).slope < 0.8  # of noise
+        assert held_out.recalibration(held).slope < 0.8  # of noise
         alone = held.family.mean(held.offset + 0.3)
-        assert np.isnan(recalibration(dataclasses.replace(held, predicted=alone)).slope)
-
-
-# --- figures of held-out rows --------------------------------------------------------------------
+        assert np.isnan(held_out.recalibration(dataclasses.replace(held, predicted=alone)).slope)
 
 
 @pytest.mark.parametrize("kind", ["calibration", "roc"])

@@ -36,21 +36,14 @@ def given_others(data: pd.DataFrame, left: str = "y", **given) -> pd.DataFrame:
     return found.tidy().set_index("term")
 
 
-@pytest.fixture(scope="module")
-def table():
-    return given_others(frame(1))
-
-
-def test_what_matters_is_found_and_copies_and_noise_are_not(table):
+def test_what_matters_is_found_without_scores_and_copies_and_noise_are_not():
+    table = given_others(frame(1))
     assert table.loc[["x", "bend", "one", "two", "site"], "p_value"].max() < 1e-4
     assert table.loc[["x", "bend", "one", "two", "site"], "e_value"].min() > 100
     assert table.loc[["x", "bend", "one", "two", "site"], "level"].max() < 0.05
     assert (table.loc[["z0", "copy", "grown"], ["p_value", "e_value"]] == 1).all(axis=None)
     assert table.loc[["near", "z1"], "p_value"].min() > 0.05
     assert table.loc[["near", "z1"], "level"].min() > 0.05
-
-
-def test_tests_alone_have_no_scores(table):
     assert [*table.columns] == ["selected", "p_value", "e_value", "level"]
     assert table["p_value"].is_monotonic_increasing
     found = fitted(frame(1)).model.conditional_importance(None, terms=["x", "z1"], given="all")
@@ -104,7 +97,7 @@ def test_times_classes_and_counts_of_events():
         assert found.loc[["b", "c"], "p_value"].min() > 0.02
 
 
-def test_whole_clusters_are_one_observation():
+def test_whole_clusters_are_one_observation_and_many_levels_are_found():
     rng = np.random.default_rng(15)
     x = rng.normal(size=(40, 2))[np.arange(240) // 6]
     shared = rng.normal(size=40)[np.arange(240) // 6]
@@ -113,9 +106,6 @@ def test_whole_clusters_are_one_observation():
     )
     fit = treeselect.select("y ~ a + b", data, method="lasso", k=2, seed=1, fold_groups="own")
     assert fit.model.conditional_importance(None).tidy()["p_value"].min() > 0.01
-
-
-def test_a_factor_of_more_levels_than_clusters_is_found():
     rng = np.random.default_rng(16)
     level, site = rng.integers(40, size=360), np.arange(360) // 12
     data = pd.DataFrame({"letter": [f"v{i}" for i in level], "x": rng.normal(size=360)})
@@ -132,10 +122,7 @@ def test_a_single_term_and_one_that_does_not_vary():
     assert found.loc["same", ["p_value", "e_value"]].tolist() == [1, 1]
 
 
-# --- statistics ----------------------------------------------------------------------------------
-
-
-def test_one_column_has_the_t_test_about_zero():
+def test_one_column_has_the_t_test_about_zero_and_signs_have_e_values_of_one():
     rng = np.random.default_rng(7)
     left, x = rng.normal(size=(2, 60, 1))
     ones = RowWeights(np.ones(60, dtype=np.int64), True)
@@ -145,9 +132,6 @@ def test_one_column_has_the_t_test_about_zero():
     assert found.p_value == pytest.approx(stats.f.sf(59 * z / (60 - z), 1, 59))
     assert found.e_value == pytest.approx(np.exp(z * 4 / 9) / 3)
     assert _test(left, np.zeros((60, 1)), ones) is None
-
-
-def test_e_values_of_random_signs_are_one_on_average():
     rng = np.random.default_rng(8)
     left, x = np.ones((8, 1)), rng.standard_t(2, size=(8, 2))
     ones = RowWeights(np.ones(8, dtype=np.int64), True)

@@ -53,9 +53,6 @@ def test_aggregation_is_that_of_the_paper_worked_out_by_hand():
     np.testing.assert_allclose(aggregate_p_values(p_values, 0.5), expected)
 
 
-# --- one split ---------------------------------------------------------------------------------
-
-
 def test_one_split_is_least_squares_on_the_rows_that_were_not_selected_on(strong):
     data, fit = strong
     found = fit.inference(split=0.4, level=0.9)
@@ -69,13 +66,9 @@ def test_one_split_is_least_squares_on_the_rows_that_were_not_selected_on(strong
     expected = sm.OLS(here["y"], sm.add_constant(here[list(split.selected)])).fit()
     table = found.tidy()
     assert table["term"].tolist() == ["Intercept", *split.selected]
-    for column, values in (
-        ("estimate", expected.params),
-        ("std_error", expected.bse),
-        ("statistic", expected.tvalues),
-        ("p_value", expected.pvalues),
-    ):
-        np.testing.assert_allclose(table[column], values)
+    known = [expected.params, expected.bse, expected.tvalues, expected.pvalues]
+    columns = ["estimate", "std_error", "statistic", "p_value"]
+    np.testing.assert_allclose(table[columns].to_numpy().T, known)
     interval = expected.conf_int(0.1).to_numpy()
     np.testing.assert_allclose(table[["ci_low", "ci_high"]].to_numpy(), interval)
     text = found.summary().as_text()
@@ -112,7 +105,7 @@ def test_an_empty_selection_has_an_intercept_only_and_factors_are_tested_as_one(
     assert (fit.inference(repeats=2).tidy()["p_value"] == 1).all()
 
 
-def test_p_values_are_multiplied_by_the_size_and_1_if_not_selected(strong):
+def test_several_splits_multiply_p_values_by_the_size_and_find_true_terms(strong):
     _, fit = strong
     found = fit.inference(repeats=4)
     assert found.n_splits == 4
@@ -122,10 +115,6 @@ def test_p_values_are_multiplied_by_the_size_and_1_if_not_selected(strong):
     table = found.tidy().set_index("term")
     expected = aggregate_p_values(found.p_values)
     np.testing.assert_allclose(table.loc[list(found.terms), "p_value"], expected)
-
-
-def test_true_terms_are_found_and_noise_is_not(strong):
-    _, fit = strong
     table = fit.inference(repeats=10).tidy().set_index("term")
     true = ["x0", "x1", "x2"]
     assert (table.loc[true, "p_value"] < 0.01).all()
@@ -157,12 +146,6 @@ def test_the_rule_is_that_of_the_fit(strong, k):
     chosen = choose(asked, own)
     names = np.array(fit.data.design.arrays.groups.names)[chosen.step.selected]
     assert set(found.splits[1].selected) == set(names)
-
-
-# --- classes, counts, weights ------------------------------------------------------------------
-
-
-# --- groups of rows ----------------------------------------------------------------------------
 
 
 def wards(seed, n_groups=120, size=5, p=4):
@@ -307,9 +290,6 @@ def test_few_wards():
         fit.inference(fold_groups=np.where(data["ill"], 0, np.arange(120) + 1))
 
 
-# --- splits that fail --------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def twice(strong):
     """A fit of two terms, of which the second is twice the first."""
@@ -336,16 +316,13 @@ def test_aliased_terms_are_dropped_as_in_r_and_counted(twice):
     assert np.isfinite([one.splits[0].p_values[name] for name in terms]).all()
 
 
-def test_a_term_that_is_constant_in_the_rows_for_testing_is_not_tested():
+def test_constant_terms_are_not_tested_and_aliased_factors_by_columns_left(mixed):
     rare = numbers(1, slopes=(2.0,)).assign(rare=np.arange(150) < 2)
     fit = treeselect.select("y ~ x0 + rare", rare, k=2, keep="rare", seed=1, **QUICK)
     found = next(own for seed in range(20) if "rare" not in (own := fit.inference(seed=seed))
                  .splits[0].fit.terms)  # fmt: skip
     assert found.tidy().set_index("term").loc["rare", "estimate":"ci_high"].isna().all()
     assert "Not tested (NA), as no column is left: `rare`" in str(found.summary())
-
-
-def test_an_aliased_factor_is_tested_by_the_columns_that_are_left(mixed):
     data = mixed.dropna().assign(is_first=lambda d: (d["site"] == d["site"].iloc[0]) * 1.0)
     options = {"k": 3, "keep": ["signal", "is_first", "site"], "seed": 1, **QUICK}
     found = treeselect.select("dose ~ signal + is_first + site", data, **options).inference()
@@ -391,9 +368,6 @@ def test_estimates_that_may_be_infinite_are_told_as_by_refit(response, family, s
         assert said in " ".join(text.split())
     with pytest.warns(UserWarning, match=said):
         fit.refit("glm")
-
-
-# --- errors ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

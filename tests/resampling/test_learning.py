@@ -47,9 +47,6 @@ def test_the_table_and_its_words_by_hand():
         "From 50 to 100 training rows, the mean R2 on held-out rows changed by +0.200 (95% interval"
     )
     assert "from -1.00 to 1.00; larger training sets share more rows" in found.words
-
-
-def test_words_where_the_index_stays_and_of_one_share_and_one_fold():
     found = curve([[0.2, 0.4], [0.5, 0.5]], [[[1, 0, 1], [0, 1, 1]]] * 2, (0.5, 1.0))
     assert "The stability index of the selected sets stayed at -1.00; larger" in found.words
     apart = dataclasses.replace(found, apart=np.array([[0, 1]]))
@@ -76,7 +73,7 @@ def fit(data):
     return treeselect.select("y ~ a + b + c + d", data, method="mrmr", k=1, seed=1)
 
 
-def test_all_rows_give_the_scores_of_the_same_folds(data, fit):
+def test_all_rows_give_the_scores_of_the_same_folds_and_groups_stay_together(data, fit):
     own = np.arange(90) % 3
     found = fit.search.learning_curve([0.5, 1], own)
     assert found.n_train.tolist() == [[30] * 3, [60] * 3]
@@ -87,14 +84,11 @@ def test_all_rows_give_the_scores_of_the_same_folds(data, fit):
     turned = treeselect.select("y ~ d + c + b + a", data[data.columns[::-1]], method="mrmr", k=1,
                                seed=1)  # fmt: skip
     np.testing.assert_array_equal(turned.search.learning_curve([0.5, 1], own).scores, found.scores)
-
-
-def test_groups_stay_together_in_parts(data, fit):
     found = fit.with_data(data).search.learning_curve([0.5, 1], 3, fold_groups="site")
     assert (found.n_train % 3 == 0).all()
 
 
-def test_parts_are_within_larger_ones(fit):
+def test_parts_are_within_larger_ones_and_their_shares_rise(fit):
     from treeselect.resampling.folds import Split
     from treeselect.resampling.learning import _part
 
@@ -103,9 +97,6 @@ def test_parts_are_within_larger_ones(fit):
     parts = [_part(here.problem, here.row_weights, split, share, 5) for share in (0.3, 0.6, 1.0)]
     for small, large in pairwise(parts):
         assert set(small.train) < set(large.train)
-
-
-def test_shares_must_rise_and_a_part_needs_rows(fit):
     for shares in ([0.5, 0.5], [0, 1], [0.5, 1.1]):
         with pytest.raises(OptionError, match="`shares` must be increasing numbers"):
             fit.search.learning_curve(shares)
@@ -177,16 +168,13 @@ def test_a_score_learns_from_rows_that_train():
     assert error(Y, P, test, of_both, train=1, in_training=False) == one
 
 
-def test_copies_are_drawn_one_by_one_and_other_weights_as_rows():
+def test_copies_are_drawn_one_by_one_other_weights_as_rows_and_few_have_no_error():
     twice = np.full(N, 2)
     copied = error(np.repeat(Y, 2), np.repeat(P, 2), rows(np.ones(2 * N, dtype=np.int64)))
     assert error(Y, P, rows(twice)) == pytest.approx(copied, rel=0.2)
     assert error(Y, P, rows(twice.astype(float), are_copies=False)) == pytest.approx(
         copied * np.sqrt(2), rel=0.2
     )
-
-
-def test_a_score_that_few_samples_have_has_no_error():
     one = np.zeros(N)
     one[0] = 1
     lonely = rows(np.where(np.arange(N) < 2, 1, 0))
@@ -208,10 +196,7 @@ def test_the_interval_shrinks_with_cases_and_repeats_do_not_add_rows():
     assert score_interval(np.ones(4), errors, 1000.0, 1.0, (0.0, 1.0))[1] == 1.0
 
 
-# --- paired differences ------------------------------------------------------------------------
-
-
-def test_without_shared_rows_it_is_the_paired_t_test():
+def test_differences_are_those_of_the_paired_t_test_by_the_share_of_held_out_rows():
     rng = np.random.default_rng(0)
     ours, theirs = rng.normal(size=(2, 12))
     found = paired_difference(ours - theirs, 0.0)
@@ -221,9 +206,6 @@ def test_without_shared_rows_it_is_the_paired_t_test():
         (found.mean, found.low, found.high, found.p_value),
         ((ours - theirs).mean(), low, high, expected.pvalue),
     )
-
-
-def test_the_variance_grows_by_the_share_of_held_out_rows():
     differences = np.array([0.01, 0.03, 0.02, 0.06])
     # Five equal folds would have n_test / n_train = 1 / 4: (1 / 4 + 1 / 4) times the variance.
     found = paired_difference(differences, 0.25)
@@ -231,9 +213,6 @@ def test_the_variance_grows_by_the_share_of_held_out_rows():
     half = stats.t.ppf(0.975, 3) * error
     np.testing.assert_allclose((found.low, found.high), (0.03 - half, 0.03 + half))
     np.testing.assert_allclose(found.p_value, 2 * stats.t.sf(0.03 / error, 3))
-
-
-def test_differences_that_are_none_or_one_alone():
     found = paired_difference(np.zeros(5), 0.25)
     assert (found.mean, found.low, found.high, found.p_value) == (0.0, 0.0, 0.0, 1.0)
     found = paired_difference(np.array([0.2]), 0.5)
@@ -249,9 +228,6 @@ def test_equal_differences_do_not_tell_how_far_chance_goes(differences):
     assert np.isnan([found.low, found.high, found.p_value]).all()
 
 
-# --- selection repeated inside each fold --------------------------------------------------------
-
-
 QUICK = {"method": "mrmr"}
 CLUSTERS = np.repeat(np.arange(40), 10)
 
@@ -259,9 +235,6 @@ CLUSTERS = np.repeat(np.arange(40), 10)
 @pytest.fixture(scope="module")
 def measured(cross_validated):
     return cross_validated.performance(folds=3)
-
-
-# --- what it says on noise ---------------------------------------------------------------------
 
 
 def test_noise_has_no_credit_unless_the_terms_were_chosen_outside_the_folds():
@@ -284,10 +257,7 @@ def test_noise_has_no_credit_unless_the_terms_were_chosen_outside_the_folds():
     assert np.mean(outside) > np.mean(inside) + 0.1
 
 
-# --- the record --------------------------------------------------------------------------------
-
-
-def test_tables(measured, cross_validated):
+def test_tables_and_summary(measured, cross_validated):
     tidy = measured.tidy()
     assert list(tidy) == ["fold", "k", "score", "selected", "n_train", "n_test"]
     assert tidy["fold"].tolist() == [1, 2, 3]
@@ -301,37 +271,6 @@ def test_tables(measured, cross_validated):
     assert glance["score"] == "R2"
     assert glance["mean"] == measured.mean
     assert (glance["k_min"], glance["k_max"]) == (tidy["k"].min(), tidy["k"].max())
-
-
-def test_interval_is_from_held_out_rows_folds_and_cases(measured):
-    within, between = np.mean(measured.errors**2), measured.scores.var(ddof=1)
-    assert (measured.errors > 0).all()
-    error = np.sqrt(max(within, between) / 3)
-    half = stats.t.ppf(0.975, N / 10) * error / (1 - measured.mean)
-    low, high = measured.mean_ci
-    assert 1 - low == pytest.approx((1 - measured.mean) * np.exp(half))
-    assert 1 - high == pytest.approx((1 - measured.mean) * np.exp(-half))
-    glance = measured.glance().iloc[0]
-    assert (glance["ci_low"], glance["ci_high"]) == (low, high)
-    assert f"95% interval: {low:.3f} to {high:.3f}" in measured.summary().as_text()
-
-
-def test_intervals_of_performance_end_at_the_bounds_and_need_scores_that_vary(measured):
-    wide = dataclasses.replace(measured, scores=np.array([0.5, 0.9, 1.0]), score_bounds=(0.0, 1.0))
-    low, high = wide.mean_ci
-    assert 0 < low < 0.8 < high < 1
-    assert np.log(high / (1 - high)) + np.log(low / (1 - low)) == pytest.approx(2 * np.log(4))
-    free = dataclasses.replace(wide, score_bounds=(-np.inf, np.inf))
-    assert sum(free.mean_ci) / 2 == pytest.approx(free.mean)
-    above = dataclasses.replace(wide, score_bounds=(0.0, np.inf))
-    assert np.log(above.mean_ci).sum() / 2 == pytest.approx(np.log(above.mean))
-    same = dataclasses.replace(measured, scores=np.full(3, 0.75), errors=np.zeros(3))
-    assert np.isnan(same.mean_ci).all()
-    assert "interval" not in same.summary().as_text()
-    assert same.words == "0.750 (standard error 0.000)"
-
-
-def test_summary(measured, cross_validated):
     text = measured.summary().as_text()
     assert "nested cross-validation" in text.splitlines()[0]
     joined = " ".join(text.split())
@@ -344,7 +283,29 @@ def test_summary(measured, cross_validated):
     assert max(map(len, text.splitlines())) <= 88
 
 
-# --- the same answer ---------------------------------------------------------------------------
+def test_intervals_are_from_folds_and_cases_and_end_at_the_bounds(measured):
+    within, between = np.mean(measured.errors**2), measured.scores.var(ddof=1)
+    assert (measured.errors > 0).all()
+    error = np.sqrt(max(within, between) / 3)
+    half = stats.t.ppf(0.975, N / 10) * error / (1 - measured.mean)
+    low, high = measured.mean_ci
+    assert 1 - low == pytest.approx((1 - measured.mean) * np.exp(half))
+    assert 1 - high == pytest.approx((1 - measured.mean) * np.exp(-half))
+    glance = measured.glance().iloc[0]
+    assert (glance["ci_low"], glance["ci_high"]) == (low, high)
+    assert f"95% interval: {low:.3f} to {high:.3f}" in measured.summary().as_text()
+    wide = dataclasses.replace(measured, scores=np.array([0.5, 0.9, 1.0]), score_bounds=(0.0, 1.0))
+    low, high = wide.mean_ci
+    assert 0 < low < 0.8 < high < 1
+    assert np.log(high / (1 - high)) + np.log(low / (1 - low)) == pytest.approx(2 * np.log(4))
+    free = dataclasses.replace(wide, score_bounds=(-np.inf, np.inf))
+    assert sum(free.mean_ci) / 2 == pytest.approx(free.mean)
+    above = dataclasses.replace(wide, score_bounds=(0.0, np.inf))
+    assert np.log(above.mean_ci).sum() / 2 == pytest.approx(np.log(above.mean))
+    same = dataclasses.replace(measured, scores=np.full(3, 0.75), errors=np.zeros(3))
+    assert np.isnan(same.mean_ci).all()
+    assert "interval" not in same.summary().as_text()
+    assert same.words == "0.750 (standard error 0.000)"
 
 
 def same(a, b):
@@ -375,9 +336,6 @@ def test_a_fold_is_a_selection_on_its_training_rows(mixed):
         assert found.scores[number] == pytest.approx(expected)
 
 
-# --- arguments ---------------------------------------------------------------------------------
-
-
 def test_groups_of_the_fit_are_kept_together(mixed, monkeypatch):
     from treeselect.algorithms.filters import MRMR
 
@@ -400,16 +358,13 @@ def test_groups_of_the_fit_are_kept_together(mixed, monkeypatch):
         assert len(rows) == 10 * len(inside)
 
 
-def test_which_arguments_of_the_fit_are_kept(mixed):
+def test_which_arguments_of_the_fit_are_kept_and_other_folds_and_scores(mixed):
     fit = treeselect.select("dose ~ . - died", mixed, method="rrf", lam=0.5, seed=1, n_trees=10)
     assert "lam = 0.5, as in the fit" in fit.performance(2).summary().as_text()
     two = treeselect.select("dose ~ . - died", mixed, k=2, seed=1, **QUICK).performance(2)
     assert two.k.tolist() == [2, 2]
     fit = treeselect.select("dose ~ signal + noise", mixed, k=1, seed=1, **QUICK)
     assert fit.performance(2, fold_groups=np.where(mixed["flag"], 1, 0)).n_test.sum() == N
-
-
-def test_rows_without_a_response_have_fold_numbers_too(mixed):
     data = mixed.assign(dose=mixed["dose"].mask(np.arange(N) < 40))
     fit = treeselect.select("dose ~ signal + noise", data, k=1, seed=1, **QUICK)
     found = fit.performance(np.arange(N) // 100)
@@ -417,9 +372,6 @@ def test_rows_without_a_response_have_fold_numbers_too(mixed):
     assert same(found, fit.with_data(data).performance(np.arange(N) // 100))
     past = fit.performance(TimeSeriesSplit(3))
     assert past.n_train.tolist() == [90, 180, 270]
-
-
-def test_another_score_outside(mixed):
     fit = treeselect.select("died ~ signal + noise", mixed, seed=1, folds=3, **QUICK)
     own, other = fit.performance(2), fit.performance(2, scoring="neg_brier_score")
     assert own.selected == other.selected
@@ -429,17 +381,25 @@ def test_another_score_outside(mixed):
     assert "1 s.e. rule on AUC" in " ".join(other.summary().as_text().split())
 
 
-# --- model files -------------------------------------------------------------------------------
-
-
 def saved(fit, folder, **arguments):
     return treeselect.load(fit.save(folder / "fit.treeselect", **arguments))
 
 
-def test_a_model_file_keeps_the_choice_of_size(mixed, cross_validated, measured, tmp_path):
+def test_a_model_file_keeps_sizes_and_groups_of_inner_folds(
+    mixed, cross_validated, measured, tmp_path
+):
     again = saved(cross_validated, tmp_path)
     assert same(again.with_data(mixed).performance(3), measured)
     assert same(saved(cross_validated, tmp_path, include_data=True).performance(3), measured)
+    data = mixed.assign(ward=CLUSTERS, hospital=CLUSTERS // 5)
+    fit = treeselect.select(
+        "died ~ signal + noise", data, folds=3, fold_groups="ward", seed=1, **QUICK
+    )
+    expected = fit.with_data(data).performance(2, fold_groups="hospital")
+    assert "of whole hospital clusters" in expected.scheme
+    assert "of whole ward clusters within each training set" in expected.rule
+    again = saved(fit, tmp_path)
+    assert same(again.with_data(data).performance(2, fold_groups="hospital"), expected)
 
 
 def test_a_model_file_keeps_groups_and_fold_numbers_with_the_data(mixed, tmp_path):
@@ -459,18 +419,6 @@ def test_a_model_file_keeps_groups_and_fold_numbers_with_the_data(mixed, tmp_pat
     assert same(without.with_data(data).performance(2, inner_folds=fold), expected)
     with pytest.raises(OptionError, match="`fold_groups` must be given"):
         without.with_data(mixed).performance(2, inner_folds=fold)
-
-
-def test_inner_folds_keep_the_groups_of_the_fit_whatever_the_outer_ones(mixed, tmp_path):
-    data = mixed.assign(ward=CLUSTERS, hospital=CLUSTERS // 5)
-    fit = treeselect.select(
-        "died ~ signal + noise", data, folds=3, fold_groups="ward", seed=1, **QUICK
-    )
-    expected = fit.with_data(data).performance(2, fold_groups="hospital")
-    assert "of whole hospital clusters" in expected.scheme
-    assert "of whole ward clusters within each training set" in expected.rule
-    again = saved(fit, tmp_path)
-    assert same(again.with_data(data).performance(2, fold_groups="hospital"), expected)
 
 
 def brier(y_true, prediction):

@@ -184,9 +184,6 @@ def test_the_command_line_says_what_was_finished_and_ends_as_stopped(
     assert (tmp_path / "fit.html").exists()
 
 
-# --- backends ------------------------------------------------------------------------------------
-
-
 def answers(fit, data, names=tuple(CALLS)):
     return {name: told(name, CALLS[name](fit, data))[1] for name in names}
 

@@ -36,7 +36,7 @@ def test_numbers_are_those_of_pmsampsize(family):
             assert [round(end, 3) for end in found.risk[1:]] == ends
 
 
-def test_the_papers_have_the_same_numbers():
+def test_the_papers_have_the_same_numbers_in_any_unit_of_time():
     """Riley et al. (2020), boxes of section "Worked examples", and the help of pmsampsize."""
     assert treeselect.sample_size(24, "binomial", r2=0.288, prevalence=0.174).n == 662
     assert treeselect.sample_size(25, "gaussian", r2=0.2, mean=1.9, sd=0.6).n == 918
@@ -45,9 +45,6 @@ def test_the_papers_have_the_same_numbers():
     for row in KNOWN[KNOWN["family"] == "area"].itertuples():
         found = treeselect.sample_size(10, "binomial", auc=row.auc, prevalence=row.prevalence)
         assert found.r2 == pytest.approx(row.r2, abs=1.5e-3)
-
-
-def test_an_overall_risk_is_at_least_0_in_any_unit_of_time():
     of = {"parameters": 1, "family": "cox", "r2": 0.15}
     found = treeselect.sample_size(**of, rate=0.01, follow_up=2, horizon=10).risk
     assert found[1] == 0

@@ -53,13 +53,21 @@ def test_index_is_definition_4(selected):
     assert index - 1e-12 <= high <= 1.0
 
 
-def test_equal_selections_and_a_single_one():
+def test_equal_selections_single_ones_and_intervals_of_statsmodels():
     selected = np.tile([True, False, True], (5, 1))
     assert stability_index(selected) == (1.0, (1.0, 1.0))
     alone = np.ones((1, 3), dtype=bool)
     for index in (lambda: stability_index(alone), lambda: correlated_index(alone, np.eye(3))):
         with pytest.raises(StabilityError, match="at least two resamples"):
             index()
+    from statsmodels.stats.proportion import proportion_confint
+
+    successes = np.array([0, 1, 50, 99, 100])
+    low, high = wilson_interval(successes / 100, 100)
+    expected = proportion_confint(successes, 100, method="wilson")
+    np.testing.assert_allclose(low, expected[0], atol=1e-12)
+    np.testing.assert_allclose(high, expected[1], atol=1e-12)
+    assert (low[0], high[-1]) == (0.0, 1.0)
 
 
 def test_interval_covers_the_index_of_many_resamples():
@@ -73,17 +81,6 @@ def test_interval_covers_the_index_of_many_resamples():
         _, (low, high) = stability_index(rng.random((100, 6)) < p)
         hits += low <= truth <= high
     assert 0.90 <= hits / 300 <= 0.99
-
-
-def test_wilson_interval_against_statsmodels():
-    from statsmodels.stats.proportion import proportion_confint
-
-    successes = np.array([0, 1, 50, 99, 100])
-    low, high = wilson_interval(successes / 100, 100)
-    expected = proportion_confint(successes, 100, method="wilson")
-    np.testing.assert_allclose(low, expected[0], atol=1e-12)
-    np.testing.assert_allclose(high, expected[1], atol=1e-12)
-    assert (low[0], high[-1]) == (0.0, 1.0)
 
 
 def stability_of(rows, *, units=("age", "height", "sex"), **more):
@@ -111,13 +108,18 @@ def test_rows_are_drawn_with_all_their_copies():
     assert ((first + second) > 0).sum() == 8
 
 
-def test_tidy_counts_resamples(fitted):
+def test_tidy_counts_resamples_whose_size_is_checked(fitted):
     tidy = fitted.stability.tidy()
     assert list(tidy.columns) == ["term", "frequency", "ci_low", "ci_high", "selected"]
     assert tidy["frequency"].is_monotonic_decreasing
     assert ((tidy["ci_low"] <= tidy["frequency"]) & (tidy["frequency"] <= tidy["ci_high"])).all()
     assert tidy["frequency"].sum() == pytest.approx(fitted.k)
     assert set(tidy.loc[tidy["selected"], "term"]) == set(fitted.selected)
+    with pytest.raises(OptionError, match="`n` must be a whole number, at least 2"):
+        fitted.resample(1)
+    with pytest.raises(OptionError, match="`k` must be at most 6, the number of candidate terms"):
+        fitted.resample(3, k=7)
+    assert fitted.resample(3, k=1, scheme="subsample").stability.selected.sum() == 3
 
 
 def test_index_leaves_out_kept_units():
@@ -144,21 +146,10 @@ def test_substitutes_by_hand():
     assert table["association"].to_list() == [0.8, 0.1]
     alone = dataclasses.replace(stability, association=None)
     assert alone.substitutes["association"].isna().all()
-
-
-def test_a_term_that_every_resample_missed_has_substitutes():
     stability = stability_of([[0, 1]] * 4, fitted=[1, 0], units=("sex", "age"))
     (row,) = stability.substitutes.to_dict("records")
     assert (row["n_without"], row["share"]) == (4, 1.0)
     assert np.isnan(row["share_otherwise"])
-
-
-def test_size_is_checked(fitted):
-    with pytest.raises(OptionError, match="`n` must be a whole number, at least 2"):
-        fitted.resample(1)
-    with pytest.raises(OptionError, match="`k` must be at most 6, the number of candidate terms"):
-        fitted.resample(3, k=7)
-    assert fitted.resample(3, k=1, scheme="subsample").stability.selected.sum() == 3
 
 
 # --- groups of rows ------------------------------------------------------------------------------
@@ -191,7 +182,7 @@ def rows_of(group):
     return (group == GROUPS) & (OF_ROWS > 0)
 
 
-def test_rows_drawn_apart_make_the_selection_look_stable(wards):
+def test_rows_drawn_apart_make_selections_look_stable_and_clusters_must_suffice(wards):
     """What wards tell by chance comes back in every resample of rows, but not of wards."""
     fit = treeselect.select("y ~ . - ward", wards, method="lasso", k=2, seed=1)
     rows, groups = fit.resample(30), fit.with_data(wards).resample(30, fold_groups="ward")
@@ -206,16 +197,17 @@ def test_rows_drawn_apart_make_the_selection_look_stable(wards):
     np.testing.assert_array_equal(own.stability.selected, by_wards)
     again = own.resample(5, fold_groups=np.arange(400))  # rows, although the fit has groups
     np.testing.assert_array_equal(again.stability.selected, by_rows)
+    two = wards.assign(y=wards["ward"] == "w0")
+    alone = treeselect.select("y ~ gene + n0", two, method="lasso", k=1, seed=1, fold_groups="ward")
+    with pytest.raises(StabilityError, match="too few clusters with one of its values"):
+        alone.resample(30)
 
 
 def test_the_summary_and_the_report_say_that_groups_were_drawn(wards, tmp_path):
     fit = treeselect.select("y ~ .", wards, method="lasso", k=2, seed=1, fold_groups="ward")
+    all_of_them = "as many clusters as in the data, drawn with replacement"
     for scheme, noun, how in (
-        (
-            "bootstrap",
-            "bootstrap resamples",
-            "as many clusters as in the data, drawn with replacement",
-        ),
+        ("bootstrap", "bootstrap resamples", all_of_them),
         ("subsample", "subsamples", "half of the clusters, drawn without replacement"),
     ):
         found = fit.resample(4, scheme=scheme)
@@ -233,20 +225,13 @@ def test_the_summary_and_the_report_say_that_groups_were_drawn(wards, tmp_path):
     assert by_array.stability.words == "4 bootstrap resamples of whole clusters"
 
 
-def test_too_few_clusters_to_draw_from(wards):
-    two = wards.assign(y=wards["ward"] == "w0")
-    alone = treeselect.select("y ~ gene + n0", two, method="lasso", k=1, seed=1, fold_groups="ward")
-    with pytest.raises(StabilityError, match="too few clusters with one of its values"):
-        alone.resample(30)
-
-
 # --- model frequencies, pairs and the co-selection matrix as tables ------------------------------
 
 
 ROWS = [[1, 0, 1]] * 4 + [[0, 1, 1]] * 3 + [[0, 0, 1]] + [[1, 1, 1]] * 2
 
 
-def test_models_by_hand():
+def test_models_by_hand_and_sets_that_never_came_up():
     stability = stability_of(ROWS, fitted=[0, 1, 1])
     table = stability.models()
     assert table["terms"].to_list() == [
@@ -257,9 +242,6 @@ def test_models_by_hand():
     np.testing.assert_allclose(table["cumulative"], [0.4, 0.7, 0.9, 1.0])
     assert table["selected"].to_list() == [False, True, False, False]
     assert (stability.n_models, stability.same_model) == (4, 3)
-
-
-def test_sets_that_never_came_up_and_the_empty_one():
     stability = stability_of(ROWS, fitted=[0, 0, 1])
     table = stability.models(1)
     assert table["terms"].to_list() == [("sex", "age"), ("sex",)]
@@ -280,15 +262,12 @@ def test_pairs_leave_out_what_never_changes():
     assert stability.pairs(level=1e-9)["sign"].to_list() == [""]
     with pytest.raises(OptionError, match="`level`"):
         stability.pairs(level=1)
-
-
-def test_constant_units_have_no_pairs():
     table = stability_of([[1, 0, 1]] * 3, fitted=[1, 0, 1]).pairs()
     assert len(table) == 0
     assert table["p_value"].dtype == "float64"
 
 
-def test_the_correlated_index_leaves_out_kept_units_and_needs_the_data():
+def test_the_correlated_index_leaves_out_kept_units_or_is_not_defined():
     stability = stability_of(ROWS, fitted=[0, 1, 1], assessed=[1, 1, 0])
     assert np.isnan(stability.correlated_index)
     apart = dataclasses.replace(stability, similarity=lambda: np.eye(3))
@@ -298,6 +277,10 @@ def test_the_correlated_index_leaves_out_kept_units_and_needs_the_data():
     alike = dataclasses.replace(stability, similarity=lambda: copies)
     expected = correlated_index(stability.selected[:, :2], copies[:2, :2])
     assert alike.correlated_index == expected != apart.index
+    selected = np.array([[1, 0, 0], [0, 1, 0], [0, 1, 0]], dtype=bool)
+    assert np.isnan(correlated_index(selected, np.ones((3, 3))))
+    assert np.isnan(correlated_index(np.ones((4, 3), dtype=bool), np.eye(3)))
+    assert np.isnan(correlated_index(np.zeros((4, 1), dtype=bool), np.eye(1)))
 
 
 # --- the index in which units that are alike stand for each other; intervals of clusters ----------
@@ -329,13 +312,6 @@ def test_the_index_is_its_definition(selected, strengths):
         assert np.isnan(found)
         return
     assert found == pytest.approx(min(index_by_matrices(selected, alike), 1.0), abs=1e-9)
-
-
-def test_it_is_not_defined_where_all_sets_say_the_same():
-    selected = np.array([[1, 0, 0], [0, 1, 0], [0, 1, 0]], dtype=bool)
-    assert np.isnan(correlated_index(selected, np.ones((3, 3))))
-    assert np.isnan(correlated_index(np.ones((4, 3), dtype=bool), np.eye(3)))
-    assert np.isnan(correlated_index(np.zeros((4, 1), dtype=bool), np.eye(1)))
 
 
 # --- proportions whose trials come in clusters ---
@@ -391,12 +367,9 @@ def test_sets_are_counted(selected):
 # --- places that associated units hold in turn ---------------------------------------------------
 
 
-UNITS = ("age", "height", "sex", "weight", "wrist")
-
-
 def associated(selected, fitted, alike):
     """`alike`: sets of units that are associated by 0.9; others are by 0.1."""
-    units = UNITS[: np.shape(selected)[1]]
+    units = ("age", "height", "sex", "weight", "wrist")[: np.shape(selected)[1]]
 
     def association(unit, other):
         return 0.9 if any({unit, other} <= own for own in alike) else 0.1
@@ -404,14 +377,11 @@ def associated(selected, fitted, alike):
     return made(selected, units, fitted=np.isin(units, fitted), association=association)
 
 
-def test_one_place_by_hand():
+def test_one_place_by_hand_and_units_that_stand_in_only_in_part():
     drawn = selections(("101", 50), ("011", 40), ("001", 10))
     stability = associated(drawn, ["age", "sex"], [{"age", "height"}])
     assert stability.places == (Place(("age", "height"), (50, 40), 90, 0.9),)
-
-
-def test_units_that_stand_for_each_other_only_in_part():
-    """With one unit asked for, exactly one of any two that come and go is selected."""
+    # With one unit asked for, exactly one of any two that come and go is selected.
     drawn = selections(("10000", 40), ("01000", 40), ("00010", 20))
     chain = [{"age", "height"}, {"height", "weight"}]
     (place,) = associated(drawn, ["age"], chain).places
@@ -419,15 +389,6 @@ def test_units_that_stand_for_each_other_only_in_part():
     drawn = selections(("100", 50), ("010", 50))
     assert associated(drawn, ["age"], []).places == ()
     assert len(associated(drawn, ["age"], [{"age", "height"}]).places) == 1
-
-
-@pytest.mark.parametrize(("both", "n"), [(20, 1), (21, 0)])
-def test_a_place_needs_exactly_one_in_four_fifths(both, n):
-    drawn = selections(("10", 50), ("01", 50 - both), ("11", both))
-    assert len(associated(drawn, ["age"], [{"age", "height"}]).places) == n
-
-
-def test_two_fitted_units_that_share_substitutes_are_one_place_or_none():
     body = {"age", "height", "weight"}
     both = selections(("10010", 40), ("01000", 30), ("01010", 30))
     assert associated(both, ["age", "weight"], [body]).places == ()
@@ -435,6 +396,12 @@ def test_two_fitted_units_that_share_substitutes_are_one_place_or_none():
     (place,) = associated(apart, ["age", "weight"], [body]).places
     assert place.units == ("age", "height", "weight")
     assert place.exactly_one == 100
+
+
+@pytest.mark.parametrize(("both", "n"), [(20, 1), (21, 0)])
+def test_a_place_needs_exactly_one_in_four_fifths(both, n):
+    drawn = selections(("10", 50), ("01", 50 - both), ("11", both))
+    assert len(associated(drawn, ["age"], [{"age", "height"}]).places) == n
 
 
 def test_a_file_without_the_data_keeps_them(tmp_path):

@@ -83,7 +83,7 @@ def test_columns_series_and_categories_of_any_library(data, measured):
     assert set(measured.by(called).tidy()["group"]) == {"f", "missing", "(missing)"}
 
 
-def test_rows_that_are_not_used_have_no_group(data):
+def test_rows_that_are_not_used_have_no_group_and_sites_are_left_out(data):
     gaps = data.assign(dose=data["dose"].mask(data.index % 7 == 0))
     fit = treeselect.select("dose ~ a + b", gaps, method="mrmr", k=1, seed=1)
     table = fit.performance(2).by("site").tidy()
@@ -93,9 +93,6 @@ def test_rows_that_are_not_used_have_no_group(data):
     assert table["observed"].to_list() == pytest.approx(
         used.groupby("site")["dose"].mean().to_list()
     )
-
-
-def test_sites_that_are_left_out(data):
     fit = by_mrmr("sick ~ a + b", data, k=1, fold_groups="site", model="glm")
     found = fit.performance(LeaveOneGroupOut(), fold_groups="site")
     by = found.by("site").tidy()
@@ -109,7 +106,7 @@ def test_sites_that_are_left_out(data):
     assert again.by("site").tidy()["n"].to_list() == by["n"].to_list()
 
 
-def test_data_that_were_changed_are_refused(data):
+def test_loaded_models_have_their_columns_and_changed_data_are_refused(data, tmp_path):
     own = data.copy()
     fit = treeselect.select("sick ~ a + b", own, method="mrmr", k=1, seed=1, model="glm", rows=400)
     found = fit.performance(2)
@@ -120,9 +117,14 @@ def test_data_that_were_changed_are_refused(data):
     assert len(found.by(data["site"]).tidy()) == 3
     with pytest.raises(OptionError, match="rows in another order, than when it was fitted"):
         fit.performance(2, fold_groups="site")
+    fit = treeselect.select("sick ~ a + sex", data, method="mrmr", k=1, seed=1)
+    again = treeselect.load(fit.save(tmp_path / "model", include_data=True)).performance(2)
+    assert len(again.by("sex").tidy()) == 3
+    with pytest.raises(OptionError, match="Can't find `site`"):
+        again.by("site")
 
 
-def test_times_have_risks_by_the_horizon():
+def test_times_have_risks_by_the_horizon_where_follow_up_reaches_it():
     fit = small_fit()
     found = fit.performance(3, horizon=200).by("site")
     table, data = found.tidy(), small_times()
@@ -135,9 +137,6 @@ def test_times_have_risks_by_the_horizon():
     assert np.isfinite(table["slope"]).all()
     assert table["intercept"].isna().all()
     assert "too uncertain to tell groups apart" in " ".join(found.summary().as_text().split())
-
-
-def test_what_is_observed_is_missing_where_follow_up_ends_before_the_horizon():
     data = small_times()
     ended = (data["site"] == data["site"].min()) & (data["time"] > 100)
     data.loc[ended, ["time", "dead"]] = [100, 0]
@@ -145,9 +144,6 @@ def test_what_is_observed_is_missing_where_follow_up_ends_before_the_horizon():
     table = fit.performance(3, horizon=200).by("site").tidy()
     assert table["observed"].isna().tolist() == [True, *[False] * (len(table) - 1)]
     assert fit.validate(2, horizon=200).by("site")["observed"].isna().sum() == 1
-
-
-def test_scores_of_times_are_of_hazards_that_are_comparable_between_folds():
     found = small_fit().performance(3, horizon=200, scoring="cox_deviance")
     told, data = found.predictions(), small_times()
     y = as_times(data["time"], data["dead"])
@@ -159,7 +155,7 @@ def test_scores_of_times_are_of_hazards_that_are_comparable_between_folds():
     assert trained.score_words.endswith("are here the held-out rows of the group.")
 
 
-def test_a_group_without_variation_has_no_score(data, measured):
+def test_what_has_no_subgroups_or_no_score(data, measured):
     table = measured.by(data["sick"]).tidy()
     assert table["score"].isna().all()
     assert table["ci_low"].isna().all()
@@ -167,6 +163,14 @@ def test_a_group_without_variation_has_no_score(data, measured):
     assert table[["slope", "intercept"]].isna().all(axis=None)
     with pytest.raises(OptionError, match="nothing to plot"):
         measured.by(data["sick"]).plot()
+    again = pickle.loads(pickle.dumps(measured))
+    assert again.by(data["sex"]).tidy().equals(measured.by("sex").tidy())
+    with pytest.raises(OptionError, match="a copy of a result does not hold the data"):
+        again.by("sex")
+    fit = treeselect.select("site ~ a + b", data.assign(site=data["site"].astype(str)),
+                            method="mrmr", k=1, seed=1)  # fmt: skip
+    with pytest.raises(OptionError, match="Found: 3 classes"):
+        fit.performance(2).by("sex")
 
 
 def test_a_group_of_few_heavy_rows_is_small(data):
@@ -181,25 +185,6 @@ def test_a_group_of_few_heavy_rows_is_small(data):
     rows = pd.crosstab(data["sex"].fillna("missing"), data["sick"])
     assert table["n"].to_list() == pytest.approx(rows.sum(axis=1).to_list())
     assert table["cases"].to_list() == pytest.approx(rows.min(axis=1).to_list())
-
-
-def test_a_loaded_model_has_the_columns_behind_its_terms(data, tmp_path):
-    fit = treeselect.select("sick ~ a + sex", data, method="mrmr", k=1, seed=1)
-    again = treeselect.load(fit.save(tmp_path / "model", include_data=True)).performance(2)
-    assert len(again.by("sex").tidy()) == 3
-    with pytest.raises(OptionError, match="Can't find `site`"):
-        again.by("site")
-
-
-def test_what_has_no_subgroups(data, measured):
-    again = pickle.loads(pickle.dumps(measured))
-    assert again.by(data["sex"]).tidy().equals(measured.by("sex").tidy())
-    with pytest.raises(OptionError, match="a copy of a result does not hold the data"):
-        again.by("sex")
-    fit = treeselect.select("site ~ a + b", data.assign(site=data["site"].astype(str)),
-                            method="mrmr", k=1, seed=1)  # fmt: skip
-    with pytest.raises(OptionError, match="Found: 3 classes"):
-        fit.performance(2).by("sex")
 
 
 def test_what_is_printed(measured):

@@ -78,7 +78,7 @@ def test_each_sample_is_a_selection_of_its_own(data, fit, found):
     assert table.loc["slope", "test"] == pytest.approx(np.mean(slopes))
 
 
-def test_instability_of_each_row(data, found):
+def test_instability_of_each_row_and_calibration_of_all_models(data, found):
     table = found.instability(0.5)
     assert table["row"].to_list() == list(range(160))
     error = np.abs(found.resampled - found.predicted).mean(axis=0)
@@ -101,6 +101,12 @@ def test_instability_of_each_row(data, found):
     same = found.by(data["sex"] == "f")
     assert same["group"].to_list() == ["False", "True"]
     assert np.allclose(same["error"][::-1], by["error"])
+    table = found.calibration(4)
+    assert table["sample"].nunique() == 13
+    own = table[table["sample"] == 0]
+    group = pd.qcut(found.predicted, 4, labels=False)
+    assert np.allclose(own["observed"], data.groupby(group)["sick"].mean())
+    assert np.allclose(own["predicted"], pd.Series(found.predicted).groupby(group).mean())
 
 
 def test_a_procedure_without_choices_and_variation_is_stable(data, fit, found):
@@ -115,16 +121,7 @@ def test_a_procedure_without_choices_and_variation_is_stable(data, fit, found):
     assert (same.instability(0.3)["changed"] == 0).all()
 
 
-def test_calibration_of_all_models(data, found):
-    table = found.calibration(4)
-    assert table["sample"].nunique() == 13
-    own = table[table["sample"] == 0]
-    group = pd.qcut(found.predicted, 4, labels=False)
-    assert np.allclose(own["observed"], data.groupby(group)["sick"].mean())
-    assert np.allclose(own["predicted"], pd.Series(found.predicted).groupby(group).mean())
-
-
-def test_rows_without_weight_and_copies(data):
+def test_weights_numbers_and_counts(data):
     """A frequency weight of 2 is two rows; clusters are drawn as a whole."""
     weights = np.r_[np.full(80, 2), np.full(80, 1)]
     copies = fitted(data, weights=weights).validate(4)
@@ -136,9 +133,6 @@ def test_rows_without_weight_and_copies(data):
     relative = fitted(data, weights=weights / 3, weights_kind="sampling").validate(4)
     assert relative.mass.mean() == pytest.approx(1)
     assert np.allclose(relative.predicted, copies.predicted[np.r_[0:160:2, 160:240]], atol=1e-6)
-
-
-def test_numbers_and_counts(data):
     found = fitted(data, "dose ~ a + b + c + d").validate(5)
     assert found.tidy()["measure"].to_list() == ["R2", "slope", "intercept"]
     with pytest.raises(OptionError, match="`threshold` needs a response of two classes"):
@@ -175,7 +169,7 @@ def test_times_are_predicted_by_the_horizon(timed):
     assert "event by time = 200" in found.summary().as_text()
 
 
-def test_the_slope_of_times_is_that_of_a_cox_model():
+def test_slopes_of_times_are_those_of_a_cox_model_and_strata_may_have_no_risk():
     data = small_times()
     y = as_times(data["time"], data["dead"])
     eta = data["risky"].to_numpy()
@@ -185,9 +179,6 @@ def test_the_slope_of_times_is_that_of_a_cox_model():
     found = recalibrate("cox", y, eta, np.ones(90))
     assert found.slope_high == pytest.approx(slope + 1.96 * error, rel=1e-4)
     assert np.isnan(recalibrate("cox", y, np.zeros(90), np.ones(90)).slope)
-
-
-def test_strata_that_are_not_drawn_have_no_risk():
     data = small_times().assign(site=np.r_[["Bath"] * 2, ["York"] * 88])
     data.loc[0, "dead"] = 1
     fit = by_mrmr("Surv(time, dead) ~ risky + x + strata(site)", data, k=1, model="glm")
@@ -201,9 +192,6 @@ def test_strata_that_are_not_drawn_have_no_risk():
         for n in (0, 2)
     )
     assert next(own) == pytest.approx(next(own))
-
-
-# --- what is refused, and shown ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -224,17 +212,14 @@ def test_arguments_are_checked(fit, found, use, said):
         use(fit, found)
 
 
-def test_several_classes_and_constant_samples_are_refused(data):
+def test_tests_take_copies_as_one_and_constant_samples_are_refused(data):
     three = data.assign(site=np.tile(list("abc"), 54)[:160])
     with pytest.raises(OptionError, match="Found: 3 classes"):
         fitted(three, "site ~ a + b + c + d").validate(2)
     few = data.assign(rare=np.r_[[1] * 2, [0] * 158])
     with pytest.raises(StabilityError, match="has a constant response"):
         fitted(few, "rare ~ a + b + c + d", model=None).validate(40)
-
-
-def test_tests_take_copies_of_a_row_as_one(data):
-    """Otherwise a bootstrap sample seems to know more than it does, and needs more terms."""
+    # Otherwise a bootstrap sample seems to know more than it does, and needs more terms.
     fit = treeselect.select(
         "dose ~ a + b + c + d", data, seed=1, resamples=0, model="glm", n_trees=20
     )

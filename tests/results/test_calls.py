@@ -60,22 +60,17 @@ def test_values_in_words(name, value, text):
     assert found.startswith(text) if text.endswith("(") else found == text
 
 
-def test_options_steps_and_names_in_place_of_values():
+def test_options_and_steps_in_words_and_every_argument_is_printed(monkeypatch):
     arguments = {"formula": "y ~ .", "weights": np.ones(3), "scoring": np.median, "k": 2}
-    assert call_text("select", pd.DataFrame(), arguments, ARGUMENTS).unshown == (
-        "weights",
-        "scoring",
-    )
+    unshown = call_text("select", pd.DataFrame(), arguments, ARGUMENTS).unshown
+    assert unshown == ("weights", "scoring")
     method = ControlBurn(forests=1, loss="hinge")
     text = text_of(method=method).removeprefix("method=")
     assert eval(text, {"treeselect": treeselect}) == method
     resample = treeselect.SelectionResult.resample
     found = step_text(resample, {"n": 100, "scheme": "subsample", "seed": 3, "path": False})
     assert found == '.resample(100, scheme="subsample", seed=3)'
-
-
-def test_every_argument_is_printed(monkeypatch):
-    """A new argument of `select` must reach the printed call without being listed anywhere."""
+    # A new argument of `select` must reach the printed call without being listed anywhere.
     caught = []
     monkeypatch.setattr(selection, "fit_selection", lambda *given: caught.append(given))
     usual = inspect.signature(select).parameters
@@ -89,16 +84,13 @@ def test_every_argument_is_printed(monkeypatch):
     assert all(usual[name].default is ARGUMENTS[name] for name in set(ARGUMENTS) & set(usual))
 
 
-def test_data_in_words():
+def test_data_in_words_and_a_long_call_is_broken_as_black_breaks_it():
     path = Path("somewhere") / "passengers.csv"
     frame = pd.DataFrame(np.zeros((1200, 2)))
     assert data_text(path, frame.shape) == "passengers.csv"
     assert data_text(frame, frame.shape) == "a data frame of 1,200 rows and 2 columns"
     text = call_text("select", str(path), {"formula": "y ~ ."}, {}).text
     assert text == f'treeselect.select("y ~ .", {code_text(repr(str(path)))})'
-
-
-def test_a_long_call_is_broken_as_black_breaks_it():
     text = (
         'treeselect.select("y ~ .", data, method=treeselect.RRF(n_trees=20), k=3,'
         ' keep=["sex"], seed=1).resample(5, seed=1)'
@@ -161,7 +153,7 @@ def test_the_printed_call_repeats_the_answer(name, data):
         np.testing.assert_array_equal(again.stability.selected, fit.stability.selected)
 
 
-def test_later_steps_are_part_of_the_call(data):
+def test_later_steps_and_comparisons_are_repeated_by_their_calls(data):
     fit = select("y ~ a + b + c", data, method="mrmr", k=1, seed=2)
     steps = fit.resample(3).resample(4, scheme="subsample", seed=5)
     assert steps._fit.call.whole.count(".resample(") == 1  # the later one replaces the other
@@ -176,9 +168,6 @@ def test_later_steps_are_part_of_the_call(data):
     np.testing.assert_array_equal(repeated(measured.call, data).scores, measured.scores)
     tested = fit.inference(repeats=2, seed=4, gamma_min=0.1)
     pd.testing.assert_frame_equal(repeated(tested.call, data).tidy(), tested.tidy())
-
-
-def test_a_printed_comparison_repeats_it(data):
     methods = {"few": RRF(n_trees=3), "mrmr": "mrmr"}
     found = treeselect.compare("y ~ a + b + c", data, methods, k=[1, 2], folds=2)
     again = repeated(found.call, data)

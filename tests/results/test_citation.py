@@ -90,22 +90,23 @@ def test_paragraphs_and_limitations(several, snapshot):
     assert said == snapshot
 
 
-def test_what_could_not_differ_and_what_was_chosen_on_the_folds(mixed):
+def test_limitations_and_the_null_of_the_score_test_are_true_of_the_fit(mixed):
     forced = quick(mixed, "died ~ signal + noise", k=1, keep=["noise"]).search.citation()
     assert not any("another sample" in text for text in forced.limitations)
     best = quick(mixed, "dose ~ signal + site", k="best", folds=3)
     assert best.k == 2
     assert any("R2 is optimistic" in text for text in best.search.citation().limitations)
+    few, clusters = mixed.head(60), np.arange(60) // 4
+    for null, given in (("permutation", None), ("random-sign", clusters)):
+        fit = quick(few, "died ~ signal", k="auto", fold_groups=given, resamples=0)
+        assert f"with a {null} null" in fit.search.citation().methods
 
 
-def test_no_text_of_any_fit_slips(several):
+def test_no_text_of_any_fit_slips_and_what_is_cited_is_in_the_references(several):
     for kind, (fit, _) in several.items():
         text = "\n".join((repr(fit), str(fit.summary()), fit.search.citation().as_text()))
         assert not re.findall(SLIPS, text), kind
         assert ("unit" in text) == ("groups" in kind), kind
-
-
-def test_what_is_cited_is_in_the_references_and_in_bibtex(several):
     for fit, performance in several.values():
         found = cite(fit._fit, VERSIONS, performance)
         text = " ".join((found.methods, *found.limitations))
@@ -115,13 +116,6 @@ def test_what_is_cited_is_in_the_references_and_in_bibtex(several):
         assert len(set(keys)) == len(keys) == len(found.references)
         assert years == {key[-4:] for key in keys[1:]}
         assert "version 9.9" in found.references[-1]
-
-
-def test_the_null_of_the_score_test_is_named(mixed):
-    few, clusters = mixed.head(60), np.arange(60) // 4
-    for null, given in (("permutation", None), ("random-sign", clusters)):
-        fit = quick(few, "died ~ signal", k="auto", fold_groups=given, resamples=0)
-        assert f"with a {null} null" in fit.search.citation().methods
 
 
 def test_printed_names_can_not_act_and_the_performance_is_of_the_fit(two, mixed, cross_validated):
@@ -150,13 +144,13 @@ def test_printed_names_can_not_act_and_the_performance_is_of_the_fit(two, mixed,
     assert "replaced" not in cross_validated.search.citation().methods
 
 
-# --- fingerprint -------------------------------------------------------------------------------
+def print_of(data, formula="y ~ number + whole + label + truth", **options):
+    return data_fingerprint(quick(data, formula, k=1, **options).data.design)
 
 
-@pytest.fixture(scope="module")
-def plain():
+def test_the_same_values_have_the_same_fingerprint_whatever_their_labels():
     rng = np.random.default_rng(1)
-    return pd.DataFrame(
+    plain = pd.DataFrame(
         {
             "y": rng.normal(size=60),
             "number": np.where(np.arange(60) % 7 == 0, np.nan, np.arange(60) / 8),
@@ -164,13 +158,6 @@ def plain():
             "truth": np.arange(60) % 2 == 0, "other": rng.normal(size=60),
         }
     )  # fmt: skip
-
-
-def print_of(data, formula="y ~ number + whole + label + truth", **options):
-    return data_fingerprint(quick(data, formula, k=1, **options).data.design)
-
-
-def test_the_same_values_have_the_same_fingerprint(plain):
     own = print_of(plain)
     assert re.fullmatch("[0-9a-f]{64}", own)
     assert print_of(plain[plain.columns[::-1]]) == own
@@ -181,10 +168,6 @@ def test_the_same_values_have_the_same_fingerprint(plain):
     assert print_of(plain.assign(label=category, whole=plain["whole"].astype("int8"))) == own
     assert print_of(plain.assign(number=plain["number"].astype("Float64"))) == own
     assert print_of(plain, weights=np.ones(60)) == own
-
-
-def test_other_values_have_another(plain):
-    own = print_of(plain)
     others = [
         print_of(plain.assign(number=plain["number"].fillna(0))),
         print_of(plain.assign(label=plain["label"].replace("b", "B"))), print_of(plain[::-1]),
@@ -194,16 +177,18 @@ def test_other_values_have_another(plain):
         print_of(plain.rename(columns={"whole": "part"}), "y ~ number + part + label + truth"),
     ]  # fmt: skip
     assert len({own, *others}) == 1 + len(others)
+    labels = {"y": "Yield (t)", "number": "Rain", "label": "Site"}
+    found = quick(plain, "y ~ number + whole + label", k=3, labels=labels).search.citation()
+    assert "Terms predicting Yield (t) (numeric; 60 rows)" in found.methods
+    assert {"Rain", "Site", "whole"} == set(re.findall(r"Rain|Site|whole|label", found.methods))
+    assert found.fingerprint == print_of(plain, "y ~ number + whole + label")
 
 
-def test_this_fingerprint_is_the_same_on_any_machine():
+def test_fingerprints_are_the_same_on_any_machine_and_from_a_file(mixed, tmp_path):
     data = pd.DataFrame({"y": [1.5, 2.5, 0.5, 4.0], "x": [1, 0, 2, 3], "g": ["b", "a", "b", "a"]})
     assert print_of(data, "y ~ x + g") == (
         "33c4650b1321bc4da352fac0f1f25695f1740c14bd6d9e129ac671699094daa0"
     )
-
-
-def test_the_fingerprint_of_classes_and_times(mixed, tmp_path):
     labels = mixed.assign(died=np.where(mixed["died"], "yes", "no"))
     fits = [quick(labels, "died ~ signal", k=1), small_fit()]
     for fit in fits:
@@ -212,14 +197,6 @@ def test_the_fingerprint_of_classes_and_times(mixed, tmp_path):
             data_fingerprint(treeselect.load(file).data.design) == fit.search.citation().fingerprint
         )
     assert fits[0].search.citation().fingerprint != print_of(mixed, "died ~ signal")
-
-
-def test_labels_are_in_the_words_and_not_in_the_fingerprint(plain):
-    labels = {"y": "Yield (t)", "number": "Rain", "label": "Site"}
-    found = quick(plain, "y ~ number + whole + label", k=3, labels=labels).search.citation()
-    assert "Terms predicting Yield (t) (numeric; 60 rows)" in found.methods
-    assert {"Rain", "Site", "whole"} == set(re.findall(r"Rain|Site|whole|label", found.methods))
-    assert found.fingerprint == print_of(plain, "y ~ number + whole + label")
 
 
 def test_without_the_data_there_is_none_until_they_are_given(mixed, two, several):
@@ -231,7 +208,7 @@ def test_without_the_data_there_is_none_until_they_are_given(mixed, two, several
     assert again == two.search.citation()
 
 
-def test_versions_print_as_a_few_short_lines():
+def test_versions_print_as_a_few_short_lines_and_reports_end_with_the_platform():
     found = treeselect.versions()
     lines = str(found).splitlines()
     assert repr(found) == str(found)
@@ -240,9 +217,6 @@ def test_versions_print_as_a_few_short_lines():
     assert lines[0] == f"treeselect {treeselect.__version__}, Python {platform.python_version()}"
     assert f"numpy {np.__version__}" in str(found)
     assert re.search(r"Threads: \d+ for treeselect", str(found))
-
-
-def test_reports_end_with_the_platform():
     assert versions_text(session()).endswith(f", on {platform.system()} {platform.machine()}")
 
 

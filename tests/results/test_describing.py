@@ -10,8 +10,6 @@ from treeselect.designs.weights import quantiles
 from treeselect.errors import OptionError
 from treeselect.results.describing import describe_table, rare_levels
 
-ODD = "<b>x</b>\x1b"
-
 
 def selected(formula, data, **options):
     return treeselect.select(formula, data, **{"method": "mrmr", "k": 2, "seed": 1} | options)
@@ -62,7 +60,7 @@ def test_levels_are_those_of_pandas(frame, name):
     assert table[table["kind"] == "missing"]["n"].to_list() == missing
 
 
-def test_a_computed_term_and_an_interaction_are_described_by_their_variables(frame):
+def test_variables_behind_terms_are_described_and_numbers_may_be_factors(frame):
     fit = selected("died ~ exp(signal) + noise:copy + colour", frame)
     assert set(fit.data.describe()["variable"]) == set(fit.variables) <= set(frame.columns)
     every = fit.data.describe(["signal", "noise", "copy", "colour"])
@@ -70,9 +68,6 @@ def test_a_computed_term_and_an_interaction_are_described_by_their_variables(fra
     assert inside.to_dict() == {
         n: n in fit.variables for n in ("signal", "noise", "copy", "colour")
     }
-
-
-def test_a_number_that_is_a_factor_has_levels(frame):
     data = frame.assign(ward=np.arange(400) % 7)
     assert set(selected("died ~ C(ward) + signal", data).data.describe("ward")["kind"]) == {
         "level", "missing",
@@ -97,7 +92,7 @@ def test_weights_that_are_no_copies_and_rows_without_a_response(frame):
     pd.testing.assert_frame_equal(plain.data.describe("noise"), weighted.data.describe("noise"))
 
 
-def test_numbers_are_cut_into_thirds_and_ties_stay_together(frame):
+def test_responses_are_cut_into_thirds_and_the_most_frequent_classes(frame):
     fit = selected("dose ~ signal + site", frame)
     numbers = fit.data.describe("signal").query("kind == 'numbers'")
     third = pd.qcut(frame["dose"], 3, labels=False)
@@ -116,9 +111,6 @@ def test_numbers_are_cut_into_thirds_and_ties_stay_together(frame):
     assert groups.tolist() == [
         "1000000 to 1000000.133", "1000000.134 to 1000000.266", "1000000.267 to 1000000.399",
     ]  # fmt: skip
-
-
-def test_many_classes_are_the_most_frequent_and_others(frame):
     kind = np.random.default_rng(1).choice(
         list("abcdefg"), 400, p=[0.1, 0.3, 0.1, 0.2, 0.2, 0.05, 0.05]
     )
@@ -132,7 +124,7 @@ def test_many_classes_are_the_most_frequent_and_others(frame):
     assert table["n_group"].to_list()[1:] == [*count[shown], count.iloc[4:].sum()]
 
 
-def test_groups_of_times_and_where_there_are_none():
+def test_groups_of_times_and_quantiles_of_copies():
     data = small_times()
     fit = selected("Surv(time, dead) ~ risky + x + z", data)
     table = fit.data.describe("risky").query("kind == 'numbers'")
@@ -141,6 +133,13 @@ def test_groups_of_times_and_where_there_are_none():
     np.testing.assert_allclose(table["median"].iloc[1:], [medians[1], medians[0]])
     fit = selected("Surv(time, dead) ~ risky + x", small_times().assign(dead=1), k=1)
     assert fit.data.describe("risky")["group"].isna().all()
+    rng = np.random.default_rng(0)
+    values, copies = rng.normal(size=30).round(1), rng.integers(1, 5, 30)
+    shares = (0.0, 0.1, 1 / 3, 0.5, 1.0)
+    np.testing.assert_allclose(
+        quantiles(values, copies, shares), np.quantile(np.repeat(values, copies), shares)
+    )
+    assert np.isnan(quantiles(values[:0], copies[:0], (0.5,))).all()
 
 
 def test_most_and_rare_levels(frame):
@@ -159,7 +158,7 @@ def test_most_and_rare_levels(frame):
     assert "never" not in set(fit.data.describe("site")["level"])
 
 
-def test_nothing_selected_and_nothing_known(frame):
+def test_nothing_selected_nothing_known_and_what_can_t_be_described(frame):
     fit = selected("died ~ signal + noise", frame.assign(noise=np.nan))
     table = fit.data.describe("noise")
     assert table["kind"].unique().tolist() == ["numbers", "missing"]
@@ -167,21 +166,8 @@ def test_nothing_selected_and_nothing_known(frame):
     empty = fit.data.describe([])
     assert len(empty) == 0
     assert empty.dtypes.to_dict() == table.dtypes.to_dict()
-
-
-def test_what_can_t_be_described(frame):
     fit = selected("died ~ signal + noise", frame)
     with pytest.raises(OptionError, match="must be columns behind the terms"):
         fit.data.describe("sinal")
     with pytest.raises(OptionError, match="must be a name or a list of names"):
         fit.data.describe(3)
-
-
-def test_quantiles_of_copies():
-    rng = np.random.default_rng(0)
-    values, copies = rng.normal(size=30).round(1), rng.integers(1, 5, 30)
-    shares = (0.0, 0.1, 1 / 3, 0.5, 1.0)
-    np.testing.assert_allclose(
-        quantiles(values, copies, shares), np.quantile(np.repeat(values, copies), shares)
-    )
-    assert np.isnan(quantiles(values[:0], copies[:0], (0.5,))).all()

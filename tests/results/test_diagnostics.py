@@ -122,7 +122,7 @@ def test_quantile_residuals_are_normal_where_the_model_is_right(kind):
         assert found.hazards["p_value"].min() > 0.01
 
 
-def test_what_bends_is_said():
+def test_what_bends_is_said_and_hazards_interactions_and_problems():
     rng = np.random.default_rng(3)
     data = pd.DataFrame({"x": rng.normal(size=600), "z": rng.normal(size=600)})
     data["y"] = data["x"] + data["x"] ** 2 + 0.5 * data["z"] + 0.5 * rng.normal(size=600)
@@ -135,9 +135,6 @@ def test_what_bends_is_said():
     assert found.difference.mean == pytest.approx((found.forest_scores - found.scores).mean())
     bent = fitted("y", data, "x + z").refit("gam").diagnostics()
     assert bent.difference.high < 0 or bent.difference.low < 0
-
-
-def test_what_is_said_of_hazards_interactions_and_problems():
     rng = np.random.default_rng(4)
     g = rng.integers(0, 2, size=800)
     time = np.where(g == 1, rng.weibull(3.0, size=800), rng.weibull(0.7, size=800))
@@ -159,7 +156,7 @@ def test_what_is_said_of_hazards_interactions_and_problems():
     assert "x × z (<0.0001). A formula with `*` has them." in " ".join(text.split())
 
 
-def test_gamma_models_are_calibrated_on_the_scale_of_their_linear_predictor():
+def test_gamma_models_are_calibrated_and_numbers_may_go_as_far_as_they_can():
     rng = np.random.default_rng(1)
     data = pd.DataFrame(rng.normal(size=(300, 2)), columns=["x", "z"])
     data["y"] = rng.gamma(2, np.exp(1 + 0.8 * data["x"]) / 2)
@@ -169,6 +166,13 @@ def test_gamma_models_are_calibrated_on_the_scale_of_their_linear_predictor():
     told = found.calibration
     assert told.slope == pytest.approx(own.params[1])
     assert (told.slope_low, told.slope_high) == pytest.approx(tuple(own.conf_int()[1]))
+    data = SURVEY.copy()
+    data.loc[7, ["x", "b"]] = -1e6, 0
+    with pytest.warns(TreeselectWarning, match="Fitted probabilities of 0 or 1"):
+        model = fitted("b", data, right="x", family="binomial").refit("glm")
+    found = model.diagnostics(folds=2).tidy().loc[7]
+    assert found["fitted"] < -1e4
+    assert found["residual"] == found["cooks_distance"] == 0
 
 
 def test_a_copied_outlier_has_the_influence():
@@ -177,16 +181,6 @@ def test_a_copied_outlier_has_the_influence():
     found = fitted("y", data, right="x + site").refit("glm").diagnostics(folds=3)
     assert found.tidy()["cooks_distance"].idxmax() == 7
     assert "Rows of most influence, numbered from 0, with Cook's distance: 7 (" in str(found)
-
-
-def test_a_row_as_far_as_numbers_go_has_a_mean_of_nothing():
-    data = SURVEY.copy()
-    data.loc[7, ["x", "b"]] = -1e6, 0
-    with pytest.warns(TreeselectWarning, match="Fitted probabilities of 0 or 1"):
-        model = fitted("b", data, right="x", family="binomial").refit("glm")
-    found = model.diagnostics(folds=2).tidy().loc[7]
-    assert found["fitted"] < -1e4
-    assert found["residual"] == found["cooks_distance"] == 0
 
 
 @pytest.mark.parametrize("left", ["b", "m"])

@@ -100,7 +100,7 @@ def test_intervals_surround_effects_and_bands_curves(told):
         assert np.isnan(row.low) == (row.n_resamples < 20)
 
 
-def test_processes_and_the_order_of_the_columns_do_not_matter(told, data):
+def test_processes_order_of_columns_and_effects_themselves_change_nothing(told, data):
     turned = data[data.columns[::-1]]
     again = select(turned, "y ~ b + f + x", k=2).resample(24, effects=True, n_jobs=2)
     pd.testing.assert_frame_equal(again.model.effects(), told.model.effects())
@@ -108,6 +108,14 @@ def test_processes_and_the_order_of_the_columns_do_not_matter(told, data):
     numbers = ["strength", "low", "high", "size", "n_resamples"]
     pairs = (fit.model.interactions()[numbers] for fit in (again, told))
     pd.testing.assert_frame_equal(*pairs)
+    plain = select(data, "y ~ x + f + b", k=2, resamples=24)
+    np.testing.assert_array_equal(plain.stability.selected, told.stability.selected)
+    assert "low" not in plain.model.shape("x")
+    pd.testing.assert_frame_equal(  # the same model, without intervals
+        plain.model.effects()[["term", "effect", "direction"]],
+        told.model.effects()[["term", "effect", "direction"]],
+    )
+    assert plain.model.effects()["low"].isna().all()
 
 
 def test_a_checkpoint_holds_what_models_say(told, data, tmp_path):
@@ -127,18 +135,7 @@ def test_a_checkpoint_holds_what_models_say(told, data, tmp_path):
     pd.testing.assert_frame_equal(again.model.interactions(), told.model.interactions())
 
 
-def test_selections_are_those_without_effects(told, data):
-    plain = select(data, "y ~ x + f + b", k=2, resamples=24)
-    np.testing.assert_array_equal(plain.stability.selected, told.stability.selected)
-    assert "low" not in plain.model.shape("x")
-    pd.testing.assert_frame_equal(  # the same model, without intervals
-        plain.model.effects()[["term", "effect", "direction"]],
-        told.model.effects()[["term", "effect", "direction"]],
-    )
-    assert plain.model.effects()["low"].isna().all()
-
-
-def test_files_keep_effects(told, tmp_path):
+def test_files_keep_effects_and_another_model_has_others(told, tmp_path):
     loaded = treeselect.load(told.save(tmp_path / "model"))
     pd.testing.assert_frame_equal(loaded.model.effects(), told.model.effects())
     pd.testing.assert_frame_equal(loaded.tidy(), told.tidy())
@@ -146,9 +143,6 @@ def test_files_keep_effects(told, tmp_path):
     assert effect_notes(loaded._fit) == effect_notes(told._fit)
     whole = treeselect.load(told.save(tmp_path / "whole", include_data=True))
     pd.testing.assert_frame_equal(whole.model.shape("x"), told.model.shape("x"))
-
-
-def test_another_model_has_other_effects(told):
     boosted = told.refit("boosting")
     assert boosted._fit.effect_record is None
     assert boosted.model.effects()["low"].isna().all()
@@ -163,9 +157,6 @@ def test_resamples_fit_the_model_that_predicts(data, monkeypatch):
     assert -1 <= row["low"] <= row["high"] <= 1  # probabilities, though the trees add log-odds
     shape = boosted.model.shape(boosted.selected[0])
     assert (shape["low"] <= shape["high"]).all()
-
-
-# --- terms of all kinds ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -197,22 +188,26 @@ def test_terms(data, formula, direction, step, ends):
         np.testing.assert_allclose(found, values.quantile(levels), atol=0.1)
 
 
-def test_a_direction_agrees_in_sign_with_the_change():
+def test_quartiles_main_effects_and_directions_by_hand():
     curve, share = np.array([0.0, -0.1, -0.2, -0.1, 2.0]), np.full(5, 0.2)  # the last point decides
     assert [direction(curve, share, by) for by in (0.1, -0.1)] == ["up", "mixed"]
     assert [direction(-curve, share, by) for by in (-0.1, 0.1)] == ["down", "mixed"]
+    values = np.array([1.0, 2.0, 3.0, 4.0])
+    assert quantile_rows(values, np.ones(4)) == (0, 3)
+    assert quantile_rows(values, np.array([1.0, 6.0, 1.0, 1.0])) == (1, 1)
+    assert quantile_rows(np.arange(7.0), np.ones(7)) == (1, 5)
+    steps = [("a", "x", "y", 0.1), ("a", "x", "missing", 0.4), ("b", "x", "missing", 0.2)]
+    table = pd.DataFrame(steps, columns=["term", "from", "to", "effect"])
+    assert main_effects(table)["to"].to_dict() == {"a": "y", "b": "missing"}
 
 
-def test_factors_start_at_the_reference_of_linear_models_and_missing_is_one(data):
+def test_factors_start_at_the_reference_and_imputed_values_stand_nowhere(data):
     often = data["f"].where(data["f"].isna() | (data.index % 2 == 0), "b")  # not the first level
     assert often.value_counts().index[0] == "b"
     found = select(data.assign(f=often), "y ~ f", k=1).model.effects()
     assert found["from"].tolist() == ["a"] * 3
     assert found["to"].tolist() == ["b", "c", "missing"]
     assert found["effect"][1] > 1
-
-
-def test_imputed_values_stand_at_no_point(data):
     fit = select(data, "y ~ x + z + f", k=3, missing="impute")
     found = fit.model.effects()
     assert found.loc[found["term"] == "f", "to"].tolist() == ["b", "c"]
@@ -230,7 +225,7 @@ def test_imputed_values_stand_at_no_point(data):
     assert found.shape("z", "f")["share"].sum() == pytest.approx(1)
 
 
-def test_levels_of_two_factors_and_many_levels(data):
+def test_levels_of_two_factors_and_of_many_have_points_by_frequency(data):
     rng = np.random.default_rng(0)
     wide = data.assign(g=rng.choice(["p", "q"], len(data)), many=rng.integers(0, 300, len(data)))
     fit = select(wide, "y ~ f:g + C(many)", k=2, new_levels="missing")
@@ -241,15 +236,9 @@ def test_levels_of_two_factors_and_many_levels(data):
     cells = [own for own in effect_cells(found) if own.term == "C(many)"]
     assert len(cells) == 7
     assert cells[-1].step == "93 others, with smaller changes"
-
-
-def test_points_of_a_product_name_all_levels_that_stand_there(data):
     shape = select(data, "y ~ f:b", k=1).model.shape("f:b").dropna()
     assert shape["f"].tolist() == ["a", "b", "c", "a or b or c"]
     assert shape["b"].tolist() == [True, True, True, False]
-
-
-def test_of_many_levels_the_most_frequent_have_points_of_their_own():
     rng = np.random.default_rng(0)
     level = np.minimum(rng.exponential(60, size=900), 149).astype(int)
     frame = pd.DataFrame({"f": level.astype(str), "y": level % 7 + rng.normal(size=900)})
@@ -262,16 +251,13 @@ def test_of_many_levels_the_most_frequent_have_points_of_their_own():
     assert curve.more == len(share) - 12
 
 
-def test_terms_of_groups_and_classes_each_have_effects(data):
+def test_terms_of_groups_classes_offsets_and_weights_have_effects(data):
     fit = select(data, "y ~ x + z + b", groups={"both": ["x", "z"]}, keep=["both"], k=1)
     assert by_term(fit)["direction"].to_dict() == {"x": "up", "z": "down"}
     found = select(data, "three ~ x", k=1).model.effects()
     assert found["class"].tolist() == ["hi", "lo", "mid"]
     assert found["direction"].tolist()[:2] == ["up", "down"]
     assert found["effect"].sum() == pytest.approx(0, abs=1e-9)  # probabilities sum to 1
-
-
-def test_with_an_offset_and_weights(data):
     fit = select(data, "count ~ x", k=1, offset="exposure", weights="w", weights_kind="precision")
     assert by_term(fit)["effect"]["x"] > 0.3
     record = changed(fit, effect_record=fit.resample(2, effects=True)._fit.effect_record)
@@ -296,17 +282,7 @@ def test_of_times_effects_are_log_hazard_ratios():
     assert effect_tables(record)[0].columns[0] == "Effect on the log hazard"
 
 
-def test_copies_count_in_quartiles():
-    values = np.array([1.0, 2.0, 3.0, 4.0])
-    assert quantile_rows(values, np.ones(4)) == (0, 3)
-    assert quantile_rows(values, np.array([1.0, 6.0, 1.0, 1.0])) == (1, 1)
-    assert quantile_rows(np.arange(7.0), np.ones(7)) == (1, 5)
-
-
-# --- what resamples know -----------------------------------------------------------------------
-
-
-def test_readings_are_those_of_shapes(data):
+def test_readings_are_those_of_shapes_as_far_as_a_resample_knows(data):
     fit = select(data, "y ~ x + f + bs(u, 4)", k=3)
     points = effect_points(fit._fit)
     found = read_model(fit.model.fitted, points.probes, fit.data.design.problem)
@@ -314,9 +290,6 @@ def test_readings_are_those_of_shapes(data):
     parts = dict(zip(points.terms, np.split(found.curve[:, 0], np.cumsum(sizes)[:-1]), strict=True))
     for term in points.terms:
         np.testing.assert_allclose(np.sort(parts[term]), np.sort(fit.model.shape(term)["mean"]))
-
-
-def test_a_resample_does_not_know_levels_that_it_does_not_hold(data):
     fit = select(data, "y ~ f + b", k=2)
     points, problem = effect_points(fit._fit), fit.data.design.problem
     rows = np.flatnonzero((data["f"] != "c") & data["b"])
@@ -331,16 +304,7 @@ def test_a_resample_does_not_know_levels_that_it_does_not_hold(data):
     assert np.isnan(found.curve).sum() == 3  # one level of the factor, both values of the other
     everything = read_resample(fit.model.fitted, points.probes, problem, no_weights(len(data)).rows)
     assert np.isfinite(everything.curve).all()
-
-
-def test_a_term_that_a_resample_leaves_out_is_missing(data):
     fit = select(data, "y ~ x + f", k=2)
     other = select(data, "y ~ x + f", k=1)
     found = read_model(other.model.fitted, effect_points(fit._fit).probes, fit.data.design.problem)
     assert np.isnan(found.ends).any(axis=1).sum() in (2, 6)
-
-
-def test_the_main_effect_is_one_between_known_values():
-    steps = [("a", "x", "y", 0.1), ("a", "x", "missing", 0.4), ("b", "x", "missing", 0.2)]
-    table = pd.DataFrame(steps, columns=["term", "from", "to", "effect"])
-    assert main_effects(table)["to"].to_dict() == {"a": "y", "b": "missing"}

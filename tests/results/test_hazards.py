@@ -44,7 +44,7 @@ def test_the_hazard_is_that_of_the_rows_own_stratum_times_its_risk(fit, data, si
     assert found.index.equals(new.index)
 
 
-def test_nothing_is_known_without_a_stratum_or_after_its_last_row(fit, data):
+def test_nothing_is_known_without_a_stratum_or_of_rows_left_out(fit, data):
     y = fit.data.design.response.y
     last = [y[y[:, STRATUM] == s, STOP].max() for s in (0, 1)]
     new = pd.DataFrame({"risky": 0.0, "site": ["Bath", "York", None]})
@@ -52,9 +52,6 @@ def test_nothing_is_known_without_a_stratum_or_after_its_last_row(fit, data):
     expected = [[t <= own for t in last] for own in [*last, -1]]
     np.testing.assert_array_equal(found.notna(), expected)
     assert fit.predict(new).notna().all()
-
-
-def test_rows_that_are_left_out_of_training_have_no_part_in_the_hazard(data):
     gaps = data.assign(x=data["x"].mask(data.index % 4 == 0))
     found = []
     for times in (gaps["time"], gaps["time"].mask(gaps["x"].isna(), 1.0)):
@@ -65,13 +62,10 @@ def test_rows_that_are_left_out_of_training_have_no_part_in_the_hazard(data):
     np.testing.assert_allclose(*found)
 
 
-def test_columns_are_named_by_their_times(fit, data):
+def test_columns_are_named_by_their_times_and_a_file_keeps_the_baseline_hazard(fit, data, tmp_path):
     found = fit.predict(data.head(2), type="survival", times=[365, 1e6, 1e6 + 0.5, 0.1 + 0.2])
     assert found.columns.to_list() == ["365", "1000000", "1000000.5", "0.3"]
     assert fit.predict(data.head(2), "survival", times=60).columns.to_list() == ["60"]
-
-
-def test_a_file_keeps_the_baseline_hazard(fit, data, tmp_path):
     loaded = treeselect.load(fit.save(tmp_path / "fit"))
     here, there = (f.predict(data, type="survival", times=TIMES) for f in (fit, loaded))
     pd.testing.assert_frame_equal(here, there)

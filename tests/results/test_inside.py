@@ -48,7 +48,7 @@ def sparse(data):
     )
 
 
-def test_trees_are_those_with_a_weight(fit, sparse):
+def test_trees_are_those_with_a_weight_and_tell_interactions_and_importances(fit, sparse):
     table = fit.model.trees()
     pd.testing.assert_frame_equal(
         table.drop(columns="terms"), sparse.model.trees().drop(columns="terms")
@@ -64,6 +64,17 @@ def test_trees_are_those_with_a_weight(fit, sparse):
         assert own["split"].isna().sum() == row.leaves
         assert set(own["term"].dropna()) == set(row.terms)
     assert fit.model.rules(int(table["tree"][0])).startswith("if ")
+    table = fit.model.interactions()
+    assert len(table) == 6
+    assert set(table.loc[0, ["term", "other"]]) == {"b", "c"}
+    assert table["strength"].between(0, 1).all()
+    assert table["strength"][0] > 3 * table["strength"][1]
+    table = fit.search.importance_path()
+    assert list(table) == ["k", "tuning", "term", "selected", "importance"]
+    for k, own in table.groupby("k"):
+        assert own["selected"].sum() == k
+        assert own["importance"].sum() == pytest.approx(1 if k else 0)
+        assert ((own["importance"] > 0) == own["selected"]).all()
 
 
 def test_weights_times_leaves_is_what_the_sparse_forest_predicts(data, sparse):
@@ -130,7 +141,7 @@ def test_a_forest_of_others_can_be_pruned_and_predicts(data, response, tmp_path)
     pd.testing.assert_frame_equal(again.model.shape("b"), fit.model.shape("b"))
 
 
-def test_a_cut_selection_has_a_sparse_forest_of_its_own(data):
+def test_cut_and_empty_selections_have_sparse_forests_of_their_own(data):
     for k in range(1, 6):
         fit = treeselect.select(
             "y ~ . - two", data, method="controlburn", k=k, seed=3, forests=1, refit=None,
@@ -141,9 +152,31 @@ def test_a_cut_selection_has_a_sparse_forest_of_its_own(data):
     assert fit.search.step.cut_from is not None
     assert fit.model.trees()["terms"].explode().isin(fit.selected).all()
     assert np.mean(fit.predict(data)) == pytest.approx(data["y"].mean())
+    for options in ({"lam": 1e6}, {"lam": 1e6, "refit": None}):
+        fit = treeselect.select(
+            "y ~ . - two", data, method="controlburn", seed=1, forests=1, **options
+        )
+        assert len(fit.model.trees()) == 0
+        assert len(fit.model.interactions()) == 0
+        with pytest.raises(OptionError, match="no trees to show"):
+            fit.model.nodes()
+        with pytest.raises(OptionError, match="Selected: nothing"):
+            fit.model.shape("a")
+        assert fit.predict(data).nunique() == 1
 
 
-def test_cross_validation_of_the_sparse_forest_grows_trees_once_in_each_fold(data, monkeypatch):
+def test_sparse_forests_add_offsets_and_grow_trees_once_in_each_fold(data, monkeypatch):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.uniform(size=500), "z": rng.uniform(size=500)})
+    frame["time"] = np.log(rng.uniform(1, 5, size=500))
+    frame["n"] = rng.poisson(np.exp(frame["time"] + frame["x"]))
+    fit = treeselect.select(
+        "n ~ x + z", frame, method="controlburn", family="poisson", offset="time", k=1, seed=1,
+        forests=1, refit=None,
+    )  # fmt: skip
+    later = frame.assign(time=frame["time"] + np.log(2))
+    np.testing.assert_allclose(fit.predict(later), 2 * fit.predict(frame))
+    assert fit.predict(frame).mean() == pytest.approx(frame["n"].mean(), rel=1e-6)
     grown, pool = [], ControlBurn.pool
     monkeypatch.setattr(ControlBurn, "pool", lambda *a, **b: grown.append(1) or pool(*a, **b))
     fit = treeselect.select(
@@ -160,21 +193,7 @@ def test_cross_validation_of_the_sparse_forest_grows_trees_once_in_each_fold(dat
     assert {"mean_low", "effect_high"} <= set(shape)
 
 
-def test_an_offset_is_added_to_the_sparse_forest():
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"x": rng.uniform(size=500), "z": rng.uniform(size=500)})
-    frame["time"] = np.log(rng.uniform(1, 5, size=500))
-    frame["n"] = rng.poisson(np.exp(frame["time"] + frame["x"]))
-    fit = treeselect.select(
-        "n ~ x + z", frame, method="controlburn", family="poisson", offset="time", k=1, seed=1,
-        forests=1, refit=None,
-    )  # fmt: skip
-    later = frame.assign(time=frame["time"] + np.log(2))
-    np.testing.assert_allclose(fit.predict(later), 2 * fit.predict(frame))
-    assert fit.predict(frame).mean() == pytest.approx(frame["n"].mean(), rel=1e-6)
-
-
-def test_shapes_are_those_of_the_truth(fit):
+def test_shapes_are_those_of_the_truth_and_each_point_is_the_mean_prediction_there(fit, data):
     shape = fit.model.shape("a")
     known = shape.dropna()
     assert list(shape) == ["a", "share", "mean", "effect"]
@@ -186,10 +205,7 @@ def test_shapes_are_those_of_the_truth(fit):
     assert soil["sand"] > 1 > soil[["clay", "silt"]].max() + 1
     both = fit.model.shape("b", "c")
     assert np.corrcoef(both["b"] * both["c"], both["interaction"])[0, 1] > 0.8
-
-
-def test_every_point_of_a_shape_is_the_mean_prediction_there(data, fit):
-    """Also of a thinned grid: what is told of a point is where the prediction was made."""
+    # Also of a thinned grid: what is told of a point is where the prediction was made.
     for terms in (["a"], ["b", "c"]):
         shape = fit.model.shape(*terms)
         for _, point in shape.iloc[:: max(1, len(shape) // 12)].iterrows():
@@ -219,7 +235,7 @@ def test_the_shape_of_a_transform_is_that_of_the_number_behind_it(term):
         assert np.corrcoef(truth, shape["mean"])[0, 1] > 0.97
 
 
-def test_associations():
+def test_associations_count_copies_and_know_constants():
     rng = np.random.default_rng(2)
     n = 400
     frame = pd.DataFrame({"x": rng.normal(size=n), "z": rng.normal(size=n)})
@@ -252,9 +268,6 @@ def test_associations():
     indicator = (frame["site"] == "east").astype(float)
     assert ratio.association == pytest.approx(ranks.corr(indicator))
     assert pair("z", "bs(z, 4)").association > 0.9
-
-
-def test_associations_count_copies_and_know_constants():
     rng = np.random.default_rng(3)
     a, b = rng.integers(0, 9, size=(2, 50)).astype(float)
     b[:30] = a[:30]
@@ -277,7 +290,7 @@ def test_associations_count_copies_and_know_constants():
         assert association(one, level, weight) == 0
 
 
-def test_variables_may_have_the_names_of_numbers(data):
+def test_other_methods_show_their_forest_of_any_names(data):
     frame = data.rename(columns={"a": "share", "b": "mean", "c": "mean_value"})
     fit = burnt("y ~ . - two", frame, k=4, n_trees=20)
     shape = fit.model.shape("share")
@@ -293,23 +306,6 @@ def test_variables_may_have_the_names_of_numbers(data):
     )]  # fmt: skip
     exact = shape.dropna()
     assert means == pytest.approx([exact["share"] @ exact[n] for n in ("share_value", "effect")])
-
-
-def test_interactions_and_importances_on_the_path(fit):
-    table = fit.model.interactions()
-    assert len(table) == 6
-    assert set(table.loc[0, ["term", "other"]]) == {"b", "c"}
-    assert table["strength"].between(0, 1).all()
-    assert table["strength"][0] > 3 * table["strength"][1]
-    table = fit.search.importance_path()
-    assert list(table) == ["k", "tuning", "term", "selected", "importance"]
-    for k, own in table.groupby("k"):
-        assert own["selected"].sum() == k
-        assert own["importance"].sum() == pytest.approx(1 if k else 0)
-        assert ((own["importance"] > 0) == own["selected"]).all()
-
-
-def test_other_methods_show_their_forest(data):
     fit = treeselect.select("y ~ . - two", data, k=3, seed=1, method="rrf", n_trees=20)
     table = fit.model.trees()
     assert len(table) == 200
@@ -320,21 +316,7 @@ def test_other_methods_show_their_forest(data):
     assert len(fit.search.importance_path()) >= 3
 
 
-def test_nothing_selected_has_nothing_inside(data):
-    for options in ({"lam": 1e6}, {"lam": 1e6, "refit": None}):
-        fit = treeselect.select(
-            "y ~ . - two", data, method="controlburn", seed=1, forests=1, **options
-        )
-        assert len(fit.model.trees()) == 0
-        assert len(fit.model.interactions()) == 0
-        with pytest.raises(OptionError, match="no trees to show"):
-            fit.model.nodes()
-        with pytest.raises(OptionError, match="Selected: nothing"):
-            fit.model.shape("a")
-        assert fit.predict(data).nunique() == 1
-
-
-def test_a_cut_that_leaves_no_tree_is_an_error(data):
+def test_forests_that_predict_something_else_or_are_cut_to_no_tree_are_refused(data):
     frame = data.fillna({"a": 0.0})
     names = list("abcde")
     model = RandomForestRegressor(20, max_depth=6, random_state=0).fit(frame[names], frame["y"])
@@ -343,11 +325,6 @@ def test_a_cut_that_leaves_no_tree_is_an_error(data):
             "y ~ a + b + c + d + e", frame, k=2, seed=1,
             method=ControlBurn(forest=model, refit=None),
         )  # fmt: skip
-
-
-def test_forests_that_predict_something_else_are_refused(data):
-    frame = data.fillna({"a": 0.0})
-    names = list("abcde")
     classifier = RandomForestClassifier(10, random_state=0).fit(frame[names], frame["two"])
     formula = "y ~ a + b + c + d + e"
     with pytest.raises(MethodError, match="must be a regressor for this response"):
@@ -427,9 +404,6 @@ def test_points_are_told_by_the_term_or_by_what_is_behind_it(odd):
     size = fit.model.shape("size")
     assert size["size"].tolist()[:8] == [1, 2, 3, 4, 5, 6, 7, 8]
     assert size["size"].isna().tolist() == [False] * 8 + [True]
-
-
-def test_logical_values_have_the_same_names_beside_missing_ones(odd):
     frame = odd.assign(wet=odd["wet"].astype("boolean").mask(odd["kind"].isna()))
     fit = treeselect.select("z ~ wet + b", frame, method="mrmr", k=2, seed=1)
     assert fit.model.shape("wet")["wet"].tolist() == [False, True, None]

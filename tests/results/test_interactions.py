@@ -28,18 +28,14 @@ def fit_of(data, formula, **options):
 FORMULA = "y ~ x1 + x2 + add + f"
 
 
-@pytest.fixture(scope="module")
-def told(data):
-    return fit_of(data, FORMULA).resample(20, effects=True)
-
-
 def by_pair(fit):
     table = interaction_table(fit._fit)
     table.index = [frozenset(pair) for pair in zip(table["term"], table["other"], strict=True)]
     return table
 
 
-def test_a_true_interaction_is_surely_stronger_than_none(told):
+def test_a_true_interaction_is_stronger_than_none_in_files_too(data, tmp_path):
+    told = fit_of(data, FORMULA).resample(20, effects=True)
     found = by_pair(told)
     assert (found["n_resamples"] == 20).all()
     assert ((found["low"] >= 0) & (found["low"] <= found["high"]) & (found["high"] <= 1)).all()
@@ -47,17 +43,6 @@ def test_a_true_interaction_is_surely_stronger_than_none(told):
     none = found.loc[[frozenset({"x1", "add"})]].iloc[0]
     assert true["low"] > none["high"]
     assert "where there are at least 20" in interval_note(found)
-
-
-def test_few_resamples_give_no_intervals(data):
-    fit = fit_of(data.iloc[:60], "y ~ x1 + x2", k=2).resample(2, effects=True)
-    with pytest.warns(TreeselectWarning, match=r"fewer than 20 .*`x1:x2 \(2\)`"):
-        found = fit.model.interactions()
-    assert found["n_resamples"].tolist() == [2]
-    assert found["low"].isna().all()
-
-
-def test_files_and_fits_without_effects_have_strengths(told, data, tmp_path):
     loaded = treeselect.load(told.save(tmp_path / "model"))
     pd.testing.assert_frame_equal(loaded.model.interactions(), told.model.interactions())
     table = fit_of(data, FORMULA).model.interactions()
@@ -70,7 +55,12 @@ def test_files_and_fits_without_effects_have_strengths(told, data, tmp_path):
     assert interval_note(table) == ""
 
 
-def test_terms_that_share_a_variable_are_no_pair(data):
+def test_few_resamples_give_no_intervals_and_shared_variables_no_pair(data):
+    fit = fit_of(data.iloc[:60], "y ~ x1 + x2", k=2).resample(2, effects=True)
+    with pytest.warns(TreeselectWarning, match=r"fewer than 20 .*`x1:x2 \(2\)`"):
+        found = fit.model.interactions()
+    assert found["n_resamples"].tolist() == [2]
+    assert found["low"].isna().all()
     found = by_pair(fit_of(data, "y ~ x1 + x1:x2 + add", k=3))
     assert set(found.index) == {frozenset({"x1", "add"}), frozenset({"x1:x2", "add"})}
     nothing = fit_of(data, "y ~ x1 + x1:x2", k=2)
@@ -99,7 +89,7 @@ def test_what_a_resample_can_not_know_is_missing(data):
     assert unknown(every, without.model.fitted) == of_f
 
 
-def test_strengths_are_those_of_the_whole_joint_shape(data):
+def test_strengths_are_those_of_the_whole_joint_shape_without_rounding(data):
     """A grid on which nothing is thinned: that of the table of the joint shape."""
     fit = fit_of(data.assign(b=data["x1"] > 0), "y ~ f + b", k=2)
     shape = fit.model.shape(*fit.selected)
@@ -110,6 +100,10 @@ def test_strengths_are_those_of_the_whole_joint_shape(data):
     np.testing.assert_allclose(
         read_strengths(fit.model.fitted, pair_points(fit._fit)), [[expected, size]]
     )
+    first, second, share = np.array([0.1, 0.7, 1.3]) / 3, np.array([1 / 3, 0.2]), np.full(6, 1 / 6)
+    mean = (first[:, None] + second).reshape(-1, 1)
+    assert beyond_both(mean, share, (3, 2)).any()
+    assert strength(mean, share, (3, 2)) == (0.0, 0.0)
 
 
 def test_pairs_are_ranked_by_size_not_by_strength(data):
@@ -124,10 +118,3 @@ def test_pairs_are_ranked_by_size_not_by_strength(data):
     own = {*zip(found["term"], found["other"], found["strength"], strict=True)}
     strength = {frozenset({term, other}): value for term, other, value in own}
     assert strength[frozenset({"small", "other"})] > strength[frozenset({"x1", "x2"})]
-
-
-def test_what_rounding_leaves_is_no_interaction():
-    first, second, share = np.array([0.1, 0.7, 1.3]) / 3, np.array([1 / 3, 0.2]), np.full(6, 1 / 6)
-    mean = (first[:, None] + second).reshape(-1, 1)
-    assert beyond_both(mean, share, (3, 2)).any()
-    assert strength(mean, share, (3, 2)) == (0.0, 0.0)

@@ -34,7 +34,7 @@ def covered(found, y):
     return float(((y >= found[low]) & (y <= found[high])).mean())
 
 
-def test_intervals_cover_new_rows_in_frames_of_theirs(fit):
+def test_intervals_and_quantiles_cover_new_rows_in_frames_of_theirs(fit):
     """A binomial error of 400 rows and that of 200 residuals: 0.9 +- 0.06."""
     found = fit.predict(NEW, interval="prediction")
     np.testing.assert_array_equal(found["fit"], fit.predict(NEW))
@@ -45,9 +45,6 @@ def test_intervals_cover_new_rows_in_frames_of_theirs(fit):
     rows = NEW.iloc[[5, 3]]
     assert fit.predict(rows, interval="prediction").index.tolist() == [5, 3]
     assert isinstance(fit.predict(pl.from_pandas(rows), type="quantile"), pl.DataFrame)
-
-
-def test_quantiles_are_wide_where_the_response_is(fit):
     found = fit.predict(NEW, type="quantile")
     assert list(found) == ["0.05", "0.5", "0.95"]
     assert 0.8 <= covered(found, NEW["y"]) <= 0.99
@@ -57,7 +54,7 @@ def test_quantiles_are_wide_where_the_response_is(fit):
     np.testing.assert_array_equal(one["0.5"], found["0.5"])
 
 
-def test_an_offset_moves_quantiles_and_intervals():
+def test_offsets_move_intervals_and_clusters_stay_out_of_their_residuals():
     given = {"method": "mrmr", "k": 2, "seed": 1}
     fit = treeselect.select("shifted ~ a + b", DATA, offset="known", **given)
     moved = NEW.head(3).assign(known=lambda d: d["known"] + 2)
@@ -65,12 +62,8 @@ def test_an_offset_moves_quantiles_and_intervals():
         before, after = fit.predict(NEW.head(3), **asked), fit.predict(moved, **asked)
         np.testing.assert_allclose(after - before, 2.0)
     assert 0.8 <= covered(fit.predict(NEW, interval="prediction"), NEW["shifted"]) <= 0.98
-
-
-def test_clusters_stay_out_of_their_own_residuals():
-    """Copies of rows in clusters: no tree out of whose bag a row is has seen its copies."""
+    # Copies of rows in clusters: no tree out of whose bag a row is has seen its copies.
     data = pd.concat([DATA.head(60)] * 4).sort_index().reset_index(drop=True)
-    given = {"method": "mrmr", "k": 2, "seed": 1}
     apart = treeselect.select("y ~ a + b", data.assign(site=data.index // 4), **given)
     together = treeselect.select(
         "y ~ a + b", data.assign(site=data.index // 4), fold_groups="site", **given

@@ -43,7 +43,7 @@ def test_an_effect_is_what_predictions_differ_by(left, term):
     np.testing.assert_allclose(effect - effect[0], link - link[0], atol=1e-8)
 
 
-def test_effects_are_centred_and_have_their_own_intervals():
+def test_effects_are_centred_with_points_for_missing_values_and_classes():
     model = refitted("y", "g", model="glm")
     points = curve_of(model, "g").points
     assert sum(p.share * p.effect for p in points) == pytest.approx(0, abs=1e-12)
@@ -55,9 +55,6 @@ def test_effects_are_centred_and_have_their_own_intervals():
         se = np.sqrt(variance * (1 / sizes[p.label] - 1 / len(SURVEY)))
         half = stats.t.ppf(0.975, model.result.df_resid) * se
         assert (p.low, p.high) == pytest.approx((p.effect - half, p.effect + half))
-
-
-def test_missing_infinite_and_several_classes_have_points_of_their_own():
     data = SURVEY.assign(x=SURVEY["x"].mask(SURVEY["w"] > 38))
     points = curve_of(refitted("y", data=data), "x").points
     assert [p.is_missing for p in points] == [False] * (len(points) - 1) + [True]
@@ -76,7 +73,7 @@ def test_missing_infinite_and_several_classes_have_points_of_their_own():
     assert [curve.of_class for curve in found] == sorted(SURVEY["m"].unique())[1:]
 
 
-def test_coefficients_are_drawn_as_ratios_or_differences():
+def test_coefficients_are_drawn_as_ratios_or_differences_and_plotted():
     model = refitted()
     figure = figure_of_coefficients(model)
     table = model.tidy(exponentiate=True).iloc[1:]
@@ -87,10 +84,6 @@ def test_coefficients_are_drawn_as_ratios_or_differences():
     assert figure.x.label == "Odds ratio (95% interval)"
     figure = figure_of_coefficients(refitted("y", model="glm"))
     assert (figure.x.kind, figure.x.label) == ("numbers", "Estimate (95% interval)")
-
-
-def test_plots_of_a_model_with_terms():
-    model = refitted()
     _, axes = plt.subplots()
     assert model.plot(ax=axes) is axes
     assert axes.get_xlabel() == "Odds ratio (95% interval)"

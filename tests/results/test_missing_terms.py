@@ -39,11 +39,6 @@ def fit(gaps):
     return treeselect.select("y ~ x + site", gaps, k=2, **QUICK)
 
 
-@pytest.fixture(scope="module")
-def graded(gaps):
-    return treeselect.select("y ~ x + grade", gaps.dropna(), k=2, **QUICK)
-
-
 def test_a_warning_says_what_is_dropped_and_the_way_out(fit, gaps):
     n = int(gaps[["x", "site"]].isna().any(axis=1).sum())
     said = rf"drops .*{n} of 90.*\n  Missing values: `x` \(23\), `site` \(15\)"
@@ -94,16 +89,24 @@ def test_indicators_are_those_one_would_make_by_hand(fit, gaps):
     np.testing.assert_allclose(found, expected.fittedvalues, atol=1e-10)
 
 
-def test_terms_that_are_no_plain_columns_take_missing_values(gaps):
+def test_coded_terms_and_ordered_factors_take_missing_values(gaps):
     formula = "y ~ log(x + 1) + C(site) + I(site == 'York'):x"
     fit = treeselect.select(formula, gaps, k=3, **QUICK)
     glm = fit.refit("glm", missing="indicator")
     assert glm.n_dropped == 0
     assert {"missing(x)", "missing(site)"} <= set(glm.tidy()["column"])
     np.testing.assert_allclose(glm.predict(gaps), glm.result.fittedvalues, atol=1e-10)
+    grade = gaps["grade"].cat.rename_categories([1, 2, 3])
+    data = gaps.assign(grade=grade.where(np.arange(90) % 5 > 0))
+    fit = treeselect.select("y ~ grade", data, k=1, **QUICK)
+    for ordered, column in (("treatment", "grade[T.(missing)]"), ("scores", "missing(grade)")):
+        glm = fit.refit("glm", missing="indicator", ordered=ordered)
+        assert column in glm.tidy()["column"].to_list()
+        np.testing.assert_allclose(glm.predict(data), glm.result.fittedvalues, atol=1e-10)
 
 
-def test_inference_and_coefficient_stability_use_all_rows(fit):
+def test_inference_and_coefficients_use_all_rows_and_trees_have_no_such_rule(fit, gaps):
+    graded = treeselect.select("y ~ x + grade", gaps.dropna(), k=2, **QUICK)
     found = fit.inference(missing="indicator")
     (split,) = found.splits
     assert (split.n_fitted, split.n_dropped, found.n_failed) == (45, 0, 0)
@@ -111,16 +114,10 @@ def test_inference_and_coefficient_stability_use_all_rows(fit):
     table = fit.resample(2).model.coefficient_stability(missing="indicator")
     assert table.n_dropped == 0
     assert "missing(x)" in table.tidy()["column"].to_list()
-
-
-def test_variables_without_gaps_and_rules_of_trees(graded, gaps, fit):
     glm = graded.refit("glm", missing="indicator")
     assert glm.predict(gaps).isna().equals(gaps["x"].isna())
     with pytest.raises(OptionError, match="`missing` must be left out unless the model is linear"):
         fit.refit("forest", missing="indicator")
-
-
-# --- ordered factors ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -143,16 +140,6 @@ def test_ordered_factors_have_the_coefficients_of_r(ordered, model):
     np.testing.assert_allclose(glm.predict(new), np.asarray(glm.result.fittedvalues)[[3, 9]])
     (split,) = fit.inference(ordered=ordered).splits
     assert not split.failure
-
-
-def test_missing_values_of_ordered_factors(gaps):
-    grade = gaps["grade"].cat.rename_categories([1, 2, 3])
-    data = gaps.assign(grade=grade.where(np.arange(90) % 5 > 0))
-    fit = treeselect.select("y ~ grade", data, k=1, **QUICK)
-    for ordered, column in (("treatment", "grade[T.(missing)]"), ("scores", "missing(grade)")):
-        glm = fit.refit("glm", missing="indicator", ordered=ordered)
-        assert column in glm.tidy()["column"].to_list()
-        np.testing.assert_allclose(glm.predict(data), glm.result.fittedvalues, atol=1e-10)
 
 
 @pytest.mark.parametrize(

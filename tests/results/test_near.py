@@ -14,7 +14,7 @@ from treeselect.results.describing import near_units
 from treeselect.results.shapes import shape_table
 
 
-def test_selected_units_come_first_then_frequent_ones(fitted):
+def test_selected_units_come_first_then_frequent_or_next_ones(fitted, cross_validated):
     units = fitted.data.design.arrays.groups.names
     rng = np.random.default_rng(0)
     share = dict.fromkeys(units, 0.0) | {"copy": 0.6, "noise": 0.3, "colour": 0.05, "flag": 0.3}
@@ -23,9 +23,6 @@ def test_selected_units_come_first_then_frequent_ones(fitted):
     assert near_units(fit._fit) == (*fit.groups, "copy", "flag", "noise")
     assert near_units(fit._fit, 3) == (*fit.groups, "copy")
     assert near_units(fit._fit, 1) == fit.groups[:1]
-
-
-def test_without_resamples_those_that_the_path_takes_next(cross_validated):
     fit = cross_validated
     names, near = np.array(fit.data.design.arrays.groups.names, dtype=object), near_units(fit._fit)
     larger = [set(names[step.selected]) for step in fit.search.steps if step.size > fit.k]
@@ -35,7 +32,7 @@ def test_without_resamples_those_that_the_path_takes_next(cross_validated):
     assert entered == sorted(entered)
 
 
-def test_associations_are_those_of_pairs(mixed):
+def test_associations_are_those_of_pairs_over_rows_with_data(mixed):
     """Groups, a factor with missing values, and a term with several columns among them."""
     fit = quick_fit(
         "died ~ bs(noise, df=4) + site + copy + signal + colour", mixed, k=2, resamples=0,
@@ -49,9 +46,6 @@ def test_associations_are_those_of_pairs(mixed):
         assert values[i, j] == values[j, i] == pytest.approx(measured.units(one, other))
     assert values[1, 2] == pytest.approx(1.0)  # a copy
     np.testing.assert_allclose(Associations(fit._fit.design).among(units[::-1]), values[::-1, ::-1])
-
-
-def test_associations_are_over_rows_with_data(mixed):
     data = mixed.assign(died=mixed["died"].astype(object), copy=mixed["signal"])
     data.loc[200:, "copy"] = -data.loc[200:, "signal"]
     data.loc[200:, "died"] = None
@@ -102,7 +96,7 @@ def test_neighbours_of_one_term(fitted):
     assert others == {"signal", "copy", "site", "colour", "flag"}
 
 
-def test_the_strongest_column_of_a_term_and_of_a_group_counts(mixed):
+def test_the_strongest_column_counts_and_unknown_factors_resemble_nothing(mixed):
     rng = np.random.default_rng(0)
     data = mixed.assign(a=rng.normal(size=400), b=mixed["signal"] ** 3)
     fit = treeselect.select(
@@ -115,9 +109,6 @@ def test_the_strongest_column_of_a_term_and_of_a_group_counts(mixed):
     assert measured.units("pair", "noise") == max(
         measured.terms("a", "noise")[1], measured.terms("b", "noise")[1]
     )
-
-
-def test_a_factor_of_which_nothing_is_known_goes_together_with_nothing():
     data = pd.DataFrame({"y": [2.0, 1.0, 2.0, 3.0], "x": [-12.6, 6.2, -2.0, -5.1], "v": [None] * 4})
     data["v"] = data["v"].astype("string")
     fit = treeselect.select("y ~ x + v + x:v", data, k=1, method="mrmr", seed=1)

@@ -80,7 +80,7 @@ def test_generalised_models_predict_as_glm(rows, by_r, model, response, options)
         assert_same(found, by_r.loc[(model, type)], rtol=1e-5, atol=1e-5)
 
 
-def test_more_classes_predict_as_multinom(rows, by_r):
+def test_more_classes_and_times_predict_as_multinom_and_coxph(rows, by_r):
     old, new = rows
     glm = fitted("three ~ x1 + x3 + site", old).refit("glm")
     for type in ("link", "response"):
@@ -92,9 +92,6 @@ def test_more_classes_predict_as_multinom(rows, by_r):
     shares = glm.predict(new)
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     assert (glm.predict(new, "class") == shares.idxmax(axis=1)).all()
-
-
-def test_times_predict_as_coxph(by_r):
     data = pd.read_csv(REFERENCE / "survival_data.csv")
     number = np.arange(1, len(data) + 1)
     data["place"] = np.array(["a", "b", "c"])[number % 3]
@@ -106,9 +103,6 @@ def test_times_predict_as_coxph(by_r):
     for time in ("3", "6"):
         expected = by_r.loc[("cox", f"survival {time}"), "fit"]
         np.testing.assert_allclose(found[time], expected, rtol=1e-6)
-
-
-# --- new data ----------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

@@ -59,9 +59,6 @@ def assert_same(fit, expected):
     )
 
 
-# --- linear models -----------------------------------------------------------------------------
-
-
 def copied_least_squares(part, x):
     rows = np.repeat(np.arange(len(part)), part["copies"])
     return sm.OLS((part["size"] - part["exposure"]).iloc[rows], x.iloc[rows])
@@ -131,7 +128,7 @@ def test_the_table_has_intervals_and_drops_rows_for_selected_terms_only(trial):
     assert result.refit("glm").n_dropped == trial["x"].isna().sum()
 
 
-def test_columns_that_are_sums_of_others_are_named(trial):
+def test_columns_that_are_sums_of_others_or_have_no_rows(trial):
     data = trial.assign(twice=2 * trial["x"])
     fit = select("size", data, terms="x + site + twice", k=3, keep=["x", "twice"])
     fit = fit.refit("glm")
@@ -141,9 +138,6 @@ def test_columns_that_are_sums_of_others_are_named(trial):
     part = trial[trial["x"].notna()]
     expected = sm.OLS(part["size"], by_hand(part)).fit()
     assert fit.result.ssr == pytest.approx(expected.ssr)
-
-
-def test_expressions_interactions_and_categories_without_rows(trial):
     site = pd.Categorical(trial["site"], categories=["Rome", "York", "Leeds", "Bath"])
     data = trial.assign(site=site)
     result = select("size", data, terms="np.exp(x) + site + site:noise", k=3)
@@ -153,7 +147,7 @@ def test_expressions_interactions_and_categories_without_rows(trial):
     assert not any("Rome" in c for c in fit.tidy()["column"])
 
 
-def test_an_empty_selection_has_an_intercept(trial):
+def test_an_empty_selection_has_an_intercept_and_too_few_rows_no_model(trial):
     result = treeselect.select("size ~ noise", trial, lam=1e9, **QUICK)
     assert result.selected == ()
     fit = result.refit("glm")
@@ -163,6 +157,10 @@ def test_an_empty_selection_has_an_intercept(trial):
     boosted = result.refit("boosting")
     assert boosted.model.fitted.description == "the null model"
     assert boosted.predict(trial).tolist() == pytest.approx([trial["size"].mean()] * 200)
+    data = trial.assign(x=np.where(np.arange(len(trial)) < 4, trial["noise"], np.nan))
+    result = select("size", data, keep=["x", "site"])
+    with pytest.raises(DataError, match="more complete cases than columns"):
+        result.refit("glm")
 
 
 def test_summary_reads_like_that_of_r_and_warns_of_its_p_values(trial):
@@ -199,9 +197,6 @@ def test_separated_classes_are_a_warning_in_any_library(trial):
     assert "dropped" in repr(fit)
 
 
-# --- forest ------------------------------------------------------------------------------------
-
-
 def test_forest_is_that_of_other_methods(trial, tmp_path):
     sparse = treeselect.select(
         "size ~ x + site", trial, method="controlburn", k=2, seed=1, forests=1, refit=None
@@ -213,9 +208,6 @@ def test_forest_is_that_of_other_methods(trial, tmp_path):
     loaded = treeselect.load(forest.save(tmp_path / "fit"))
     assert (loaded.predict(trial) == forest.predict(trial)).all()
     assert (forest.predict(trial) != sparse.predict(trial)).any()
-
-
-# --- boosted trees -----------------------------------------------------------------------------
 
 
 def boosted(response, trial, **options):
@@ -267,16 +259,12 @@ def test_boosted_trees_add_up_from_the_constant_model(trial):
     assert fit.predict(trial).sum() == pytest.approx(trial["count"].sum(), rel=0.05)
 
 
-def test_the_summary_tells_whose_the_scores_are(trial):
+def test_what_summary_trees_and_shapes_tell_of_boosted_trees(trial, tmp_path):
     fit = boosted("size", trial)
     said = "Scores belong to the previous"
     assert said in " ".join(str(fit.summary()).split())
     assert str(fit.refit("boosting").summary()).count("was refitted") == 1
     assert said not in " ".join(str(fit.refit("forest").summary()).split())
-
-
-def test_trees_and_shapes_of_boosted_trees_whatever_the_threads(trial, tmp_path):
-    fit = boosted("size", trial)
     trees = fit.model.trees()
     assert len(trees) == fit.model.fitted.trees.n_trees
     assert (trees["weight"] == 1).all()
@@ -291,9 +279,6 @@ def test_trees_and_shapes_of_boosted_trees_whatever_the_threads(trial, tmp_path)
     )
 
 
-# --- estimators of scikit-learn ----------------------------------------------------------------
-
-
 def test_an_estimator_is_the_model_that_select_would_have_fitted(trial):
     for response, model in (
         ("size", LinearRegression()), ("kind", LogisticRegression()), ("ill", LogisticRegression()),
@@ -306,9 +291,6 @@ def test_an_estimator_is_the_model_that_select_would_have_fitted(trial):
         assert fit.performance(2).tidy().equals(other.performance(2).tidy())
         assert f".refit({model!r})" in fit.summary().as_text()
         assert "Scores belong to the previous model" in " ".join(fit.search.notes)
-
-
-# --- errors ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -327,13 +309,6 @@ def test_models_that_can_not_be(trial, model, response, options, said):
     result = select(response, trial, **options)
     with pytest.raises(OptionError, match=said):
         result.refit(model)
-
-
-def test_too_few_rows_for_the_columns(trial):
-    data = trial.assign(x=np.where(np.arange(len(trial)) < 4, trial["noise"], np.nan))
-    result = select("size", data, keep=["x", "site"])
-    with pytest.raises(DataError, match="more complete cases than columns"):
-        result.refit("glm")
 
 
 def test_what_is_said_of_the_sparse_forest_goes_with_it(mixed):

@@ -44,7 +44,7 @@ def times(study):
     return select(NOW, "x + dose", study)
 
 
-def test_ratios_and_their_intervals(times):
+def test_ratios_and_their_intervals_of_all_families(times, study):
     fit = times.refit("glm")
     plain, ratios = fit.tidy(), fit.tidy(exponentiate=True)
     for name in ("estimate", "ci_low", "ci_high"):
@@ -55,9 +55,6 @@ def test_ratios_and_their_intervals(times):
     assert 1 < ratios["estimate"][0] < 10  # hence two decimals, in the interval too
     assert first[1] == f"{ratios['estimate'][0]:.2f}"
     assert first[2] == f"{ratios['ci_low'][0]:.2f} to {ratios['ci_high'][0]:.2f}"
-
-
-def test_ratios_of_the_other_families(study):
     for left, family in (("event", "auto"), ("dose", "auto"), ("count", "poisson")):
         fit = select(left, "x + noise", study, family=family).refit("glm")
         np.testing.assert_allclose(
@@ -91,9 +88,6 @@ def test_likelihoods_without_a_maximum_and_constant_terms(study):
     assert any("constant within strata: `place`" in note for note in fit.content.notes)
 
 
-# --- inference, resamples, imputations ---------------------------------------------------------
-
-
 def test_inference_is_by_cluster(times, study):
     one = times.inference()
     table = one.tidy(exponentiate=True)
@@ -108,7 +102,7 @@ def test_inference_is_by_cluster(times, study):
         several.tidy(exponentiate=True)
 
 
-def test_few_events_are_told_of(study):
+def test_few_events_are_told_of_and_frames_that_are_alike_pooled(study):
     data = study.assign(event=study["event"] & (np.arange(90) % 3 == 0))
     result = select(NOW, "x + dose", data)
     events = int(data["event"].sum())
@@ -119,9 +113,6 @@ def test_few_events_are_told_of(study):
         warnings.simplefilter("ignore", TreeselectWarning)
         text = result.inference(repeats=2).summary().as_text()
     assert "In one split there are" in text
-
-
-def test_pooled_over_frames_that_are_alike(study):
     found = treeselect.select(f"{NOW} ~ x + dose", [study, study], k=2, **QUICK)
     pooled = found.pooled()
     single = found.fits[0].refit("glm").tidy()

@@ -11,16 +11,13 @@ import treeselect
 from treeselect.errors import DataError, OptionError, StabilityError
 
 
-def test_answer_names_terms_variables_and_formula(fitted):
+def test_answer_names_terms_in_order_of_importance_variables_and_formula(fitted):
     assert set(fitted.selected) <= {"signal", "copy", "site"}
     assert "site" in fitted.selected
     assert fitted.k == 2 == len(fitted.groups)
     assert fitted.variables == fitted.selected
     assert fitted.formula == f"died ~ {' + '.join(fitted.selected)}"
     assert (fitted.search.method.name, fitted.family) == ("controlburn", "binomial")
-
-
-def test_selected_terms_are_in_order_of_importance(fitted):
     tidy = fitted.tidy().set_index("term")
     importance = tidy.loc[list(fitted.selected), "importance"]
     assert importance.is_monotonic_decreasing
@@ -28,7 +25,7 @@ def test_selected_terms_are_in_order_of_importance(fitted):
     assert (tidy.loc[~tidy["selected"], "importance"] == 0).all()
 
 
-def test_path_has_one_row_per_step(cross_validated):
+def test_path_tidy_and_glance_have_the_same_columns_always(cross_validated, fitted, mixed):
     path = cross_validated.path
     assert list(path.columns) == ["k", "tuning", "terms", "train_score", "cv_score", "cv_se"]
     assert path["k"].is_monotonic_increasing
@@ -38,18 +35,12 @@ def test_path_has_one_row_per_step(cross_validated):
     assert path["cv_score"].notna().all()
     assert path["cv_score"].max() > 0.5
     assert path["train_score"].iloc[0] == pytest.approx(0.0, abs=1e-12)
-
-
-def test_without_cross_validation_or_resamples_there_are_no_scores(fitted, cross_validated, mixed):
     assert fitted.path["cv_score"].isna().all()
     assert np.isnan(fitted.glance()["cv_score"].iloc[0])
     with pytest.raises(StabilityError, match=r"fit = fit\.resample\(100\)"):
         _ = cross_validated.stability
     with pytest.raises(OptionError, match="needs a response with classes"):
         cross_validated.predict(mixed, type="class")
-
-
-def test_tidy_and_glance_have_the_same_columns_whatever_there_is(fitted, cross_validated):
     names = ["term", "group", "selected", "decision", "step", "importance", "cost", "n_missing"]
     assert list(cross_validated.tidy().columns) == names
     assert list(fitted.tidy().columns) == [*names, "frequency", "ci_low", "ci_high"]
@@ -59,7 +50,7 @@ def test_tidy_and_glance_have_the_same_columns_whatever_there_is(fitted, cross_v
     assert fitted.glance()["resamples"].iloc[0] == 10
 
 
-def test_predictions_keep_length_index_and_labels(fitted, mixed):
+def test_predictions_keep_length_index_labels_and_order(fitted, mixed, tmp_path):
     new = mixed.sample(20, random_state=1)
     new.index = [7] * 20
     for kind in ("response", "link", "class"):
@@ -75,9 +66,6 @@ def test_predictions_keep_length_index_and_labels(fitted, mixed):
     fit = burnt("died ~ signal + site", data, k=2)
     assert set(fit.predict(data, type="class")) == {"yes", "no"}
     assert fit.data.design.response.classes == ("no", "yes")
-
-
-def test_missing_values_and_files_are_predicted(fitted, mixed, tmp_path):
     new = mixed.head(5).copy()
     new[["signal", "copy"]] = np.nan
     new["site"] = pd.Series([None] * 5, dtype=object)
@@ -86,9 +74,6 @@ def test_missing_values_and_files_are_predicted(fitted, mixed, tmp_path):
     np.testing.assert_array_equal(
         fitted.augment(tmp_path / "new.parquet")["fitted"], fitted.predict(mixed)
     )
-
-
-def test_augment_adds_fitted_values_in_order(fitted, mixed):
     shuffled = mixed.sample(frac=1, random_state=3)
     augmented = fitted.augment(shuffled)
     pd.testing.assert_frame_equal(augmented.drop(columns="fitted"), shuffled)

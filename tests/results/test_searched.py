@@ -13,7 +13,7 @@ def made(fitted):
     return with_trace(fitted, EXCHANGES, RIVALS, n_judged=14)
 
 
-def test_exchanges_are_in_their_order(made):
+def test_tables_of_exchanges_and_alternatives(made):
     expected = pd.DataFrame(
         {
             "exchange": [1, 2],
@@ -24,9 +24,6 @@ def test_exchanges_are_in_their_order(made):
         }
     )
     pd.testing.assert_frame_equal(made.search.exchanges(), expected)
-
-
-def test_alternatives_name_the_units_that_stay_first(made):
     found = made.search.alternatives()
     assert list(found.columns) == ["terms", "out", "into", "change", "change_se"]
     assert found["terms"].to_list() == [
@@ -37,7 +34,7 @@ def test_alternatives_name_the_units_that_stay_first(made):
     assert found["change"].to_list() == [rival[1] for rival in RIVALS]
 
 
-def test_tables_of_nothing_have_their_columns_and_types(fitted, made):
+def test_tables_of_nothing_or_without_a_search(fitted, made):
     nothing = with_trace(fitted)
     for empty, full in (
         (nothing.search.exchanges(), made.search.exchanges()),
@@ -45,9 +42,6 @@ def test_tables_of_nothing_have_their_columns_and_types(fitted, made):
     ):
         assert len(empty) == 0
         pd.testing.assert_series_equal(empty.dtypes, full.dtypes)
-
-
-def test_without_a_search_there_is_nothing_to_show(fitted):
     for table in (fitted.search.exchanges, fitted.search.alternatives):
         with pytest.raises(
             OptionError, match=r'no exchange search ended with this set\.\n.*method="exchange"'

@@ -37,13 +37,9 @@ def test_full_text_with_groups_costs_notes_and_dropped_rows(mixed, snapshot):
     data["died"] = data["died"].astype(object)
     data.loc[:6, "died"] = None
     fit = burnt(
-        "died ~ . - dose - copy",
-        data,
-        k=2,
-        n_trees=10,
-        groups={"blood panel": ["signal", "noise"]},
-        costs={"blood panel": 3.0, "site": 0.5},
-    )
+        "died ~ . - dose - copy", data, k=2, n_trees=10,
+        groups={"blood panel": ["signal", "noise"]}, costs={"blood panel": 3.0, "site": 0.5},
+    )  # fmt: skip
     made = with_round_numbers(fit, "blood panel", "site")
     assert made.summary().as_text() == snapshot
 
@@ -67,7 +63,7 @@ def test_a_selection_of_nothing_has_no_bags(mixed, term, rows):
     assert rows in dict(fit.summary().content.facts)["R2"]
 
 
-def test_what_can_not_be_selected_was_not_left_out(mixed):
+def test_notes_on_constant_terms_an_undefined_index_and_columns_beside_the_point(mixed):
     fit = treeselect.select(
         "dose ~ signal + same", mixed.assign(same=1.0), method="mrmr", k=1, seed=1
     )
@@ -75,16 +71,10 @@ def test_what_can_not_be_selected_was_not_left_out(mixed):
     assert "inside each fold" not in notes
     assert "unselected term" not in notes
     assert limitations(fit._fit, None)[0].startswith("All candidate terms that vary were selected")
-
-
-def test_an_index_that_is_not_defined_says_why(mixed):
     fit = treeselect.select("dose ~ signal + site", mixed, method="mrmr", k=1, keep="signal")
     said = " ".join(fit.resample(3).summary().as_text().split())
     assert "over 3 bootstrap resamples: not defined: every resample selected all terms" in said
-
-
-def test_columns_for_which_the_point_does_not_stand(mixed):
-    """True of a formula without a point, too."""
+    # True of a formula without a point, too.
     data = mixed.assign(times=1, patient=[i // 2 for i in range(len(mixed))])
     fit = treeselect.select(
         "dose ~ signal + site", data, method="mrmr", k=1, weights="times", fold_groups="patient"
@@ -197,15 +187,12 @@ def drawn(fitted):
     return make
 
 
-def test_without_resamples_only_what_is_selected(fitted):
+def test_the_overview_has_the_selection_and_what_is_frequent_outside(fitted, drawn):
     found, more = overview_table(changed(fitted, resampled=None)._fit, 50, 10)
     assert tuple(found["term"]) == fitted.selected
     assert more == 0
     assert not any(found["substitutes"])
     assert overview_table(changed(fitted, resampled=None)._fit, 1, 10)[1] == 1
-
-
-def test_outside_are_those_that_are_frequent(fitted, drawn):
     first, second = fitted.selected
     others = [n for n in fitted.data.design.arrays.groups.names if n not in fitted.selected]
     often, more_than_one_inside, rare, never = others[:4]
@@ -218,19 +205,12 @@ def test_outside_are_those_that_are_frequent(fitted, drawn):
     found, more = overview_table(drawn({first: 20, second: 0, often: 3, rare: 2}), 50, 1)
     assert tuple(found["term"]) == (*fitted.selected, often)
     assert more == 1
-
-
-def test_a_kept_term_is_no_measure(fitted, drawn):
-    first, second = fitted.selected
     other = next(n for n in fitted.data.design.arrays.groups.names if n not in fitted.selected)
     found, _ = overview_table(
         drawn({first: 20, second: 20, other: 9}, kept=(first, second)), 50, 10
     )
     assert tuple(found["term"]) == fitted.selected
     assert found["kept"].all()
-
-
-def test_places_are_held_in_turn(drawn, fitted):
     names = fitted.data.design.arrays.groups.names
     fit = drawn({"site": 20})
     selected = fit.resampled.selected.copy()

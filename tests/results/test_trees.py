@@ -56,7 +56,7 @@ def test_following_the_table_is_predicting(fit, frame, mixed):
         assert found == pytest.approx(predicted.iloc[i], abs=1e-9)
 
 
-def test_columns_of_the_table(fit, frame):
+def test_columns_and_labels_of_the_table(fit, frame):
     assert list(frame) == [
         "tree", "node", "depth", "term", "split", "threshold", "missing", "left", "right", "gain",
         "n", "value",
@@ -77,9 +77,6 @@ def test_columns_of_the_table(fit, frame):
     ]
     assert (children["depth"] == split["depth"] + 1).all()
     assert children["n"].sum() == split["n"]
-
-
-def test_labels_are_formulaics_names(fit):
     labels = label_columns(fit.data.design.spec, fit.data.design.arrays)
     names, _ = fit.data.design.spec.one_hot(fit.data.design.arrays.columns)
     assert [label.term for label in labels] == list(fit.data.design.arrays.column_names)
@@ -91,7 +88,7 @@ def test_labels_are_formulaics_names(fit):
     assert any(name.startswith("site[") and ":colour[" in name for name in told)
 
 
-def test_rules_of_a_small_tree(mixed):
+def test_rules_of_a_small_tree_and_shares_of_trees(mixed):
     fit = burnt("dose ~ signal", mixed, k=1, n_trees=2)
     frame = tidy_trees(fit.model.fitted, fit.data.design)
     text = rules(frame, 2)
@@ -100,9 +97,6 @@ def test_rules_of_a_small_tree(mixed):
     assert "otherwise" in text
     with pytest.raises(OptionError, match="from 1 to"):
         rules(frame, 10**6)
-
-
-def test_shares_of_trees_are_of_the_spread_of_their_predictions(mixed):
     fit = treeselect.select("dose ~ signal + noise", mixed, method="mrmr", k=2, seed=1)
     table, nodes = fit.model.trees().set_index("tree"), fit.model.nodes()
     leaves = nodes[nodes["split"].isna()]

@@ -138,7 +138,7 @@ def test_why_there_is_no_verdict(fit, counted, more, text):
     assert stability_text(found._fit) == text
 
 
-def test_frequencies_are_not_shown_where_nothing_could_vary(fit):
+def test_frequencies_and_intervals_need_selections_that_vary(fit):
     every = drawn(fit, ("11111", 20), k=5)
     content = every.summary().content
     assert "Frequency" not in content.columns
@@ -150,6 +150,8 @@ def test_frequencies_are_not_shown_where_nothing_could_vary(fit):
     assert any("20 resamples selected 2 distinct sets" in note for note in short.notes)
     forced = drawn(fit, ("11000", 20), assessed=KEPT)
     assert "Frequency" not in forced.summary().content.columns
+    text = " ".join(str(drawn(fit, ("11000", 20)).summary()).split())
+    assert "over 20 bootstrap resamples: 1.00; 1 means identical" in text
 
 
 def test_that_k_was_chosen_once_is_said(mixed):
@@ -161,11 +163,6 @@ def test_that_k_was_chosen_once_is_said(mixed):
     assert size_note(other._fit, other.stability) == ""
     asked = treeselect.select("dose ~ signal + site", mixed, k=1, **options).resample(2)
     assert size_note(asked._fit, asked.stability) == ""
-
-
-def test_the_same_selection_each_time_has_no_interval(fit):
-    text = " ".join(str(drawn(fit, ("11000", 20)).summary()).split())
-    assert "over 20 bootstrap resamples: 1.00; 1 means identical" in text
 
 
 @given(arrays(bool, st.tuples(st.integers(10, 20), st.just(5))))
@@ -190,14 +187,11 @@ def test_the_verdict_is_true(fit, selected):
     assert bool(outsiders_note(found._fit, found.stability)) <= others.any()
 
 
-# --- what resamples say in words -----------------------------------------------------------------
-
-
 PEOPLE = ("age", "height", "sex")
 AGE_OR_HEIGHT = selections(("101", 58), ("011", 31), ("001", 11))
 
 
-def test_interchangeable_units_in_words():
+def test_interchangeable_units_and_sets_in_words():
     stability = stability_of(AGE_OR_HEIGHT, PEOPLE)
     alike = dataclasses.replace(stability, association=lambda unit, other: 0.856)
     assert place_sentences(alike) == [
@@ -205,9 +199,6 @@ def test_interchangeable_units_in_words():
         " resamples (association at least 0.85)."
     ]
     assert place_sentences(stability) == []
-
-
-def test_sets_in_words():
     own = stability_of(AGE_OR_HEIGHT, PEOPLE)
     assert model_sentence(own) == (
         "The 100 resamples selected 3 distinct sets; 58 of them selected that of the fit."

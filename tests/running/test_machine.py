@@ -64,7 +64,7 @@ def test_what_no_process_can_be_given_is_told(data):
         treeselect.select("y ~ .", data, n_jobs=2, **asked)
 
 
-def test_memory_that_runs_out_is_told_once(data):
+def test_memory_that_runs_out_is_told_once_and_of_a_loaded_fit_too(data, monkeypatch):
     with pytest.raises(OutOfMemoryError, match=r"8\.00 TiB\n  Use fewer rows") as caught:
         treeselect.select("y ~ .", data, method="mrmr", folds=2, seed=1, scoring=needs_too_much)
     assert isinstance(caught.value, MemoryError)
@@ -75,9 +75,6 @@ def test_memory_that_runs_out_is_told_once(data):
         memory_errors()(fails)(1, n_threads=1)
     assert str(caught.value).count("Found: MemoryError") == 1
     assert issubclass(OutOfMemoryError, TreeselectError)
-
-
-def test_memory_that_runs_out_on_the_data_of_a_loaded_fit_is_told(data, monkeypatch):
     fit = treeselect.select("y ~ .", data, method="mrmr", k=1, seed=1)
 
     monkeypatch.setattr(row_sample, "read_weights", fails_at_once)

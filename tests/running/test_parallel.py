@@ -43,7 +43,7 @@ def arrays_of(value):
     return [array for item in items for array in arrays_of(item)]
 
 
-def test_arrays_that_cant_be_written_to_are_copied_and_nothing_else_is(fitted):
+def test_arrays_that_cant_be_written_to_are_copied_and_sent_once(fitted):
     problem = fitted.data.design.problem
     given = (problem, [np.arange(3)], "text", None, {"a": 1})
     assert parallel.writeable(given) is given
@@ -56,6 +56,17 @@ def test_arrays_that_cant_be_written_to_are_copied_and_nothing_else_is(fitted):
     for ours, theirs in zip(arrays_of(found), arrays_of(given), strict=True):
         assert ours.flags.writeable
         np.testing.assert_array_equal(ours, theirs)
+    problem, split = fitted.data.design.problem, np.arange(5)
+    calls = [(problem, split, 1, "text", None), (problem, np.arange(6), 1, "text", None)]
+    first, second = parallel.with_shared(calls)
+    assert first[0] is second[0]
+    assert first[0].value is problem
+    assert first[1:] == calls[0][1:]
+    assert first[0].__sizeof__() > parallel.n_bytes(problem) >= problem.data.blocks.nbytes
+    shared = parallel.Shared(read_only(problem))
+    own = shared.own()
+    assert all(array.flags.writeable for array in arrays_of(own))
+    assert shared.own() is own
 
 
 def written_to(values, n_threads):
@@ -64,11 +75,16 @@ def written_to(values, n_threads):
     return bool(values.flags.writeable), float(values[0])
 
 
-def test_what_workers_share_can_be_written_to_and_is_nobody_elses():
+def test_what_workers_share_is_nobody_elses_and_pieces_share_threads():
     values = np.zeros(LARGE)
     found = parallel.run_all(written_to, [(values,)] * 3, parallel.Workers(2, 2), "", False)
     assert [flag for flag, _ in found] == [True] * 3
     assert values[0] == 0.0
+    inner = parallel.Workers(1, 6)
+    assert inner.share() == 6
+    with parallel_config(backend="threading", n_jobs=3):
+        assert parallel.Workers(None, 8).share() == 2
+        assert inner.share() == 6
 
 
 def threads_of(number, n_threads):
@@ -92,14 +108,6 @@ def test_threads_are_shared_out_among_processes(monkeypatch, n_jobs, threads):
         assert found == [(i, 8) for i in range(3)]
 
 
-def test_pieces_inside_a_piece_share_its_threads():
-    inner = parallel.Workers(1, 6)
-    assert inner.share() == 6
-    with parallel_config(backend="threading", n_jobs=3):
-        assert parallel.Workers(None, 8).share() == 2
-        assert inner.share() == 6
-
-
 def test_folds_in_this_process_use_all_threads(mixed, monkeypatch):
     seen = []
 
@@ -112,20 +120,6 @@ def test_folds_in_this_process_use_all_threads(mixed, monkeypatch):
     fit = treeselect.select("died ~ .", mixed, method="importance", n_trees=3, folds=2, seed=1)
     assert seen == [3, 3]
     assert fit.k >= 1
-
-
-def test_what_several_calls_hold_is_sent_once_and_says_its_size(fitted):
-    problem, split = fitted.data.design.problem, np.arange(5)
-    calls = [(problem, split, 1, "text", None), (problem, np.arange(6), 1, "text", None)]
-    first, second = parallel.with_shared(calls)
-    assert first[0] is second[0]
-    assert first[0].value is problem
-    assert first[1:] == calls[0][1:]
-    assert first[0].__sizeof__() > parallel.n_bytes(problem) >= problem.data.blocks.nbytes
-    shared = parallel.Shared(read_only(problem))
-    own = shared.own()
-    assert all(array.flags.writeable for array in arrays_of(own))
-    assert shared.own() is own
 
 
 def dies(number, caller, folder, n_threads):

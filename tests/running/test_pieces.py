@@ -29,18 +29,9 @@ from treeselect.coding import PIECE_FORMAT, bytes_of
 from treeselect.errors import OptionError, TreeselectWarning
 from treeselect.running import pieces
 from treeselect.running.parallel import ALONE, Workers
-from treeselect.running.pieces import (
-    Course,
-    Fingerprints,
-    Kind,
-    read_checkpoint,
-    read_course,
-    run_pieces,
-    versions,
-)
 
 N = 5
-KIND = Kind("toy", float)
+KIND = pieces.Kind("toy", float)
 DONE = []
 
 
@@ -54,8 +45,8 @@ def run(folder=None, *, factor=1.0, n=N, on_piece=None, workers=ALONE):
     """Results, and the numbers of the pieces that had to be done."""
     DONE.clear()
     calls = [(number, factor) for number in range(n)]
-    course = Course(workers, False, read_checkpoint(folder), on_piece)
-    return run_pieces(third, calls, KIND, course), list(DONE)
+    course = pieces.Course(workers, False, pieces.read_checkpoint(folder), on_piece)
+    return pieces.run_pieces(third, calls, KIND, course), list(DONE)
 
 
 def stop_at(done):
@@ -122,9 +113,6 @@ def test_a_stopped_call_in_two_processes_leaves_no_warning_of_joblib():
         found, _ = run(n=12, workers=Workers(2, 2), on_piece=stop_at(2))
     assert len(found) == 2
     assert [w.category for w in caught] == [TreeselectWarning]
-
-
-# --- folders that hold anything ------------------------------------------------------------------
 
 
 class Bomb:
@@ -209,13 +197,13 @@ def test_a_folder_that_cant_be_written_to_is_an_error_before_the_work(tmp_path):
     with pytest.raises(
         OptionError, match=r"`checkpoint` must be a writable folder.*\n  Found: .*file`\. "
     ):
-        read_checkpoint(tmp_path / "file")
+        pieces.read_checkpoint(tmp_path / "file")
     with pytest.raises(OptionError, match="No such file"):
-        read_checkpoint(tmp_path / "nowhere" / "folder")
+        pieces.read_checkpoint(tmp_path / "nowhere" / "folder")
     with pytest.raises(OptionError, match="`checkpoint` must be text or a"):
-        read_checkpoint(3)
+        pieces.read_checkpoint(3)
     with pytest.raises(OptionError, match="`on_piece` must be a function"):
-        read_course(ALONE, None, None, 3)
+        pieces.read_course(ALONE, None, None, 3)
 
 
 def test_memory_that_runs_out_is_no_damage(tmp_path, monkeypatch):
@@ -235,7 +223,7 @@ Pair = namedtuple("Pair", "a b")
 
 
 def of(*values):
-    return Fingerprints().of(*values)
+    return pieces.Fingerprints().of(*values)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -297,12 +285,12 @@ def test_values_in_keys():
         OptionError, match=r"`checkpoint` needs a fingerprint .*\n  Found: TypeError: "
     ):
         of(Record(threading.Lock()))
-    assert treeselect.__version__ in versions()
-    assert f"numpy {np.__version__}" in versions()
+    assert treeselect.__version__ in pieces.versions()
+    assert f"numpy {np.__version__}" in pieces.versions()
     folder = Path(treeselect.__file__).parent
     sources = [(path.relative_to(folder), path.read_bytes()) for path in folder.rglob("*.py")]
     written = b"".join(path.as_posix().encode() + code for path, code in sorted(sources))
-    assert hashlib.sha256(written).hexdigest() in versions()
+    assert hashlib.sha256(written).hexdigest() in pieces.versions()
 
 
 def test_another_process_finds_the_same():

@@ -6,16 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tree_data import binned
 
-from treeselect.engine.forest.bag_boosting import (
-    BAGGING,
-    DOUBLE,
-    SCHEMES,
-    SINGLE,
-    BagBoosting,
-    add_tree,
-    bag_boost,
-    no_sums,
-)
+from treeselect.engine.forest import bag_boosting
 from treeselect.engine.forest.bagging import BOOTSTRAP, Sampling
 from treeselect.engine.forest.walk import predict_sum
 from treeselect.engine.losses import MultinomialLoss, PoissonLoss, SquaredLoss, mean_loss
@@ -24,7 +15,7 @@ from treeselect.engine.survival.times import as_times
 from treeselect.errors import DataError
 
 SQUARED = SquaredLoss()
-RULES = BagBoosting(
+RULES = bag_boosting.BagBoosting(
     tail=5, tolerance=1e-3, min_trees=10, max_trees=60, max_depth=9, min_weight=1, n_candidates=99
 )
 
@@ -37,7 +28,7 @@ def data_and_response(n=300, seed=0):
 
 def boost(data, y, weight=None, loss=SQUARED, seed=1, sampling=BOOTSTRAP, **changes):
     weight = np.ones(len(y), dtype=np.int64) if weight is None else weight
-    return bag_boost(
+    return bag_boosting.bag_boost(
         data, loss, y, weight, loss.constant(y, weight), RULES._replace(**changes), seed=seed,
         rank=np.arange(4), sampling=sampling,
     )  # fmt: skip
@@ -65,20 +56,23 @@ def test_noise_stops_early(resampled):
     assert boost(data, y, weight).depths.max() <= 2
 
 
-def test_constants_give_no_tree_and_seeds_the_same():
+def test_constants_give_no_tree_and_bagging_grows_every_depth():
     data, y = data_and_response()
     a, b, c = (boost(data, y, seed=s) for s in (1, 1, 2))
     np.testing.assert_array_equal(a.gains, b.gains)
     assert not np.array_equal(a.gains[:5], c.gains[:5])
-    data, _ = data_and_response()
     bag = boost(data, np.ones(300))
     assert bag.leaves == []
     assert bag.gains.shape == (0, 4)
-    data, y = data_and_response()
     weight = (np.arange(300) % 3 > 0).astype(np.int64)
     spoilt = np.where(weight > 0, y, 1e3)
     a, b = boost(data, y, weight), boost(data, spoilt, weight)
     np.testing.assert_array_equal(a.gains, b.gains)
+    bag = boost(data, y, scheme=bag_boosting.BAGGING, max_depth=4)
+    assert np.unique(bag.depths).tolist() == [1, 2, 3, 4]
+    deep = np.flatnonzero(bag.depths == 4)
+    fitted = y.mean() + np.mean([bag.values[t][bag.leaves[t], 0] for t in deep], axis=0)
+    assert np.mean((y - fitted) ** 2) < 0.4 * y.var()  # each depth by itself, no residuals
 
 
 @pytest.mark.parametrize("kind", ["one", "real"])
@@ -87,33 +81,29 @@ def test_a_bag_in_which_no_row_is_ever_at_risk_moves_nothing(kind):
     data, _ = data_and_response(20)
     y = as_times(np.arange(1.0, 21.0), np.arange(20) >= 16)
     weight = np.ones(20, dtype=np.int64) if kind == "one" else np.linspace(0.5, 1.5, 20)
-    bag = boost(data, y, weight, CoxLoss(), scheme=BAGGING, max_depth=1, min_trees=60)
+    bag = boost(data, y, weight, CoxLoss(), scheme=bag_boosting.BAGGING, max_depth=1, min_trees=60)
     assert 0 < len(bag.trees) < 60  # such bags have nothing to split, and their trees are left out
     assert np.isfinite(bag.improvements).all()  # but their predictions are in the means
 
 
-def test_bagging_grows_every_depth_on_the_same_gradient():
-    data, y = data_and_response()
-    bag = boost(data, y, scheme=BAGGING, max_depth=4)
-    assert np.unique(bag.depths).tolist() == [1, 2, 3, 4]
-    deep = np.flatnonzero(bag.depths == 4)
-    fitted = y.mean() + np.mean([bag.values[t][bag.leaves[t], 0] for t in deep], axis=0)
-    assert np.mean((y - fitted) ** 2) < 0.4 * y.var()  # each depth by itself, no residuals
-
-
-def test_double_bag_boosting_repeats_a_depth_as_long_as_it_helps():
+def test_double_bag_boosting_repeats_a_depth_and_ends_where_trees_use_enough():
     data, y = data_and_response(2000)
-    bag = boost(data, y, scheme=DOUBLE)
+    bag = boost(data, y, scheme=bag_boosting.DOUBLE)
     stages = [np.unique(bag.stages[bag.depths == d]) for d in np.unique(bag.depths)]
     assert max(len(own) for own in stages) > 1
     # What did not lower the out-of-bag loss is left out.
     assert (bag.improvements[np.unique(bag.stages)] > 0).all()
     assert (bag.improvements <= 0).any()
+    every, few = boost(data, y), boost(data, y, most_groups=2)
+    uses = (few.gains > 0).sum(axis=1)
+    last = few.depths.max()
+    assert last < every.depths.max()
+    assert np.mean(uses[few.depths == last] > 2) > 0.5 >= np.mean(uses[few.depths == last - 1] > 2)
 
 
 def test_single_feature_trees_take_turns():
     data, y = data_and_response(600)
-    bag = boost(data, y, scheme=SINGLE)
+    bag = boost(data, y, scheme=bag_boosting.SINGLE)
     assert ((bag.gains > 0).sum(axis=1) == 1).all()
     group = bag.gains.argmax(axis=1)
     for tree, leaf, value, own in zip(bag.trees, bag.leaves, bag.values, group, strict=True):
@@ -130,19 +120,10 @@ def test_single_feature_trees_take_turns():
     assert np.mean((y - eta) ** 2) < 0.7 * y.var()
 
 
-def test_depth_ends_where_most_trees_use_more_groups_than_wanted():
-    data, y = data_and_response(2000)
-    every, few = boost(data, y), boost(data, y, most_groups=2)
-    uses = (few.gains > 0).sum(axis=1)
-    last = few.depths.max()
-    assert last < every.depths.max()
-    assert np.mean(uses[few.depths == last] > 2) > 0.5 >= np.mean(uses[few.depths == last - 1] > 2)
-
-
 @pytest.mark.parametrize(
     "loss", [SQUARED, PoissonLoss(), MultinomialLoss(3)], ids=lambda loss: type(loss).__name__
 )
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", bag_boosting.SCHEMES)
 def test_the_loss_falls(loss, scheme):
     data, y = data_and_response()
     if loss.n_outputs > 1:
@@ -152,8 +133,8 @@ def test_the_loss_falls(loss, scheme):
     weight = np.ones(300, dtype=np.int64)
     bag = boost(data, y, weight, loss, scheme=scheme, max_depth=4)
     # Of single-feature trees the first round has a group that helps.
-    assert bag.improvements[: data.n_groups if scheme == SINGLE else 1].max() > 0
-    if scheme == BAGGING:
+    assert bag.improvements[: data.n_groups if scheme == bag_boosting.SINGLE else 1].max() > 0
+    if scheme == bag_boosting.BAGGING:
         return
     eta = start = np.zeros((300, loss.n_outputs)) + loss.constant(y, weight)
     for stage in np.unique(bag.stages):
@@ -164,15 +145,12 @@ def test_the_loss_falls(loss, scheme):
     assert after < (0.7 if loss.is_squared else 0.9) * before
 
 
-def test_real_weights_and_several_outputs():
+def test_counts_real_weights_and_several_outputs_converge():
     data, y = data_and_response()
     classes = np.digitize(y, [-0.5, 0.5]).astype(float)
     with pytest.raises(DataError, match=r"whole numbers for trees of several"):
         boost(data, classes, np.full(300, 0.5), loss=MultinomialLoss(3))
-
-
-def test_counts_converge_as_fast_as_numbers():
-    """The loss of counts may be near 0, or below, at the constant model: it is no scale itself."""
+    # The loss of counts may be near 0, or below, at the constant model: it is no scale itself.
     data, signal = data_and_response(600)
     y = np.random.default_rng(0).poisson(np.exp(1.0 + signal / 4)).astype(float)
     bag = boost(data, y, loss=PoissonLoss(), max_trees=200, max_depth=2)
@@ -183,13 +161,13 @@ def test_counts_converge_as_fast_as_numbers():
 @given(st.integers(0, 2**32 - 1), st.integers(1, 30), st.integers(1, 3))
 def test_adding_up_trees_is_its_naive_twin(seed, n, n_outputs):
     rng = np.random.default_rng(seed)
-    sums = no_sums(n, n_outputs)
+    sums = bag_boosting.no_sums(n, n_outputs)
     total, outside, n_outside = (array.copy() for array in sums)
     weight = rng.integers(0, 3, size=n)
     for _ in range(3):
         leaf = rng.integers(0, 4, size=n).astype(np.uint16)
         value, bag = rng.normal(size=(4, n_outputs)), rng.integers(0, 2, size=n)
-        add_tree(leaf, value, bag, weight, sums)
+        bag_boosting.add_tree(leaf, value, bag, weight, sums)
         is_outside = (bag == 0) & (weight > 0)
         total += value[leaf]
         outside[is_outside] += value[leaf][is_outside]

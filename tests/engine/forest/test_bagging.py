@@ -108,7 +108,7 @@ def test_real_weights_that_are_whole_are_copies(numbers, order):
         np.testing.assert_allclose(a.gain, b.gain, rtol=1e-6)
 
 
-def test_weights_are_relative(numbers):
+def test_weights_are_relative_and_used_and_kept_groups_free(numbers):
     _, data, score, _ = numbers
     real = np.random.default_rng(1).random(N)
     small, large = (
@@ -117,10 +117,6 @@ def test_weights_are_relative(numbers):
     )
     np.testing.assert_array_equal(small.column, large.column)
     np.testing.assert_allclose(small.gain, large.gain, rtol=1e-6)
-
-
-def test_the_used_set_is_the_trees_own_or_of_all(numbers):
-    _, data, score, _ = numbers
     penalty = SplitPenalty(np.full(P, 0.3), np.zeros(P))
     growth = Growth(6, 5, 3, 0.0, all_open=True)
     columns, opened = {}, {}
@@ -135,10 +131,6 @@ def test_the_used_set_is_the_trees_own_or_of_all(numbers):
     assert not opened[False].any()
     assert columns[False][0] == columns[True][0]
     assert len(set().union(*columns[False])) > len(set().union(*columns[True]))
-
-
-def test_a_kept_group_is_free_from_the_start(numbers):
-    _, data, score, _ = numbers
     trees = grow(
         data, mean_target(score), None, Growth(3, 5, 0, 0.0, all_open=True), 5, BOOTSTRAP,
         is_open=np.arange(P) == 5, shared=True,

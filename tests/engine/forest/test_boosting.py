@@ -134,7 +134,7 @@ def test_boosting_ends_when_it_is_told_to():
     assert seen == [1, 2, 3, 4]
 
 
-def test_two_classes_are_adaboost():
+def test_two_classes_are_adaboost_and_more_vote_while_they_beat_guessing():
     """After the step the round's classifier is as good as guessing."""
     weight = np.array([1.0, 2.0, 3.0, 0.0, 4.0])
     wrong = np.array([True, False, False, True, False])
@@ -144,9 +144,6 @@ def test_two_classes_are_adaboost():
     assert found.weight.sum() == pytest.approx(1)
     assert found.weight[wrong].sum() == pytest.approx(0.5)
     assert found.weight[3] == 0
-
-
-def test_more_classes_vote_while_they_beat_guessing():
     weight = np.ones(10)
     wrong = np.arange(10) < 6
     assert reweight(weight, wrong, 2).vote == 0

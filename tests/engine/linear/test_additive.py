@@ -72,15 +72,12 @@ def test_ridge_predicts_rows_without_them(seed, copies):
     assert min(np.abs(found - other).max() for other in candidates) < 0.05 * np.ptp(truth)
 
 
-def test_ridge_without_terms_is_the_mean_of_the_others():
+def test_ridge_without_terms_is_the_mean_and_clusters_are_left_out_whole():
     data, x = data_of(3)
     columns = plain(data)
     truth = x[:, np.newaxis]
     mean = (x.sum() - x) / (len(x) - 1)
     assert ridge_outside(columns, [], truth)[:, 0] == pytest.approx(mean)
-
-
-def test_folds_of_clusters_are_left_out_whole():
     data, x = data_of(4)
     clusters = np.arange(len(x)) % 7
     folds = folds_of_clusters(clusters)
@@ -97,7 +94,7 @@ def test_folds_of_clusters_are_left_out_whole():
     assert (second[~own] > first[~own]).all()
 
 
-def test_basis_functions_have_mean_zero_and_hinges_no_slope():
+def test_basis_functions_have_mean_zero_and_rise_as_penalised_squares():
     data, x = data_of(5)
     weight = np.random.default_rng(0).uniform(0.5, 2, len(x))
     for group in range(3):
@@ -108,9 +105,6 @@ def test_basis_functions_have_mean_zero_and_hinges_no_slope():
     hinges = values[penalty == 1]
     assert len(hinges) == 5
     assert (hinges * weight) @ values[0] == pytest.approx(np.zeros(5), abs=1e-8)
-
-
-def test_rise_without_a_group_is_that_of_the_penalised_squares():
     data, x = data_of(6)
     columns = plain(data)
     truth = (x + 0.3 * np.random.default_rng(1).standard_normal(len(x)))[:, np.newaxis]
@@ -260,15 +254,12 @@ def test_the_best_of_all_sets_is_found(seed):
         np.testing.assert_array_equal(search.best_of_size(size), min(sets, key=search.error))
 
 
-def test_an_exchange_replaces_what_entered_first():
+def test_an_exchange_replaces_the_first_and_fixed_groups_stay():
     x, rng = drawn(1, 300, 6)
     y = x[:, 0] + x[:, 1]
     x[:, 4] = y + 0.6 * rng.standard_normal(300)  # alone better than either
     y = y + 0.3 * rng.standard_normal(300)
     assert [best(x, y, size) for size in (1, 2)] == [[4], [0, 1]]
-
-
-def test_fixed_groups_stay_and_only_candidates_that_vary_and_explain_something_enter():
     x, rng = drawn(2, 200, 5)
     y = x[:, 0] + x[:, 1] + 0.5 * rng.standard_normal(200)
     options = {"fixed": [4], "candidates": [4, 1, 2, 3]}
@@ -315,7 +306,7 @@ def p_value(*arguments, **options):
     return outcome(*arguments, **options)[0].p_value
 
 
-def test_evidence_is_that_of_the_score_test_of_a_linear_model():
+def test_evidence_is_that_of_score_tests_of_linear_and_logistic_models():
     x, rng = drawn(0, 300, 2)
     y = 0.2 * x[:, 1] + rng.standard_normal(300)
     found, columns = outcome(x, y)
@@ -323,9 +314,6 @@ def test_evidence_is_that_of_the_score_test_of_a_linear_model():
     r = np.corrcoef(own, y)[0, 1]
     statistic = len(y) * r**2 * (1 - 1 / len(y))
     assert found.evidence[1] == pytest.approx(-scipy.stats.chi2.logsf(statistic, 1), rel=1e-6)
-
-
-def test_evidence_beside_others_is_that_of_a_logistic_model():
     x, rng = drawn(1, 600, 2)
     y = (rng.random(600) < 1 / (1 + np.exp(-x[:, 0] - 0.4 * x[:, 1]))).astype(float)
     found, columns = outcome(x, y, [0], BINOMIAL)
@@ -417,13 +405,18 @@ def test_strong_and_many_weak_effects_are_seen(effect):
     assert p_value(x, effect(x) + rng.standard_normal(300)) < 0.01
 
 
-def test_strata_are_permuted_apart():
+def test_strata_are_permuted_apart_in_any_order_of_columns():
     stratum = np.repeat([0.0, 1.0], 100)
     x, rng = drawn(5, 200, 1)
     x += stratum[:, np.newaxis]
     y = stratum + 0.1 * rng.standard_normal(200)
     assert p_value(x, y) < 0.01
     assert p_value(x, y, strata=stratum) > 0.001
+    x, rng = drawn(6, 150, 5)
+    y = 0.2 * x[:, 2] + rng.standard_normal(150)
+    first, second = outcome(x, y)[0], outcome(x[:, ::-1], y)[0]
+    assert first.p_value == second.p_value
+    assert first.evidence == pytest.approx(second.evidence[::-1])
 
 
 @pytest.mark.parametrize("strata", [None, np.arange(100) % 3])
@@ -434,14 +427,6 @@ def test_it_does_not_matter_how_many_draws_are_in_memory(monkeypatch, strata):
         monkeypatch.setattr("treeselect.engine.linear.additive._AT_ONCE", at_once)
         found.append(p_value(x, y, strata=strata))
     assert found[0] == found[1]
-
-
-def test_the_same_in_any_order_of_columns():
-    x, rng = drawn(6, 150, 5)
-    y = 0.2 * x[:, 2] + rng.standard_normal(150)
-    first, second = outcome(x, y)[0], outcome(x[:, ::-1], y)[0]
-    assert first.p_value == second.p_value
-    assert first.evidence == pytest.approx(second.evidence[::-1])
 
 
 @pytest.mark.parametrize("shift", [1.0, 0.0, -1e-13])

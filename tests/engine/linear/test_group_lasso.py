@@ -103,7 +103,7 @@ def test_nothing_enters_at_the_dearest_penalty_and_one_group_just_below(kind):
     assert (solver.norms(solver.solve(0.999 * top, first)) > 0).sum() == 1
 
 
-def test_rounding_is_no_pull():
+def test_rounding_is_no_pull_and_whole_weights_are_copies():
     """Of columns and classes that are independent a path of penalties from 1e-17 down was followed,
     for half a minute."""
     y = np.tile([0.0, 1.0, 2.0, 0.0, 1.0, 0.0], 4)
@@ -117,9 +117,6 @@ def test_rounding_is_no_pull():
             first = solver.first()
             assert np.abs(own.T @ solver.rows.negative_gradient(first.eta)).max() > 0
             assert (solver.dearest(first) > 0) == (signal > 0)
-
-
-def test_whole_weights_are_copies_and_an_offset_is_a_known_part():
     whole = np.random.default_rng(0).integers(0, 4, size=200)
     plain = problem("poisson", [2, 3, 1])
     rows = np.repeat(np.arange(200), whole)
@@ -151,7 +148,7 @@ def test_of_equal_groups_the_first_takes_all(sizes):
     assert same.norms(fit)[0] > 0
 
 
-def test_separated_classes_and_large_numbers_are_no_obstacle():
+def test_separated_classes_and_collinear_groups_come_to_rest():
     solver = problem("binomial", [1] * 4)
     parted = problem("binomial", [1] * 4, y=(solver.x[:, 0] > 0) * 1.0)
     fit = parted.solve(1e-4, parted.first())
@@ -162,6 +159,16 @@ def test_separated_classes_and_large_numbers_are_no_obstacle():
     large = problem("gaussian", [1] * 4, y=1e9 + 1e6 * plain.y)
     one, other = plain.solve(0.1, plain.first()), large.solve(1e5, large.first())
     np.testing.assert_allclose(other.coef, 1e6 * one.coef, rtol=1e-6)
+    # Descent alone takes tens of thousands of sweeps here; the free ones are collinear, too.
+    rng = np.random.default_rng(4)
+    root = rng.normal(size=(40, 3)) @ rng.normal(size=(3, 14)) + 1e-2 * rng.normal(size=(40, 14))
+    root[:, 1] = root[:, 0]
+    hessian, slope = root.T @ root / 40, 0.3 * root.T @ rng.normal(size=40)
+    start, price = np.array([0, 2, 5, 6, 9, 12, 14]), np.array([0.0, 0.02, 0.01, 0.02, 0.03, 0.02])
+    found = minimise_model(hessian, slope, np.zeros(14), start, price, 1e-10)
+    assert found[0] == pytest.approx(found[1])  # of what is flat the middle
+    assert_balanced(-slope - hessian @ found, found, start, price, 1e-8, 1e-6)
+    assert 3 <= sum(found[a:b].any() for a, b in pairwise(start)) < 6
 
 
 def test_the_quadratic_model_is_minimised():
@@ -180,19 +187,6 @@ def test_the_quadratic_model_is_minimised():
         if np.abs(naive - before).max() < 1e-14:
             break
     np.testing.assert_allclose(found, naive, atol=1e-9)
-
-
-def test_collinear_groups_come_to_rest():
-    """Descent alone takes tens of thousands of sweeps here; the free ones are collinear, too."""
-    rng = np.random.default_rng(4)
-    root = rng.normal(size=(40, 3)) @ rng.normal(size=(3, 14)) + 1e-2 * rng.normal(size=(40, 14))
-    root[:, 1] = root[:, 0]
-    hessian, slope = root.T @ root / 40, 0.3 * root.T @ rng.normal(size=40)
-    start, price = np.array([0, 2, 5, 6, 9, 12, 14]), np.array([0.0, 0.02, 0.01, 0.02, 0.03, 0.02])
-    found = minimise_model(hessian, slope, np.zeros(14), start, price, 1e-10)
-    assert found[0] == pytest.approx(found[1])  # of what is flat the middle
-    assert_balanced(-slope - hessian @ found, found, start, price, 1e-8, 1e-6)
-    assert 3 <= sum(found[a:b].any() for a, b in pairwise(start)) < 6
 
 
 def test_free_groups_of_a_rare_class_are_at_their_optimum():
@@ -229,7 +223,7 @@ def times(n=200, sizes=(1, 2, 3, 1, 1)):
     )  # fmt: skip
 
 
-def test_of_times_it_is_maximum_partial_likelihood_without_a_penalty():
+def test_of_times_paths_are_at_their_optimum_and_end_in_maximum_likelihood():
     from statsmodels.api import PHReg
 
     solver = times()
@@ -239,10 +233,6 @@ def test_of_times_it_is_maximum_partial_likelihood_without_a_penalty():
     ).fit()
     fit = solver.solve(1e-12, solver.first())
     np.testing.assert_allclose(fit.coef[:, 0], twin.params, rtol=0, atol=1e-6)
-
-
-def test_of_times_the_path_is_at_its_optimum_and_has_no_intercept():
-    solver = times()
     fit = solver.first()
     for lam in solver.dearest(fit) * np.array([0.9, 0.5, 0.1]):
         fit = solver.solve(lam, fit)

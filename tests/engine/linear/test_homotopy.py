@@ -66,7 +66,7 @@ def test_coordinates_without_a_price_may_be_sums_of_each_other(seed, rank, n_fre
         assert_optimal(path.at(lam), linear - lam * prices, gram, 1e-6)
 
 
-def test_what_fits_by_itself_fits_the_same():
+def test_segments_join_with_free_and_constant_columns():
     rng = np.random.default_rng(1)
     a = np.column_stack([rng.random((20, 3)), np.zeros(20)])
     a = np.column_stack([a, a[:, 0], a[:, 1] + 2 * a[:, 2]])
@@ -76,9 +76,6 @@ def test_what_fits_by_itself_fits_the_same():
     found, rest = nnls(a[:, kept], a @ weights)
     assert rest < 1e-7
     assert (found > 0).all()
-
-
-def test_segments_join():
     path = Homotopy(*problem(3, 40, 8, 2, 1))
     segments = list(itertools.takewhile(bool, map(path.segment, itertools.count())))
     assert segments[0].high == np.inf
@@ -90,9 +87,6 @@ def test_segments_join():
         right = dict(zip(other.active, other.level - one.low * other.slope, strict=True))
         for j in set(left) | set(right):
             assert abs(left.get(j, 0.0) - right.get(j, 0.0)) < 1e-8
-
-
-def test_nothing_to_select_and_constant_columns():
     path = Homotopy(np.eye(2), np.array([-1.0, 0.0]), np.ones(2))
     assert path.at(0.1).tolist() == [0.0, 0.0]
     assert path.segment(0).low == 0.0
@@ -156,12 +150,28 @@ def test_they_are_what_the_definition_says(monkeypatch, most):
     assert (found > 0).all()
 
 
-def test_whole_weights_are_copies_of_rows():
+def test_kernels_of_copies_shufflings_and_constants():
     kernels = some_kernels(1, 20)
     mass = np.random.default_rng(2).integers(1, 4, size=20)
     copied = [rows_of(kernel, np.repeat(np.arange(20), mass)) for kernel in kernels]
     found = inner_products(kernels, all_rows(mass * 1.0))
     np.testing.assert_allclose(found, by_definition(copied), rtol=1e-10)
+    mass = np.arange(1.0, 32.0)
+    blocks = shuffled_blocks(mass, 8, [5, 6])
+    for half in (slice(0, 4), slice(4, 8)):
+        there = blocks.mass[half] > 0
+        assert sorted(blocks.rows[half][there]) == list(range(31))
+        assert there.sum(axis=1).tolist() == [8, 8, 8, 7]
+        np.testing.assert_array_equal(blocks.mass[half][there], mass[blocks.rows[half][there]])
+    assert not np.array_equal(blocks.rows[:4], blocks.rows[4:])
+    np.testing.assert_array_equal(blocks.rows, shuffled_blocks(mass, 8, [5, 6]).rows)
+    assert isinstance(all_rows(mass), Blocks)
+    assert all_rows(mass).rows.shape == (1, 31)
+    assert Kernel(np.zeros((1, 4))).is_constant
+    assert Kernel(np.empty((0, 4))).is_constant
+    assert Kernel(np.empty((0, 4)), np.ones(4, dtype=int), np.ones(4)).is_constant
+    assert not any(kernel.is_constant for kernel in some_kernels(0, 10))
+    assert inner_products([], all_rows(np.ones(4))).shape == (0, 0)
 
 
 @pytest.mark.parametrize("most", [300, 2**22])
@@ -175,25 +185,3 @@ def test_blocks_are_summed(monkeypatch, most):
         assert set(mass) <= {0.0, 1.0}
         wanted += by_definition([rows_of(kernel, rows[mass > 0]) for kernel in kernels])
     np.testing.assert_allclose(inner_products(kernels, blocks), wanted, rtol=1e-10)
-
-
-def test_each_shuffling_has_each_row_once():
-    mass = np.arange(1.0, 32.0)
-    blocks = shuffled_blocks(mass, 8, [5, 6])
-    for half in (slice(0, 4), slice(4, 8)):
-        there = blocks.mass[half] > 0
-        assert sorted(blocks.rows[half][there]) == list(range(31))
-        assert there.sum(axis=1).tolist() == [8, 8, 8, 7]
-        np.testing.assert_array_equal(blocks.mass[half][there], mass[blocks.rows[half][there]])
-    assert not np.array_equal(blocks.rows[:4], blocks.rows[4:])
-    np.testing.assert_array_equal(blocks.rows, shuffled_blocks(mass, 8, [5, 6]).rows)
-    assert isinstance(all_rows(mass), Blocks)
-    assert all_rows(mass).rows.shape == (1, 31)
-
-
-def test_what_is_constant():
-    assert Kernel(np.zeros((1, 4))).is_constant
-    assert Kernel(np.empty((0, 4))).is_constant
-    assert Kernel(np.empty((0, 4)), np.ones(4, dtype=int), np.ones(4)).is_constant
-    assert not any(kernel.is_constant for kernel in some_kernels(0, 10))
-    assert inner_products([], all_rows(np.ones(4))).shape == (0, 0)

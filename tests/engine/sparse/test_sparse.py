@@ -141,13 +141,10 @@ def test_a_path_near_a_separation_takes_few_steps(monkeypatch):
     assert not current.intercept.any()
 
 
-def test_a_step_too_far_is_no_decrease():
+def test_a_penalty_is_done_where_no_decrease_is_left(monkeypatch):
     forest, *_ = random_trees(SquaredLoss(), ridge=0.1)
     far, none = np.full(forest.n_trees, 1e200), np.zeros(forest.n_trees)
     assert not forest._penalised(forest.base + 1e200, none, none, far) <= 1.0
-
-
-def test_a_penalty_is_done_where_no_decrease_is_left(monkeypatch):
     forest, *_ = random_trees(SquaredLoss())
     calls = []
     monkeypatch.setattr(forest, "_descend", lambda start, *_: calls.append(start) or start)
@@ -157,7 +154,7 @@ def test_a_penalty_is_done_where_no_decrease_is_left(monkeypatch):
     assert len(calls) == 1
 
 
-def test_a_ridge_keeps_copies_together():
+def test_copies_stay_together_with_a_ridge_and_take_few_steps(monkeypatch):
     _, columns, y, weight, base, _ = random_trees(SquaredLoss())
     rows = np.flatnonzero(weight)
     leaves = [np.unique(columns[:, 0, t], return_inverse=True)[1] for t in (0, 0, 2)]
@@ -169,10 +166,7 @@ def test_a_ridge_keeps_copies_together():
         )  # fmt: skip
         w = copies.solve(0.1 * copies.largest_lam(copies.empty()), copies.empty()).weights
         assert np.isclose(w[0], w[1], rtol=1e-3) == together
-
-
-def test_copies_of_a_tree_take_few_steps(monkeypatch):
-    """A sweep over more copies than rows moves each by little."""
+    # A sweep over more copies than rows moves each by little.
     steps, ones = [], np.ones(4)
     descend = weights.coordinate_descent
     monkeypatch.setattr(weights, "coordinate_descent", lambda *q: steps.append(descend(*q)))
@@ -190,13 +184,12 @@ def test_copies_of_a_tree_take_few_steps(monkeypatch):
     assert len(steps) < 200
 
 
-def test_paths_begin_above_the_largest_penalty_with_kept_groups():
-    forest, *_ = random_trees(SquaredLoss())
+def test_paths_begin_above_the_largest_penalty_and_end_in_time():
+    forest, _, _, _, _, uses = random_trees(SquaredLoss())
     empty = forest.empty()
     largest = forest.largest_lam(empty)
     assert not forest.solve(1.001 * largest, empty).weights.any()
     assert forest.solve(0.99 * largest, empty).weights.any()
-    forest, _, _, _, _, uses = random_trees(SquaredLoss())
     keep = np.zeros(N_GROUPS, dtype=bool)
     keep[[2, 5]] = True
     first = solution_path(forest, uses, keep, 4)[0]
@@ -205,10 +198,6 @@ def test_paths_begin_above_the_largest_penalty_with_kept_groups():
     gains = np.where(uses, 2.0, 0.0)
     importance = weighted_importance(solution, forest.spread(), gains)
     np.testing.assert_allclose(importance, uses[4] / uses[4].sum())
-
-
-def test_path_goes_up_and_ends_in_time():
-    forest, _, _, _, _, uses = random_trees(SquaredLoss())
     keep = np.zeros(N_GROUPS, dtype=bool)
     path = solution_path(forest, uses, keep, 5)
     sizes = [int(support(s, uses, keep).sum()) for s in path]

@@ -88,24 +88,18 @@ def test_beyond_that_figures_are_numbers(late, size):
             assert np.isfinite(figure(level)).all()
 
 
-def test_rows_without_weight_far_above_the_others():
+def test_rows_far_above_others_small_risk_sets_and_nobody_with_an_event():
     y = as_times([1.0, 2.0, 3.0, 3.0], [1, 1, 1, 0])
     rows = CoxRows(y, np.array([1.0, 1.0, 1.0, 0.0]))
     eta = np.array([0.0, 0.0, -700.0, 1e4])
     for figure in (rows.value, rows.negative_gradient, rows.curvature):
         assert np.isfinite((figure(eta) ** 2).sum())
     np.testing.assert_allclose(rows.expected(eta)[:3], [0.5, 1.5, 1.0])
-
-
-def test_a_risk_set_that_is_small_beside_those_before_it():
-    """A difference of running sums would have it at 0, or below."""
+    # A difference of running sums would have it at 0, or below.
     y = as_times([1.0, 2.0, 3.0, 4.0], [True] * 4, [0.0, 0.0, 2.0, 2.0])
     eta = np.array([60.0, 60.0, 0.0, 0.0])
     expected = CoxRows(y, np.ones(4)).expected(eta)
     np.testing.assert_allclose(expected, [0.5, 1.5, 0.5, 1.5], rtol=1e-12)
-
-
-def test_nobody_with_weight_has_an_event():
     y = as_times([1.0, 2.0, 3.0], [True, False, True])
     rows = CoxRows(y, np.array([0.0, 1.0, 0.0]))
     eta = np.array([0.0, 5.0, 9.0])

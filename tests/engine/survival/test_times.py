@@ -18,7 +18,7 @@ from treeselect.engine.survival.times import (
 )
 
 
-def test_rows_are_at_risk_from_the_beginning_unless_something_is_said():
+def test_rows_are_at_risk_from_the_beginning_at_times_equal_but_for_rounding():
     y = as_times(np.array([0, 3]), np.array([True, False]))
     assert y.dtype == np.float64
     assert y.tolist() == [[-1, 0, 1, 0], [-1, 3, 0, 0]]
@@ -26,9 +26,6 @@ def test_rows_are_at_risk_from_the_beginning_unless_something_is_said():
     assert late[:, START].tolist() == [0.0, -1.0]
     assert late[:, STRATUM].tolist() == [1.0, 0.0]
     assert one_stratum(late)[:, STRATUM].tolist() == [0.0, 0.0]
-
-
-def test_times_that_only_rounding_tells_apart_are_equal():
     y = as_times([0.1 + 0.2, 1.0], [1, 1], [0.0, 0.3])
     assert y[1, START] == y[0, STOP]
 

@@ -252,7 +252,7 @@ def test_neither_the_order_of_rows_nor_a_copy_of_a_column_changes_the_tree(probl
     assert_same(before, grow_fast(more, gradient, weight, growth))
 
 
-def test_the_second_column_of_an_opened_group_is_free():
+def test_columns_of_opened_groups_are_free_and_few_groups_are_tried():
     x, z = np.repeat([1, 2], 40), np.tile([1, 2], 40)
     gradient, weight = 4 * (x == 2) + 1 * (z == 2), np.ones(80, dtype=np.int64)
     # Splitting on z gains 0.125 in each half: not worth opening a group at a price of 1.
@@ -261,15 +261,6 @@ def test_the_second_column_of_an_opened_group_is_free():
         data = make_data([x, z], [False] * 2, groups)
         found = grow_fast(data, gradient, weight, growth, penalty).column
         assert found[found >= 0].tolist() == split
-
-
-def some_numbers(seed):
-    rng = np.random.default_rng(seed)
-    x = rng.normal(size=(400, 6)).round(1)
-    return binned(x), mean_target(x[:, 0] + rng.normal(size=400)), rng.integers(0, 3, size=400)
-
-
-def test_forest_tries_few_groups_and_gives_the_same_for_any_threads():
     data, target, weight = some_numbers(5)
     growth = Growth(99, 2, 2, 0.0)
     first, *others = (
@@ -280,6 +271,12 @@ def test_forest_tries_few_groups_and_gives_the_same_for_any_threads():
         assert_same(first.nodes, other.nodes)
     assert len(set(first.nodes.column[first.start[:-1]])) > 1  # roots did not all see the best
     np.testing.assert_array_equal(predict_mean(first, data), predict_mean(first, data, n_threads=2))
+
+
+def some_numbers(seed):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(400, 6)).round(1)
+    return binned(x), mean_target(x[:, 0] + rng.normal(size=400)), rng.integers(0, 3, size=400)
 
 
 def test_forest_in_small_chunks_is_the_same(monkeypatch):

@@ -196,7 +196,7 @@ def test_rows_of_any_share_are_partitioned(share, n):
     assert sorted(rows[middle : n + 4]) == sorted(inside[codes[inside] != 3])
 
 
-def test_packing_keeps_sums_exact_and_uses_the_room():
+def test_packing_keeps_sums_exact_of_classes_and_zeros_too():
     rng = np.random.default_rng(0)
     gradient = rng.normal(size=5000)
     weight = rng.integers(1, 9, size=5000)
@@ -208,18 +208,12 @@ def test_packing_keeps_sums_exact_and_uses_the_room():
     unit = packed.pack.unit
     assert abs(g[0] - gradient @ weight) < 5000 / unit
     assert 2.0**40 < np.abs(gradient).max() * weight.sum() * unit < 2**53
-
-
-def test_real_weights_of_classes_are_packed_beside_their_rows():
     rng = np.random.default_rng(1)
     real = rng.random(500)
     packed = Packed(class_target(np.zeros(500), 2, weight=real), np.ones(500, dtype=np.int64))
     weight, n = unpack(np.array([packed.moments.sum()]), packed.pack)
     assert n[0] == 500
     assert weight[0] == pytest.approx(real.sum(), rel=1e-9)
-
-
-def test_packing_of_zero_gradients():
     assert unit_for.py_func(0.0, 52) == 1.0
 
 

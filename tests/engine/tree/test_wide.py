@@ -5,14 +5,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tree_data import grow_target
 
-from treeselect.engine.columns import (
-    MAX_BINS,
-    MOST_BINS,
-    bin_columns,
-    bin_edges,
-    bin_numbers,
-    select_groups,
-)
+from treeselect.engine import columns
 from treeselect.engine.forest.walk import predict_mean
 from treeselect.engine.tree.nodes import Trees
 from treeselect.engine.tree.target import class_target, mean_target
@@ -29,37 +22,42 @@ def problem():
 
 
 def exact(x):
-    edges = [bin_edges(column, max_bins=None) for column in x.T]
-    return bin_columns(list(x.T), edges, [0] * x.shape[1], np.arange(x.shape[1])), edges
+    edges = [columns.bin_edges(column, max_bins=None) for column in x.T]
+    return columns.bin_columns(list(x.T), edges, [0] * x.shape[1], np.arange(x.shape[1])), edges
 
 
 def trees_of(nodes):
     return Trees(nodes, np.array([0, len(nodes.column)]))
 
 
-def test_only_columns_with_many_values_are_wide(problem):
+def test_columns_of_many_values_are_wide_and_groups_keep_them(problem):
     data, edges = exact(problem[0])
     assert data.wide_at.tolist() == [0, 1, -1, 2]
     assert [len(e) for e in edges] == [1499, 1499, len(np.unique(problem[0][:, 2])) - 1, 1499]
     assert not data.codes[[0, 1, 3]].any()
+    data, _ = exact(problem[0])
+    part = columns.select_groups(data, np.array([False, True, True, True]))
+    assert part.wide_at.tolist() == [0, -1, 1]
+    for j in range(3):
+        np.testing.assert_array_equal(part.column(j), data.column(j + 1))
 
 
-@pytest.mark.parametrize("n", [MAX_BINS, MAX_BINS + 1, 5000])
+@pytest.mark.parametrize("n", [columns.MAX_BINS, columns.MAX_BINS + 1, 5000])
 def test_codes_are_ranks(n):
     values = np.random.default_rng(n).permutation(n).astype(float)
     values[3] = np.nan
-    codes = bin_numbers(values, bin_edges(values, max_bins=None))
+    codes = columns.bin_numbers(values, columns.bin_edges(values, max_bins=None))
     known = ~np.isnan(values)
     assert codes[3] == 0
     assert codes[known].tolist() == (1 + np.unique(values[known], return_inverse=True)[1]).tolist()
-    assert codes.dtype == (np.uint8 if n - 1 <= MAX_BINS else np.uint16)
+    assert codes.dtype == (np.uint8 if n - 1 <= columns.MAX_BINS else np.uint16)
 
 
 def test_columns_with_still_more_values_follow_the_quantiles():
     values = np.random.default_rng(0).normal(size=100_000)
-    edges = bin_edges(values, max_bins=None)
-    assert 0.9 * MOST_BINS < len(edges) < MOST_BINS
-    assert np.bincount(bin_numbers(values, edges)).max() <= 4
+    edges = columns.bin_edges(values, max_bins=None)
+    assert 0.9 * columns.MOST_BINS < len(edges) < columns.MOST_BINS
+    assert np.bincount(columns.bin_numbers(values, edges)).max() <= 4
 
 
 @pytest.mark.parametrize("depth", [1, 3, 100])
@@ -79,11 +77,3 @@ def test_trees_are_those_of_scikit_learn(problem, depth):
         np.testing.assert_allclose(ours, theirs, atol=1e-9)
         root = nodes.column[0]
         assert edges[root][nodes.code[0] - 1] == pytest.approx(tree.tree_.threshold[0])
-
-
-def test_groups_keep_their_wide_columns(problem):
-    data, _ = exact(problem[0])
-    part = select_groups(data, np.array([False, True, True, True]))
-    assert part.wide_at.tolist() == [0, -1, 1]
-    for j in range(3):
-        np.testing.assert_array_equal(part.column(j), data.column(j + 1))
