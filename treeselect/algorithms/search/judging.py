@@ -26,7 +26,7 @@ from treeselect.engine.rounding import levels, slack
 from treeselect.engine.tree.target import Target, copies, target_of
 from treeselect.engine.tree.used_groups import can_split, n_able
 from treeselect.engine.tree.workspace import Growth
-from treeselect.models.forest import MIN_LEAF, Grower, cut_forest, truth_of
+from treeselect.models.forest import MIN_LEAF, Grower, best_forest, cut_forest, truth_of
 
 # --- screens: the units that a forest of very many units is grown on ---------------------------
 
@@ -93,6 +93,11 @@ def _lower_half(data: BinnedData, column: int, counts: IntArray) -> BoolArray:
 
 _DEPTH = 12
 """Depth of the forests that rank units."""
+
+
+_ENOUGH_TREES = 30
+"""Trees from which the better of two forests judges: beside strong units a weak one often shows only
+where not all are tried at each split, as they are with fewer trees."""
 
 
 class _Judged(NamedTuple):
@@ -223,8 +228,11 @@ class Judge:
         grower = Grower(
             part, left, self._weights, GAUSSIAN, self._seed, self._rank[selected], n_threads
         )
-        n_able_groups = max(n_able(part, weight), 1)
-        forest = cut_forest(grower, n_trees=self._n_trees, n_candidates=n_able_groups)
+        if self._n_trees < _ENOUGH_TREES:
+            n_tried = max(n_able(part, weight), 1)
+            forest = cut_forest(grower, n_trees=self._n_trees, n_candidates=n_tried)
+        else:
+            forest = best_forest(grower, n_trees=self._n_trees)
         share = forest.share_of_least_error(left, weight)
         of_trees = share * np.nan_to_num(forest.prediction)
         return _Judged(selected, known + of_trees, forest.errors_at(share, left), of_trees)
