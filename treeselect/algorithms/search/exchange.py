@@ -428,13 +428,14 @@ class ExchangeSearch(Method):
     The criterion E(S) of a set S is the squared error (for classes, the Brier score) of a model of
     its terms for rows that the model was not fitted to: an additive ridge regression that leaves
     each row out, with a spline of each number, plus a forest of its residuals out of bag,
-    multiplied by the number from 0 to 1 of least error. All terms of S are tried at each split, and
-    the trees are cut back to the capacity of lowest out-of-bag error, so that a noise column does
-    not improve the forest, as it would improve fully grown trees. E(S) is the error of infinitely
-    many trees: the variance of their mean is subtracted. All sets share the same bootstrap samples,
-    so E(S) - E(T) is a mean of paired differences over rows (with `fold_groups`, over clusters),
-    with its standard error. For right-censored times, the forest predicts the martingale residuals
-    of the null model, within strata.
+    multiplied by the number from 0 to 1 of least error. The forest is the better of two, of which
+    one tries all terms of S at each split and the other a third of them; the trees are cut back to
+    the capacity of lowest out-of-bag error, so that a noise column does not improve the forest, as
+    it would improve fully grown trees. First judgements, and those on resamples, try all terms.
+    E(S) is the error of infinitely many trees: the variance of their mean is subtracted. All sets
+    share the same bootstrap samples, so E(S) - E(T) is a mean of paired differences over rows (with
+    `fold_groups`, over clusters), with its standard error. For right-censored times, the forest
+    predicts the martingale residuals of the null model, within strata.
 
     The additive model of each size is found by exchanges, too, at the least error of generalised
     cross-validation with each effective parameter counted three times [4]_. It involves no random

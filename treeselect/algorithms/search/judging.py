@@ -96,8 +96,8 @@ _DEPTH = 12
 
 
 _ENOUGH_TREES = 30
-"""Trees from which the better of two forests judges: beside strong units a weak one often shows only
-where not all are tried at each split, as they are with fewer trees."""
+"""Trees from which the better of two forests judges: a weak unit beside strong ones often shows only
+where not all are tried at each split."""
 
 
 class _Judged(NamedTuple):
@@ -115,9 +115,10 @@ class Judge:
 
     Smooth effects of single units are told best by an additive model, everything else by trees. The
     model of a set is an additive ridge regression (:func:`ridge_outside`), which predicts each row
-    without it, plus a forest of what that leaves. All units of the set are tried at each split, and
-    the trees are cut back to the capacity of least out-of-bag error; errors are those of
-    infinitely many such trees (``OutsideSums.errors``). The forest's predictions are multiplied by
+    without it, plus a forest of what that leaves: the better of one that tries all units of the set
+    at each split and one that tries a third of them, or the former alone where trees are few. The
+    trees are cut back to the capacity of least out-of-bag error; errors are those of infinitely
+    many such trees (``OutsideSums.errors``). The forest's predictions are multiplied by
     the number from 0 to 1 of least error, so that trees that find nothing do no harm. All sets
     share the same bags, so errors are compared row by row.
     """
