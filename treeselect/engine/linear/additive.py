@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.columns import OTHER, BinnedData
-from treeselect.engine.linear.columns import in_row_space
+from treeselect.engine.linear.columns import Gram, in_row_space
 from treeselect.engine.losses import RowLoss
 from treeselect.engine.tree.target import are_copies
 
@@ -228,11 +228,10 @@ def fit_additive(
     """Fit a penalised additive model by Newton steps, at the ridge of least error outside; `base`,
     (n_rows, n_outputs), is the linear predictor of the constant model, offset included."""
     x, penalty, direction = columns.groups(groups)
-    kept = np.ones(len(x), dtype=np.bool_)
-    first = int(has_constant)
+    kept, first = np.ones(len(x), dtype=np.bool_), int(has_constant)
     while True:
         error, (own, own_penalty, turned) = np.inf, in_row_space(x[kept], penalty[kept])
-        gram = _Gram(np.concatenate([np.ones((first, x.shape[1])), own]))
+        gram = Gram(np.concatenate([np.ones((first, x.shape[1])), own]))
         own_penalty = np.concatenate([np.zeros(first), own_penalty])
         near = np.zeros((len(own_penalty), base.shape[1]))
         for ridge in sorted(ridges, reverse=True) if len(groups) else [0.0]:
@@ -256,21 +255,9 @@ def fit_additive(
     return AdditiveFit(coef, constant, *best, by_group, error, has_constant)
 
 
-class _Gram:
-    """Weighted products of functions; those of the last weights are kept."""
-
-    def __init__(self, x: FloatArray) -> None:
-        self.x, self._weight, self._products = x, np.empty(0), np.empty((0, 0))
-
-    def of(self, weight: FloatArray) -> FloatArray:
-        if not np.array_equal(weight, self._weight):
-            self._weight, self._products = weight, (self.x * weight) @ self.x.T
-        return self._products
-
-
 def _newton(
     weight: FloatArray,
-    gram: _Gram,
+    gram: Gram,
     penalty: FloatArray,
     loss: RowLoss,
     base: FloatArray,
@@ -286,8 +273,7 @@ def _newton(
             value = weight @ own.value(there)
         return float(value + penalty @ some**2 / 2)
 
-    x = gram.x
-    coef, eta = coef.copy(), base + x.T @ coef
+    x, coef, eta = gram.x, coef.copy(), base + gram.x.T @ coef
     lower = [np.empty((0, 0))] * coef.shape[1]
     for number in range(_STEPS if len(x) else 0):
         moved = 0.0
@@ -320,7 +306,7 @@ def _newton(
 
 def _steps_outside(
     columns: AdditiveColumns,
-    gram: _Gram,
+    gram: Gram,
     penalty: FloatArray,
     loss: RowLoss,
     eta: FloatArray,

@@ -149,6 +149,18 @@ class CodedColumns:
         return np.column_stack([np.bincount(own, column, size) for column in values.T])
 
 
+class Gram:
+    """Weighted products of functions; those of the last weights are kept."""
+
+    def __init__(self, x: FloatArray) -> None:
+        self.x, self._weight, self._products = x, np.empty(0), np.empty((0, 0))
+
+    def of(self, weight: FloatArray) -> FloatArray:
+        if not np.array_equal(weight, self._weight):
+            self._weight, self._products = weight, (self.x * weight) @ self.x.T
+        return self._products
+
+
 def in_row_space(
     x: FloatArray, penalty: FloatArray
 ) -> tuple[FloatArray, FloatArray, Callable[[FloatArray], FloatArray]]:
