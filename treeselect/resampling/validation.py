@@ -274,6 +274,9 @@ class Validation(Summarised, OfFolds, Stoppable):
         error += f" {number_text(width, form)} of each other (median)"
         lost = self.n_samples - int(table["n"].min())
         unknown = f"In {lost:,} samples a slope or intercept can't be estimated; they are left out."
+        intercept = (
+            "log of observed over expected events" if self.family.has_times else "at slope 1"
+        )
         return SummaryContent(
             title="Validation: the whole procedure on bootstrap samples",
             facts=(
@@ -293,9 +296,10 @@ class Validation(Summarised, OfFolds, Stoppable):
                 "Optimism: mean over the bootstrap samples of a measure on the rows drawn less that"
                 " on all rows. Corrected: apparent less optimism (Harrell 2015). Left out: mean on"
                 " the rows not drawn, about a third, which a model has not seen.",
-                "Forests and other models that nearly reproduce their own rows have apparent"
-                " measures near perfect; for them the column of the rows left out, and"
-                " `performance()`, are to be trusted.",
+                "Slope: 1 if predictions are neither too extreme nor too moderate."
+                f" Intercept: {intercept}, 0 if they are right on average.",
+                "Forests and other models that nearly reproduce their own rows look near perfect on"
+                " them: trust the column of the rows left out, and `performance()`.",
                 "Mean absolute prediction error: mean distance of the predictions of a row by the"
                 " models of the samples from that by the fit (Riley and Collins 2023), mean over"
                 " the rows. `.instability()` has that of each row.",
