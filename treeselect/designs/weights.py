@@ -289,7 +289,7 @@ def check_offset(offset: FloatArray | None, rows: IntArray) -> None:
     bad = rows[~np.isfinite(offset[rows])]
     if len(bad):
         raise OptionError(
-            "The offset must be finite and not missing wherever the response is not missing.\n"
+            "The offset must be finite and not missing in each row that is used.\n"
             f"  Found: {offset[bad[0]]:g} {in_row(bad[0], len(bad))}\n"
             "  A log exposure needs an exposure above 0; drop the rows without one."
         )
