@@ -76,15 +76,16 @@ def product_limit(y: FloatArray, weight: FloatArray) -> dict[float, float]:
     return found
 
 
-def breslow_hazard(
-    y: FloatArray, eta: FloatArray, weight: FloatArray, until: float, stratum: float
+def baseline_hazard(
+    y: FloatArray, eta: FloatArray, weight: FloatArray, until: float, stratum: float, efron: bool
 ) -> float:
-    """Cumulative baseline hazard of a stratum until a time."""
-    return sum(
-        float(weight[dies].sum() / (at_risk(y, time, own) * weight * np.exp(eta)).sum())
-        for time, own, dies in event_times(y, weight > 0)
-        if own == stratum and time <= until
-    )
+    """Cumulative baseline hazard of a stratum until a time, by Breslow's or Efron's method."""
+    found, risk = 0.0, weight * np.exp(eta)
+    for time, own, dies in event_times(y, weight > 0):
+        if own == stratum and time <= until:
+            out = efron * np.arange(dies.sum()) / dies.sum() * risk[dies].sum()
+            found += (weight[dies].mean() / ((at_risk(y, time, own) * risk).sum() - out)).sum()
+    return found
 
 
 def pairs(

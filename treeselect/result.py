@@ -282,7 +282,7 @@ class SelectionResult(Summarised):
             baseline hazard), the linear predictor (log odds; the logarithm of the probabilities, of
             the mean count or of the relative risk), or the most probable class. For times to an
             event also the probability of no event until each of `times`, or the cumulative hazard:
-            Breslow's baseline hazard [1]_ of the row's stratum times its relative risk.
+            Efron's baseline hazard [1]_ of the row's stratum times its relative risk.
         offset : sequence of float, optional
             One value per row, required if the fit was given an array. If it was given a column,
             `new` must have that column.
@@ -326,8 +326,8 @@ class SelectionResult(Summarised):
 
         References
         ----------
-        .. [1] N. E. Breslow (1972). Discussion of the paper by D. R. Cox. Journal of the Royal
-           Statistical Society, Series B 34, 216-217.
+        .. [1] B. Efron (1977). The efficiency of Cox's likelihood function for censored data.
+           Journal of the American Statistical Association 72, 557-565.
         .. [2] N. Meinshausen (2006). Quantile regression forests. Journal of Machine Learning
            Research 7, 983-999.
         .. [3] U. Johansson, H. Bostrom, T. Lofstrom, H. Linusson (2014). Regression conformal

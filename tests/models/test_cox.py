@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
-from coxph_models import COEFFICIENTS, every_model, needs_sets, rows_of
+from coxph_models import COEFFICIENTS, HAZARDS, every_model, needs_sets, rows_of
 from drawn_times import SEEDS, survival_rows
 from hypothesis import given
 from naive_survival import score_residuals
@@ -18,6 +18,7 @@ from treeselect.errors import DataError
 from treeselect.models.linear.coefficients import wald_test
 from treeselect.models.linear.data import LinearData
 from treeselect.models.linear.fit import fit_linear
+from treeselect.models.model import efron
 
 
 def linear(matrix, y, weight=None, groups=None, offset=None):
@@ -41,7 +42,7 @@ def fitted(data):
 
 @needs_sets
 @every_model
-def test_coefficients_and_errors_are_those_of_r(fit):
+def test_coefficients_errors_and_hazards_are_those_of_r(fit):
     x, y, weight, offset, cluster = rows_of(fit)
     found = COEFFICIENTS[COEFFICIENTS["model"] == fit.model]
     data = linear(x, y, weight.astype(np.int64), offset=offset)
@@ -54,6 +55,11 @@ def test_coefficients_and_errors_are_those_of_r(fit):
     assert own.result.llf == pytest.approx(fit.loglik, rel=1e-9)
     assert own.result.llnull == pytest.approx(fit.loglik_null, rel=1e-9)
     assert (y[:, EVENT] > 0).sum() == fit.events
+    hazards = HAZARDS[HAZARDS["model"] == fit.model]
+    stratum = pd.factorize(hazards["stratum"], sort=True)[0]
+    baseline = efron(y, offset + x.to_numpy() @ found["estimate"].to_numpy(), weight)
+    hazard = baseline.cumulative_hazard(hazards["time"].to_numpy(), stratum)
+    np.testing.assert_allclose(hazard, hazards["efron"], rtol=1e-8)
     groups = pd.factorize(cluster)[0]
     if (n_groups := len(np.unique(groups))) > x.shape[1]:
         robust = fitted(linear(x, y, weight.astype(np.int64), groups, offset))

@@ -29,6 +29,7 @@ from treeselect.engine.survival.curves import (
 from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM
 from treeselect.errors import OptionError, quoted
 from treeselect.models.linear.statistics import Recalibration, recalibrate
+from treeselect.models.model import efron
 from treeselect.resampling.agreement import known_quantiles, wilson_interval
 
 NO_STRATA = (
@@ -232,7 +233,7 @@ def survival_at(
     """Survival of all rows at a time, by their relative risks; missing where nobody of the stratum
     is followed so long, or is in the training rows, those with a weight in `training`."""
     eta = problem.family.link(risk)
-    baseline = breslow(problem.y, eta, training * problem.in_training)
+    baseline = efron(problem.y, eta, training * problem.in_training)
     stratum = problem.y[:, STRATUM].astype(np.int64)
     survival = baseline.survival(np.array(horizon), stratum, eta)
     last = np.zeros(len(baseline.until))

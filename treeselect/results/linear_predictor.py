@@ -17,13 +17,14 @@ from treeselect.designs.modeldata import INTERCEPT, ModelData
 from treeselect.designs.weights import check_offset
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.rounding import at_least, largest_in_row
-from treeselect.engine.survival.curves import Baseline, breslow
+from treeselect.engine.survival.curves import Baseline
 from treeselect.errors import OptionError, quoted
 from treeselect.frames.reading import read_data
 from treeselect.frames.tables import as_column, as_frame
 from treeselect.models.linear.data import LinearData
 from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.rule import LinearRule, Predicted, rule_of
+from treeselect.models.model import efron
 from treeselect.results.predicting import hazards_at, read_type
 from treeselect.running.machine import memory_errors
 
@@ -177,7 +178,7 @@ class Predicting:
         of the linear predictor, transformed; for more than two classes they are symmetric on the
         logit scale of each probability. For times to an event the columns are centred, those of
         levels too, as in ``predict(reference = "sample")`` of ``coxph(nocenter = NULL)``, and
-        Breslow's baseline hazard is used. With
+        Efron's baseline hazard is used. With
         ``interval="prediction"`` and weights that are not frequencies, the new row has the mean
         weight. As the terms were selected on the same rows, the intervals do not account for the
         selection and are too narrow.
@@ -234,7 +235,7 @@ def linear_predictor(data: ModelData, full: LinearData, fit: LinearFit) -> Linea
         matrix = full.matrix.to_numpy(dtype=np.float64)[:, full.is_free]
         centre = np.average(matrix, axis=0, weights=weight)
         eta = (matrix - centre) @ fit.estimate
-        baseline = breslow(full.y, eta if full.offset is None else eta + full.offset, weight)
+        baseline = efron(full.y, eta if full.offset is None else eta + full.offset, weight)
     rule = rule_of(fit, centre)
     return LinearPredictor(
         dataclasses.replace(data, notes=()), full.columns, chosen, rule, baseline
