@@ -289,6 +289,10 @@ class GlmFit(Summarised, Predicting, InPapers):
         """How the selection affects p-values."""
         return UNAFFECTED if UNAFFECTED in self.content.notes else SELECTED_HERE
 
+    @property
+    def _cautions(self) -> tuple[str, ...]:
+        return self._caution, *(note for note in self.content.notes if "as independent" in note)
+
     def anova(self) -> tests.TermTests:
         """Sequential tests of terms, as R's ``anova(fit)``: each term given those before it.
 
@@ -308,7 +312,7 @@ class GlmFit(Summarised, Predicting, InPapers):
         >>> fit.refit("glm").anova().tidy()["term"].tolist()
         ['(null model)', 'sex', 'sibsp']
         """
-        return tests.sequential_tests(self._terms(), (self._caution,), self.library)
+        return tests.sequential_tests(self._terms(), self._cautions, self.library)
 
     def drop1(self) -> tests.TermTests:
         """Tests of each term given all others, as R's ``drop1(fit, test = "LRT")``.
@@ -329,7 +333,7 @@ class GlmFit(Summarised, Predicting, InPapers):
         >>> fit.refit("glm").drop1().tidy()["df"].tolist()[1:]
         [1.0, 1.0]
         """
-        return tests.drop_tests(self._terms(), (self._caution,), self.library)
+        return tests.drop_tests(self._terms(), self._cautions, self.library)
 
     def confint(self, *, method: str | None = None, level: float = 0.95) -> Any:
         """Confidence intervals of the coefficients, as R's ``confint(fit)``, which has Wald's for
