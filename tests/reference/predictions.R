@@ -87,7 +87,7 @@ found <- predict(cox, new, type = "lp", se.fit = TRUE, reference = "sample")
 low <- found$fit - z * found$se.fit; high <- found$fit + z * found$se.fit
 add("cox", "link", row.names(new), found$fit, found$se.fit, low, high)
 add("cox", "response", row.names(new), exp(found$fit), exp(found$fit) * found$se.fit, exp(low), exp(high))
-curves <- survfit(cox, new, ctype = 1, se.fit = FALSE)
+curves <- survfit(cox, new, se.fit = FALSE)
 for (time in c(3, 6)) {
   survival <- summary(curves, times = time)$surv
   add("cox", paste("survival", time), row.names(new), c(survival), NA, NA, NA)
