@@ -66,6 +66,10 @@ def test_all_families_predict_new_rows(frame, response, least):
         values = new[response].to_numpy(dtype=float)
         score = y.score(values, predicted.to_numpy(), np.ones(len(new)))
         assert score > least
+    elif response == "three":  # of what is added to all classes no probability depends
+        effects = fit.refit("boosting").model.shape("a"), fit.model.shape("a")
+        for own in effects:
+            assert own[["mean_x", "mean_y", "mean_z"]].sum(axis=1).abs().max() < 1e-9
 
 
 def test_a_smooth_effect_needs_no_forest_and_an_interaction_does():

@@ -124,8 +124,13 @@ class TreeModel:
         return self._mean(self._add_up(data, n_threads), offset)
 
     def score(self, data: BinnedData) -> FloatArray:
-        """The model on the scale of its trees, shape (n_rows, n_outputs)."""
-        return self._add_up(data, 1)
+        """The model on the scale of its trees, shape (n_rows, n_outputs); linear predictors of
+        several classes less their mean, on which no probability depends."""
+        return self._centred(self._add_up(data, 1))
+
+    def _centred(self, score: FloatArray) -> FloatArray:
+        several = self.is_link and score.shape[1] > 1
+        return score - score.mean(axis=1, keepdims=True) if several else score
 
     def without_trees(self, n_rows: int, offset: FloatArray | None = None) -> FloatArray:
         """Predictions of the null model for a number of rows."""

@@ -82,8 +82,9 @@ class LinearModel(ColumnModel):
         return linear_words(self.family, self.bends) if self.parts else "the null model"
 
     def score(self, data: BinnedData) -> FloatArray:
-        eta = self._add_up(data, 1)
-        return self.family.link(self._mean(eta, None)) if self.family.is_ordered else eta
+        if not self.family.is_ordered:
+            return super(LinearModel, self).score(data)
+        return self._centred(self.family.link(self._mean(self._add_up(data, 1), None)))
 
     def _of(self, columns: Sequence[NDArray[Any]], n_rows: int) -> FloatArray:
         eta = np.tile(self.constant, (n_rows, 1))
