@@ -106,6 +106,8 @@ def test_frames_keep_their_index_and_any_order_of_columns(data):
     names = list(X)[::-1]
     found = clone(QUICK).fit(X[names], y)
     assert set(found.get_feature_names_out()) == {"signal", "site"}
+    whole = X.assign(noise=pd.array([pd.NA, *range(1, len(X))], dtype="Int64"))  # beside labels
+    np.testing.assert_array_equal(found.transform(whole[names])[:, 1], X["signal"])
     first = clone(QUICK).fit(X, y)
     np.testing.assert_array_equal(found.feature_importances_, first.feature_importances_[::-1])
 

@@ -403,7 +403,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
             self._warn_if_empty("features")
             return _encoded(self.result_, frame)[1]
         if wanted == "default" or not nw.dependencies.is_into_dataframe(X):
-            return super().transform(X)
+            return super().transform(_without_nullable(X))
         validate_data(self, X, skip_check_array=True, reset=False)
         self._warn_if_empty("features")
         return _columns_at(X, np.flatnonzero(self._support).tolist(), wanted)
@@ -584,6 +584,15 @@ def _columns_at(X: Any, numbers: Sequence[int], wanted: str) -> Any:
     if wanted == "pandas" and not chosen.implementation.is_pandas():
         return chosen.to_pandas()
     return chosen.to_native()
+
+
+def _without_nullable(X: Any) -> Any:
+    """Nullable numbers of a pandas frame as floats: beside them scikit-learn takes labels for
+    numbers, too."""
+    if not nw.dependencies.is_pandas_dataframe(X):
+        return X
+    own = [c for c, d in X.dtypes.items() if not isinstance(d, np.dtype) and d.kind in "biuf"]
+    return X.astype(dict.fromkeys(own, np.float64))
 
 
 def _encoded(result: SelectionResult, frame: pd.DataFrame) -> tuple[list[str], FloatArray]:
