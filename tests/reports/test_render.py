@@ -382,6 +382,8 @@ def test_each_class_has_a_row_of_shapes_or_the_one_that_varies_most(mixed):
     }
     most = max(spreads, key=spreads.get)
     assert set(map(scale_of, row.panels)) == {f"P(dose = {most})"}
+    table = re.search("<caption>Selected terms.*?</table>", page_of(fit), re.DOTALL)
+    assert "points=" not in table[0]  # a step is on a class of its own
     assert f"Of the 5 classes, only the one with the most variable effects is shown: {most}." in (
         learned.shapes.lead
     )

@@ -19,6 +19,7 @@ from treeselect.resampling.fit import Fit, noun
 from treeselect.resampling.stability import index_words
 from treeselect.results import summary
 from treeselect.results.citation import cite, of_model, versions_text
+from treeselect.results.curves import CurveRow
 from treeselect.results.effects import (
     effect_cells,
     effect_notes,
@@ -384,12 +385,15 @@ def _effect_column(
             continue
         words = kinds[own.term]
         found.append(f"{words}, {own.step}: {own.change}" if own.change else str(words))
-    drawn = {}
-    if len(material.curve_rows) == 1:
-        curves = material.curve_rows[0]
-        seen = [p.effect for own in curves for p in own.points]
-        drawn = {own.term: _curve_mark(own, min(seen), max(seen)) for own in curves}
+    curves = _curves(material)
+    seen = [p.effect for own in curves for p in own.points]
+    drawn = {own.term: _curve_mark(own, min(seen), max(seen)) for own in curves}
     return _Column("Effect", tuple(found), tuple(drawn.get(str(row["term"])) for row in rows))
+
+
+def _curves(material: parts.FitMaterial) -> CurveRow:
+    """Those beside the steps: none of several classes, as each step is on a class of its own."""
+    return () if len(material.fit.design.response.classes) > 2 else sum(material.curve_rows, ())
 
 
 def _curve_mark(curve: Curve, low: float, high: float) -> parts.Mark:
@@ -427,7 +431,7 @@ def _term_notes(material: parts.FitMaterial, found: pd.DataFrame) -> list[str]:
             f"Effect: predicted change in {scale_of_effects(fit)} over the term's step with the"
             " largest change."
         )
-    if len(material.curve_rows) == 1:
+    if _curves(material):
         notes.append("Curves: partial dependence over the ranks of the values, on one scale.")
     if fit.is_chosen:
         notes.append(
