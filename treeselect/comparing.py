@@ -43,6 +43,7 @@ from treeselect.designs.preparing import Request, prepare, response_label, shown
 from treeselect.designs.problem import FinalModel
 from treeselect.designs.row_sample import check_size_of_sample
 from treeselect.designs.scoring import Scoring
+from treeselect.designs.weights import check_order
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError
 from treeselect.frames.tables import library_of, open_table
@@ -237,6 +238,7 @@ def compare(
     asked_for = known | ({"model": None} if own_models else {})
     request = Request(**{own.name: asked_for[own.name] for own in dataclasses.fields(Request)})
     rows = check_size_of_sample(others["rows"])
+    check_order(data, **{name: asked_for[name] for name in ("weights", "offset", "fold_groups")})
     table = open_table(data, rows)
     # Here an integer `k` needs folds too, so errors must not advise one.
     asked = dataclasses.replace(read_folds(folds, repeats, fold_groups, len(table)), choose=False)

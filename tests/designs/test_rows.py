@@ -480,3 +480,22 @@ def test_a_group_with_an_event_counts_by_the_rarer_kind():
 )
 def test_what_there_is_to_explain(left, rows, expected):
     assert varies(problem(left), np.array(rows)) is expected
+
+
+@pytest.mark.parametrize("argument", ["weights", "offset", "fold_groups"])
+def test_a_series_in_another_order_than_the_rows_is_refused(argument):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(40, 3)), [f"r{i}" for i in range(40)], list("aby"))
+    given = pd.Series(np.repeat(np.arange(1.0, 11.0), 4), frame.index)
+    options = {"k": 1, "seed": 1, "progress": False}
+    calls = (
+        lambda own: treeselect.select("y ~ a + b", frame, **options, **{argument: own}),
+        lambda own: treeselect.compare(
+            "y ~ a + b", frame, methods=["mrmr", "lasso"], folds=2, **options, **{argument: own}
+        ),
+    )
+    for call in calls:
+        call(given)
+        call(given.reset_index(drop=True))
+        with pytest.raises(OptionError, match=f"`{argument}` must have the rows .* in their order"):
+            call(given[::-1])

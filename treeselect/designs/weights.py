@@ -325,6 +325,25 @@ def _one_per_row(
     return values
 
 
+def check_order(data: object, **per_row: object) -> None:
+    """Raise an OptionError for a pandas Series beside a pandas frame that has the index labels of
+    its rows in another order."""
+    for argument, given in per_row.items():
+        if not isinstance(given, pd.Series) or not isinstance(data, pd.DataFrame):
+            continue
+        index, own = data.index, given.index
+        if (
+            not own.equals(index)
+            and own.is_unique
+            and len(own) == len(index) == own.isin(index).sum()
+        ):
+            raise OptionError(
+                f"`{argument}` must have the rows of the data in their order.\n"
+                "  Found: a series with their index labels in another order. Give it with"
+                " `.loc[data.index]`, or `.to_numpy()` if its values are in the order of the rows."
+            )
+
+
 # --- Groups of rows as users give them: a column or an array, to one number per row --------------
 
 

@@ -30,7 +30,7 @@ from treeselect.designs.preparing import Request, prepare
 from treeselect.designs.problem import FeatureGroups, Problem, check_size, noun_of
 from treeselect.designs.response import with_positive
 from treeselect.designs.row_sample import check_size_of_sample, outcomes, read_all
-from treeselect.designs.weights import read_offset
+from treeselect.designs.weights import check_order, read_offset
 from treeselect.engine.arrays import AnyArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import at_least
@@ -101,6 +101,7 @@ def fit_selection(data: Any, formula: str, options: Mapping[str, Any]) -> Fit:
     names = [field.name for field in dataclasses.fields(Request)]
     request = Request(**{name: asked[name] for name in names})
     rows = check_size_of_sample(asked["rows"])
+    check_order(data, **{name: given[name] for name in ("weights", "offset", "fold_groups")})
     table = open_table(data, rows)
     asked_folds = read_folds(
         5 if folds is None else folds, 1 if repeats is None else repeats,
