@@ -96,8 +96,8 @@ _DEPTH = 12
 
 
 _ENOUGH_TREES = 30
-"""Trees from which the better of two forests judges: a weak unit beside strong ones often shows only
-where not all are tried at each split."""
+"""Trees from which the better of two forests judges: a weak unit beside strong ones often shows
+only where not all are tried at each split."""
 
 
 class _Judged(NamedTuple):
