@@ -8,7 +8,7 @@ import statsmodels.api as sm
 import treeselect
 from treeselect.engine.columns import bin_columns, bin_edges
 from treeselect.engine.forest.walk import predict_sum
-from treeselect.models.stacked import StackedModel, effect_tree
+from treeselect.models.stacked import StackedModel, effect_trees
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def test_an_effect_is_the_same_as_a_tree():
         values = rng.standard_normal((256, 2))
         counts = np.bincount(data.column(j), minlength=256).astype(float)
         n = data.n_codes[j]
-        tree = effect_tree(j, values[:n], counts[:n], is_factor=is_factor)
+        tree = effect_trees([j], [values[:n]], [counts[:n]], np.array([is_factor]))
         assert predict_sum(tree, data) == pytest.approx(values[data.column(j)])
         assert tree.nodes.weight[0] == 200
 

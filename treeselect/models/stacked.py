@@ -8,7 +8,7 @@ a tree as well, and the whole is one sum of trees on the scale of the linear pre
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -174,18 +174,20 @@ class _Additive:
 
     @property
     def trees(self) -> Trees:
-        parts, at = [], 0
+        columns, values, counts, at = [], [], [], 0
         for group in range(self._part.n_groups):
             basis = self._columns.group(group)[1]
             for j, table in zip(basis.columns, basis.tables, strict=True):
-                values = table @ self.fit.coef[at : at + table.shape[1]]
+                columns.append(j)
+                values.append(table @ self.fit.coef[at : at + table.shape[1]])
                 at += table.shape[1]
-                codes, is_factor = self._part.column(j)[self.rows], bool(self._part.is_factor[j])
-                counts = np.bincount(codes, self._columns.weight, len(values)).astype(np.float64)
-                parts.append(effect_tree(j, values, counts, is_factor=is_factor))
-        if not parts:
+                codes = self._part.column(j)[self.rows]
+                counts.append(
+                    np.bincount(codes, self._columns.weight, len(table)).astype(np.float64)
+                )
+        if not columns:
             return Trees(empty_nodes(0, self.fit.coef.shape[1]), np.zeros(1, dtype=np.int64))
-        return join_trees(parts)
+        return effect_trees(columns, values, counts, self._part.is_factor[columns])
 
     def importance(self, left: FloatArray, loss: RowLoss, base: FloatArray) -> FloatArray:
         """Covariance of the effects of each unit, out of sample, with the response, on the scale of
@@ -197,52 +199,68 @@ class _Additive:
         return np.maximum((weight @ (effects * left[self.rows])).sum(axis=1), 0.0)
 
 
-def effect_tree(column: int, values: FloatArray, counts: FloatArray, *, is_factor: bool) -> Trees:
-    """A function of a column's code as a tree: codes are halved again and again, missing values
-    first; levels are asked for one by one, the most frequent first."""
-    order = np.arange(len(values))
-    if is_factor:
-        levels = np.flatnonzero(counts[:OTHER] > 0)
-        levels = levels[np.argsort(-counts[levels], kind="stable")]
-        order = np.concatenate([levels, np.setdiff1d(order, levels)[::-1]])
-        if len(order) == len(levels):  # of no row
-            order, counts = np.append(order, len(values)), np.append(counts, 0.0)
-            values = np.concatenate([values, values[-1:]])
-        node, last = np.arange(2 * len(levels) + 1), len(order) - 1
-        low, is_leaf = node // 2, node % 2 == 1
-        high, middle = np.where(is_leaf, low, last), np.where(node < node[-1], low, last)
-    else:
-        low, high, middle = _halved(values)
-    values, counts = values[order], counts[order]
+def effect_trees(
+    columns: Sequence[int],
+    values: Sequence[FloatArray],
+    counts: Sequence[FloatArray],
+    is_factor: BoolArray,
+) -> Trees:
+    """Functions of columns' codes, (n_codes, n_outputs) each, as a tree each: codes are halved
+    again and again until values are equal, missing values first; levels are asked for one by one,
+    the most frequent first."""
+    code, value, count, differs, size = _codes_in_order(values, counts, is_factor)
+    changes, depths = np.cumsum(differs), []
+    begin = np.cumsum(size) - size
+    tree, low, high = np.arange(len(size)), begin, begin + size - 1
+    while len(tree):  # the nodes of all trees at one depth: from a place among the codes to another
+        middle = np.where(is_factor[tree] | (low == begin[tree]), low, (low + high) // 2)
+        middle = np.where(changes[low] < changes[high], middle, high)
+        depths.append(np.stack([tree, low, high, middle]))
+        tree, low, high, middle = np.repeat(depths[-1][:, middle < high], 2, axis=1)
+        low[1::2], high[::2] = middle[1::2] + 1, middle[::2]
+    nodes = np.concatenate(depths, axis=1)
+    tree, low, high, middle = nodes[:, np.argsort(nodes[0], kind="stable")]
+    start = np.searchsorted(tree, np.arange(len(size) + 1))
     is_split = middle < high
-    made = empty_nodes(len(low), values.shape[1])
-    made.column[:] = np.where(is_split, column, LEAF)
-    made.code[:] = np.where(is_split, order[middle], 0)
-    made.missing_left[:] = is_split & (order[middle] == 0)
-    made.left[:] = np.where(is_split, 2 * np.cumsum(is_split) - 1, 0)
-    before = np.zeros((len(values) + 1, values.shape[1] + 1))
-    np.cumsum(np.column_stack([counts, counts[:, np.newaxis] * values]), axis=0, out=before[1:])
+    n_splits = np.append(0, np.cumsum(is_split))
+    before = np.zeros((len(code) + 1, value.shape[1] + 1))
+    np.cumsum(np.column_stack([count, count[:, np.newaxis] * value]), axis=0, out=before[1:])
     total = before[high + 1] - before[low]
-    made.weight[:] = np.round(total[:, 0])
     mean = total[:, 1:] / np.maximum(total[:, [0]], 1e-300)
-    made.value[:] = np.where(is_split[:, np.newaxis], mean, values[low])
-    return Trees(made, np.array([0, len(low)]))
+    made = empty_nodes(len(tree), value.shape[1])
+    made.column[:] = np.where(is_split, np.asarray(columns)[tree], LEAF)
+    made.code[:] = np.where(is_split, code[middle], 0)
+    made.missing_left[:] = is_split & (code[middle] == 0)
+    made.left[:] = np.where(is_split, 2 * (n_splits[1:] - n_splits[start[tree]]) - 1, 0)
+    made.weight[:] = np.round(total[:, 0])
+    made.value[:] = np.where(is_split[:, np.newaxis], mean, value[low])
+    return Trees(made, start)
 
 
-def _halved(values: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
-    """First and last code of each node of a tree of halves, level by level, and the last one that
-    goes left; in a leaf all go left, as values are equal."""
-    changes = np.cumsum([0, *(values[1:] != values[:-1]).any(axis=1)])
-    changes[1:] += 1  # missing values are on their own
-    low, high, levels = np.array([0]), np.array([len(values) - 1]), []
-    while len(low):
-        middle = np.where(changes[low] < changes[high], (low + high) // 2 * (low > 0), high)
-        levels.append(np.stack([low, high, middle]))
-        low, high, middle = levels[-1][:, middle < high]
-        low = np.stack([low, middle + 1], axis=1).ravel()
-        high = np.stack([middle, high], axis=1).ravel()
-    low, high, middle = np.concatenate(levels, axis=1)
-    return low, high, middle
+def _codes_in_order(
+    values: Sequence[FloatArray], counts: Sequence[FloatArray], is_factor: BoolArray
+) -> tuple[IntArray, FloatArray, FloatArray, BoolArray, IntArray]:
+    """The codes of all columns, column by column, in the order in which trees ask for them, with
+    their values and counts, and whether they must be told from the code before; and the number of
+    codes of each column. Behind the levels of a factor stand those without rows, one at least."""
+    orders: list[IntArray] = [np.arange(len(own)) for own in values]
+    n_levels = np.zeros(len(orders), dtype=np.int64)
+    for i in np.flatnonzero(is_factor).tolist():
+        levels = np.flatnonzero(counts[i][:OTHER] > 0)
+        levels = levels[np.argsort(-counts[i][levels], kind="stable")]
+        rest = np.setdiff1d(orders[i], levels)[::-1]
+        orders[i] = np.concatenate([levels, rest if len(rest) else [len(orders[i])]])
+        n_levels[i] = len(levels)
+    size = np.array([len(order) for order in orders])
+    each = list(zip(values, counts, orders, strict=True))
+    value = np.concatenate([v[np.minimum(order, len(v) - 1)] for v, _, order in each])
+    count = np.concatenate([np.append(c, 0.0)[order] for _, c, order in each])
+    differs = np.append(True, (value[1:] != value[:-1]).any(axis=1))
+    begin = np.cumsum(size) - size
+    differs[begin[size > 1] + 1] = True  # missing values are on their own
+    for i in np.flatnonzero(is_factor).tolist():
+        differs[begin[i] : begin[i] + size[i]] = np.arange(size[i]) <= n_levels[i]
+    return np.concatenate(orders), value, count, differs, size
 
 
 def _minus_gradient(loss: RowLoss, eta: FloatArray) -> FloatArray:
