@@ -111,9 +111,8 @@ class SelectionResult(Summarised):
 
     @property
     def stability(self) -> Stability:
-        """Selections on resamples: ``.tidy()``, ``.index``, ``.index_ci``,
-        ``.correlated_index``, ``.models()``, ``.pairs()``, ``.substitutes``,
-        ``.pfer()``.
+        """Selections on resamples: ``.tidy()``, ``.index``, ``.index_ci``, ``.models()``,
+        ``.pairs()``, ``.substitutes``, ``.pfer()``.
 
         Raises
         ------

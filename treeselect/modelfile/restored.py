@@ -525,7 +525,6 @@ def _stability(saved: SavedStability, units: Units) -> Stability:
     check(what, selected.ndim == 2, selected.shape[1:] == (n,), len(selected) > 1)
     check(what, saved.fitted.shape == assessed.shape == (n,))
     check(what, saved.asked is None or len(selected) < saved.asked <= MOST_RESAMPLES)
-    check(what, math.isnan(saved.measured_index) or -math.inf < saved.measured_index <= 1)
     shares = saved.measured_associations
     check("substitutes", len(shares) <= n**2, *(0 <= own <= 1 for own in shares))
     for members, share in saved.measured_places:

@@ -31,10 +31,6 @@ from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.folds import Folds, in_own_groups, with_groups
 from treeselect.resampling.stability import Stability
 
-_MOST_CELLS = 5_000_000
-"""Rows times pairs of columns up to which their similarity is measured by default: about a
-second."""
-
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -292,16 +288,7 @@ class Fit:
         )
         if not self.design.has_data:
             return stability
-        measured = Associations(self.design)
-        return dataclasses.replace(
-            stability, association=measured.units, similarity=measured.similarity
-        )
-
-
-def quick_index(fit: Fit) -> float:
-    """The correlated index of a fit with resamples, where it is known or soon measured."""
-    n_cells = len(fit.design.row_weights) * len(fit.design.arrays.columns) ** 2
-    return fit.stability.correlated_index if n_cells <= _MOST_CELLS else float("nan")
+        return dataclasses.replace(stability, association=Associations(self.design).units)
 
 
 # --- effects of terms: direction, size and intervals, as stored in a fit -------------------------

@@ -14,7 +14,6 @@ from treeselect.brief import brief
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.resampling.agreement import (
     Clusters,
-    correlated_index,
     distinct_sets,
     pairs_of,
     stability_index,
@@ -103,10 +102,7 @@ class Resampled(Stoppable):
     fixed_size: bool = True  # False if each resample had a number of units of its own
     # strength, in [0, 1], of two units in the data
     association: Callable[[str, str], float] | None = field(default=None, repr=False, compare=False)
-    # the same of all pairs, (n_groups, n_groups)
-    similarity: Callable[[], FloatArray] | None = field(default=None, repr=False, compare=False)
-    # this and the next two: of a model without its data, as computed of it earlier
-    measured_index: float = field(default=float("nan"), repr=False, compare=False)
+    # this and the next: of a model without its data, as computed of it earlier
     measured_places: Clusters = field(default=(), repr=False, compare=False)
     measured_associations: tuple[float, ...] = field(default=(), repr=False, compare=False)
     along: StabilityPath | None = field(default=None, repr=False, compare=False)
@@ -170,21 +166,6 @@ class Resampled(Stoppable):
         )
         frame = frame.sort_values(["frequency", "term"], ascending=[False, True], ignore_index=True)
         return self._frame(frame)
-
-    @property
-    def correlated_index(self) -> float:
-        """Stability index that allows for association between units.
-
-        The index of Sechidis and others (2020) over the units that are not forced in, with the
-        association of two units in the data as their similarity (see :attr:`substitutes`). It is
-        at most 1, and equal to Nogueira's :attr:`index` if no two units are associated; NaN if it
-        is not defined (see `treeselect.resampling.agreement.correlated_index`). A model without
-        its data has the value of its earlier summary, if there was one.
-        """
-        if self.similarity is None:
-            return self.measured_index
-        free = self.assessed
-        return correlated_index(self.selected[:, free], self.similarity()[np.ix_(free, free)])
 
     @property
     def n_models(self) -> int:
