@@ -546,12 +546,10 @@ class SelectionResult(Summarised):
             the fit's nor behind the terms requires `data`.
         effects : bool
             Also fit the final model on each resample, for the intervals of :meth:`effects
-            <treeselect.results.views.ModelView.effects>` and :meth:`interactions
-            <treeselect.results.views.ModelView.interactions>` and the bands of :meth:`shape
+            <treeselect.results.views.ModelView.effects>` and the bands of :meth:`shape
             <treeselect.results.views.ModelView.shape>`; summary, tables, report and model files
-            then include them. Per resample this costs one more forest, forty predictions of each
-            term for up to 1000 rows, and up to 36 of each pair of the first ten terms for up to 200
-            rows.
+            then include them. Per resample this costs one more forest, and forty predictions of
+            each term for up to 1000 rows.
         checkpoint : path, optional
             Folder for finished resamples, one small file each; created if necessary. After an
             interruption, calling again on the same data with the same fit (give `select` a `seed`)

@@ -76,8 +76,7 @@ ROUND_EFFECTS = pd.DataFrame(
     columns=["term", "direction", "step", "from", "to", "effect"],
 ).assign(low=np.nan, high=np.nan)
 ROUND_PAIRS = pd.DataFrame(
-    [("signal", "site", 0.125, np.nan, np.nan, 0.0625, 0)],
-    columns=["term", "other", "strength", "low", "high", "size", "n_resamples"],
+    [("signal", "site", 0.125, 0.0625)], columns=["term", "other", "strength", "size"]
 )
 
 
@@ -324,14 +323,6 @@ def test_the_sparse_forest_may_predict_by_itself(mixed):
     assert "random forest of" not in re.sub('<caption>.*?</caption>|aria-label=".*?"', "", page)
     assert "Importance: share of the trees&#39; summed weighted standard deviations" in page
     assert "Centred partial dependence of the mean response on the most important terms" in page
-
-
-def test_intervals_of_interactions_stand_beside_the_strengths(fixed, monkeypatch):
-    table = ROUND_PAIRS.assign(low=0.0625, high=0.25, n_resamples=20)
-    monkeypatch.setattr("treeselect.reports.model.interaction_table", lambda fit: table)
-    page = page_of(fixed)
-    assert "<title>signal × site: 0.0625, strength 0.12 (0.06 to 0.25)</title>" in page
-    assert "In brackets percentiles 2.5 and 97.5 of the strength" in page
 
 
 def test_without_the_data_shapes_are_left_out(fitted, tmp_path):
