@@ -356,7 +356,6 @@ class SelectionResult(Summarised):
         model: Any = "forest",
         *,
         missing: Literal["drop", "indicator"] = "drop",
-        ordered: Literal["treatment", "scores", "polynomial"] = "treatment",
         splines: int | Mapping[str, int] | None = None,
     ) -> Any:
         """Fit another model to the selected terms.
@@ -384,9 +383,6 @@ class SelectionResult(Summarised):
             For ``"glm"`` and ``"gam"``: a row with a missing value in a term is dropped, or a
             missing value is a level of a factor, and of a number it is replaced by the median, with
             an indicator ``missing(x)``.
-        ordered : {"treatment", "scores", "polynomial"}
-            Contrasts of ordered factors: differences from the first level; scores 1 to K; or
-            orthogonal polynomials, R's default.
         splines : int, or dict of int by term, optional
             Degrees of freedom, 2 to 6, of the restricted cubic spline of each selected number, or
             of some: ``{"age": 3}``; other numbers are linear. By default 3 with ``"gam"``, no
@@ -449,7 +445,7 @@ class SelectionResult(Summarised):
         """
         from treeselect.results.refitting import refit
 
-        found = refit(self._fit, model, missing, ordered, splines)
+        found = refit(self._fit, model, missing, splines)
         if not isinstance(found, Fit):
             return found
         step = step_text(SelectionResult.refit, {"model": model})
@@ -787,7 +783,6 @@ class SelectionResult(Summarised):
         n_jobs: int | None = None,
         *,
         missing: Literal["drop", "indicator"] = "drop",
-        ordered: Literal["treatment", "scores", "polynomial"] = "treatment",
         fold_groups: str | Sequence[Any] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         on_piece: Callable[[Piece], object] | None = None,
@@ -813,7 +808,7 @@ class SelectionResult(Summarised):
             Confidence level of the intervals of one split, above 0 and below 1.
         n_jobs : int, optional
             Default: as in the fit. Results do not depend on it.
-        missing, ordered
+        missing
             As in :meth:`refit`, within the rows for testing.
         fold_groups : str or array, shape (n_rows,), optional
             Column or array of clusters, for example patients or sites: a cluster is wholly in one
@@ -895,7 +890,6 @@ class SelectionResult(Summarised):
         given: dict[str, Any] = {
             "split": split, "repeats": repeats, "gamma_min": gamma_min, "level": level,
             "seed": fit.seed if seed is None else read_seed(seed), "missing": missing,
-            "ordered": ordered,
         }  # fmt: skip
         step = step_text(SelectionResult.inference, {**given, "fold_groups": fold_groups})
         return infer(fit, here, **given, folds=folds, course=course, call=fit.call.text + step)

@@ -174,7 +174,7 @@ class CoefficientStability(printing.Summarised, InLibrary):
     k_of_fit: int
     seed: int
     labels: tuple[str, ...] = ()  # labels in print of the coefficients, in the order of the rows
-    coding: LinearCoding = USUAL  # how the models take missing values and ordered factors
+    coding: LinearCoding = USUAL  # how the models take missing values
     fingerprint: str | None = None  # of the data
 
     def tidy(self) -> Any:
@@ -300,10 +300,9 @@ def coefficient_stability(
     stability: Stability,
     workers: Workers,
     missing: object = "drop",
-    ordered: object = "treatment",
 ) -> CoefficientStability:
     """See :meth:`SelectionResult.coefficient_stability`."""
-    coding = read_coding(missing, ordered, data.sources, data.spec.terms)
+    coding = read_coding(missing)
     terms = tuple(spec.term.name for spec in data.spec.terms)
     if coding.missing == "drop":
         warn_of_gaps(data, terms, "coefficient_stability()")

@@ -412,7 +412,6 @@ class ModelView:
         self,
         *,
         missing: Literal["drop", "indicator"] = "drop",
-        ordered: Literal["treatment", "scores", "polynomial"] = "treatment",
         fold_groups: str | Sequence[Any] | None = None,
     ) -> CoefficientStability:
         """Refit the linear model on each resample, with the terms selected there.
@@ -422,7 +421,7 @@ class ModelView:
 
         Parameters
         ----------
-        missing, ordered
+        missing
             As in :meth:`SelectionResult.refit`. What replaces a missing number is computed from all
             rows.
         fold_groups : array, shape (n_rows,), optional
@@ -490,8 +489,8 @@ class ModelView:
                 )
             fold_groups = stability.groups_name
         here, workers = fit.in_groups(fold_groups)[0], workers_for(fit.n_jobs)
-        found = coefficient_stability(fit, here, stability, workers, missing, ordered)
-        given: dict[str, Any] = {"missing": missing, "ordered": ordered, "fold_groups": fold_groups}
+        found = coefficient_stability(fit, here, stability, workers, missing)
+        given: dict[str, Any] = {"missing": missing, "fold_groups": fold_groups}
         step = step_text(ModelView.coefficient_stability, given, "model")
         return dataclasses.replace(found, call=fit.call.whole + step)
 
