@@ -958,10 +958,10 @@ class SelectionResult(Summarised):
             <treeselect.results.views.DataView.neighbours>`. ``"substitutes"``: which terms replaced
             a selected term on resamples without it. ``"shape"``: the effect of `term`, or a map of
             `term` and `other`.
-            ``"interactions"``: sizes of the largest interactions. ``"importance_path"``:
-            importances by number of terms. ``"risk_groups"``: survival in the groups of
-            :meth:`risk_groups <treeselect.results.views.ModelView.risk_groups>`, observed and
-            predicted, with the numbers at risk. Where terms are grouped, a group counts as one.
+            ``"interactions"``: sizes of the largest interactions. ``"risk_groups"``: survival in
+            the groups of :meth:`risk_groups <treeselect.results.views.ModelView.risk_groups>`,
+            observed and predicted, with the numbers at risk. Where terms are grouped, a group
+            counts as one.
         term, other : str, optional
             Selected terms with one variable each, for ``"shape"``.
         ax : matplotlib.axes.Axes, optional

@@ -254,8 +254,8 @@ def test_the_page_stands_alone_and_stays_small_for_many_terms(fitted):
     assert "<script" not in page
     assert not re.search(r"""src\s*=|href="(?!#|data:(?:text|image)/)|@import|url\(""", page)
     n_panels = sum(len(row.panels) for row in gathered(fitted).shapes.rows)
-    assert page.count("</desc>") == 3 + n_panels
-    assert page.count("<svg") - page.count('<svg class="spark"') == 2 * 3 + n_panels
+    assert page.count("</desc>") == 2 + n_panels
+    assert page.count("<svg") - page.count('<svg class="spark"') == 2 * 2 + n_panels
     drawn = page.count("<svg") - page.count('aria-hidden="true"')
     assert drawn == page.count('role="img"') - page.count('<span class="mark"')
     labels = re.findall(r'aria-(?:labelledby|describedby)="([^"]+)"', page)
@@ -331,7 +331,6 @@ def test_without_the_data_shapes_are_left_out(fitted, tmp_path):
     assert "need the data of the fit, which were not saved with it" in page
     assert 'id="shapes">' not in page
     assert 'id="interactions">' not in page
-    assert 'id="importance-path">' in page
     assert 'id="sparse-forest">' in page
     whole = treeselect.load(fitted.save(tmp_path / "whole", include_data=True))
     assert page_of(whole).count('id="shapes">') == 1
@@ -392,7 +391,6 @@ def test_terms_of_several_variables_one_term_groups_and_costs(mixed):
     fit = burnt("dose ~ signal", mixed, k=1)
     learned = gathered(fit)
     assert learned.interactions is None
-    assert learned.importance_path is None  # there is one step only
     assert 'id="interactions">' not in page_of(fit)
     fit = burnt(
         "died ~ . - dose - copy",

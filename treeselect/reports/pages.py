@@ -54,7 +54,6 @@ SELECTION_SECTIONS: Mapping[str, Callable[[FitMaterial], object]] = {
     "effects": head.effects,
     "shapes": model.shapes,
     "interactions": model.interactions,
-    "importance_path": path.importance_path,
     "sparse_forest": model.sparse_forest,
     "risk_groups": model.risk_groups,
     "stability": resamples.stability,

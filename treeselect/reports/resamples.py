@@ -109,12 +109,12 @@ def stability_path(material: parts.FitMaterial) -> parts.Section | None:
     figure = None
     if len(lines.sizes) > 1:
         figure = replace(
-            line_figure(lines, fit.k, what="frequency", noun=noun(fit, 1)),
+            line_figure(lines, fit.k, noun(fit, 1)),
             key="stability-path",
             title=f"Selection frequency against number of {nouns}",
         )
     columns = (f"{nouns.capitalize()} (k)", *lines.names)
-    table = parts.table_around(columns, lines.cells(2), lines.sizes, fit.k)
+    table = parts.table_around(columns, lines.cells(), lines.sizes, fit.k)
     q_values = None
     if has_q_values(stability):
         columns_of_q: dict[str, cells.Cell] = {
