@@ -141,12 +141,10 @@ def test_what_was_asked_is_said_once_and_chosen_sections_are_printed(fixed):
     chosen = gather(fixed._fit, written="now", versions={}, sections=("sparse_forest",))
     page = render(chosen, sections=("sparse_forest",))
     assert 'class="sub" aria-labelledby="sparse-forest"' in page
-    assert gathered(fixed).pairs is None  # one of two that stand for each other
     always = dataclasses.replace(
         fixed._fit.resampled, selected=np.tile(fixed._fit.resampled.fitted, (20, 1))
     )
     report = gathered(changed(fixed, resampled=always))
-    assert report.pairs is None
     assert len(report.models.table.rows) == 1
     assert gathered(changed(fixed, resampled=None)).models is None
 
@@ -468,7 +466,6 @@ def test_coefficients_have_a_section_of_their_own(mixed, tmp_path):
     assert found.response in report.coefficients.lead
     page = fit.report(tmp_path / "r.html", coefficients=found).read_text()
     assert "How selection affects the coefficients" in page
-    assert "Terms selected together" in page
     assert "<b>" not in page
     assert "<script" not in page
     assert "&lt;b&gt;York" in page

@@ -59,7 +59,6 @@ SELECTION_SECTIONS: Mapping[str, Callable[[FitMaterial], object]] = {
     "stability": resamples.stability,
     "stability_path": resamples.stability_path,
     "models": resamples.models,
-    "pairs": resamples.pairs,
     "linear": _given("linear", model.linear),
     "inference": _given("inference", model.inference),
     "coefficients": _given("coefficients", resamples.coefficients),

@@ -92,13 +92,6 @@ def distinct_sets(selected: BoolArray) -> tuple[BoolArray, IntArray]:
     return sets[order], counts[order].astype(np.int64)
 
 
-def co_selection(selected: BoolArray) -> FloatArray:
-    """Share of the resamples that selected both of two units, shape (n_groups, n_groups). The
-    diagonal has the frequencies."""
-    z = selected.astype(np.float64)
-    return np.asarray(z.T @ z / len(z))
-
-
 def pairs_of(selected: BoolArray, level: float) -> dict[str, Any]:
     """All pairs of columns that are neither always nor never selected, with the chi-squared test of
     independence with Yates' correction; the sign is 0 where it does not reject."""
@@ -107,7 +100,8 @@ def pairs_of(selected: BoolArray, level: float) -> dict[str, Any]:
     n = len(selected)
     count = selected.sum(axis=0)
     units = np.flatnonzero((count > 0) & (count < n))
-    both = np.rint(co_selection(selected[:, units]) * n)
+    z = selected[:, units].astype(np.float64)
+    both = z.T @ z
     i, j = np.triu_indices(len(units), 1)
     a, b, together = count[units][i] / n, count[units][j] / n, both[i, j]
     difference = np.abs(together - n * a * b)

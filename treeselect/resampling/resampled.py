@@ -31,9 +31,6 @@ _NOUNS = {
 }
 """One resample of each scheme, and several."""
 
-PAIR_LEVEL = 0.01
-"""Level of the test of a pair, that of Heinze and others (2018)."""
-
 _SIGNS = np.array(["-", "", "+"], dtype=object)
 
 
@@ -225,7 +222,7 @@ class Resampled(Stoppable):
         )
         return self._frame(frame)
 
-    def pairs(self, level: float = PAIR_LEVEL) -> Any:
+    def pairs(self, level: float = 0.01) -> Any:
         """Pairs of units that were selected together more or less often than by chance, and others.
 
         Parameters

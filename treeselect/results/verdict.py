@@ -277,10 +277,3 @@ def model_sentence(stability: Stability) -> str:
     n, n_models, own = stability.n_resamples, stability.n_models, stability.same_model
     sets = "one set" if n_models == 1 else f"{n_models:,} distinct sets"
     return f"The {n:,} resamples selected {sets}; {own or 'none'} of them selected that of the fit."
-
-
-def has_pairs(stability: Stability) -> bool:
-    """Whether two units that only some resamples selected were ever selected together."""
-    count = stability.selected.sum(axis=0)
-    varying = (count > 0) & (count < stability.n_resamples)
-    return bool((stability.selected[:, varying].sum(axis=1) > 1).any())
