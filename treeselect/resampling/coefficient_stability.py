@@ -295,11 +295,7 @@ def _fixed(value: float, form: str) -> str:
 
 
 def coefficient_stability(
-    result: Fit,
-    data: ModelData,
-    stability: Stability,
-    workers: Workers,
-    missing: object = "drop",
+    result: Fit, data: ModelData, stability: Stability, workers: Workers, missing: object = "drop"
 ) -> CoefficientStability:
     """See :meth:`SelectionResult.coefficient_stability`."""
     coding = read_coding(missing)

@@ -57,12 +57,7 @@ _GAM_DF = 3
 """Degrees of freedom of the splines of a generalised additive model."""
 
 
-def refit(
-    result: Fit,
-    model: Any,
-    missing: object = "drop",
-    splines: Any = None,
-) -> Any:
+def refit(result: Fit, model: Any, missing: object = "drop", splines: Any = None) -> Any:
     """See :meth:`SelectionResult.refit`."""
     result.design.check_data()
     data = in_own_groups(result.design, result.choice.folds, result.source)
