@@ -163,7 +163,7 @@ DOORS = {
         "model": set(),
     },
     ("inference", lambda at, **given: at.fit.inference(**given)): {
-        "split": set(), "repeats": set(), "gamma_min": set(), "level": set(), "n_jobs": NO,
+        "split": set(), "repeats": set(), "level": set(), "n_jobs": NO,
         "fold_groups": NO, "seed": {"None", "zero"},
     },
     ("resample", lambda at, **given: at.fit.resample(**{"n": 2} | given)): {

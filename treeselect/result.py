@@ -778,7 +778,6 @@ class SelectionResult(Summarised):
         split: float = 0.5,
         repeats: int = 1,
         seed: int | None = None,
-        gamma_min: float = 0.05,
         level: float = 0.95,
         n_jobs: int | None = None,
         *,
@@ -802,8 +801,6 @@ class SelectionResult(Summarised):
             several give one aggregated p-value per term, which depends less on the random split.
         seed : int, optional
             Default: as in the fit.
-        gamma_min : float
-            Smallest quantile of the p-values used to aggregate several splits, above 0, below 1.
         level : float
             Confidence level of the intervals of one split, above 0 and below 1.
         n_jobs : int, optional
@@ -849,8 +846,8 @@ class SelectionResult(Summarised):
         selected term is the p-value of the Wald test (F test for least squares) of all its columns,
         times the number of selected terms, at most 1. With ``Q(gamma)`` the empirical
         gamma-quantile of ``p_b / gamma``, at most 1 (equation 2.2), the aggregated p-value is
-        ``(1 - log(gamma_min)) * inf Q(gamma)`` over gamma in (gamma_min, 1), at most 1 (equation
-        2.3). Rejecting at level alpha controls the family-wise error rate asymptotically if the
+        ``(1 - log(0.05)) * inf Q(gamma)`` over gamma in (0.05, 1), at most 1 (equation 2.3).
+        Rejecting at level alpha controls the family-wise error rate asymptotically if the
         linear model holds and the terms selected on each part include all relevant ones (theorem
         3.2). Several splits give no intervals; these would require inverting the test (Dezeure,
         Buehlmann, Meier and Meinshausen 2015, Statistical Science 30).
@@ -888,7 +885,7 @@ class SelectionResult(Summarised):
         fit, course = self._fit, self._course(n_jobs, checkpoint, on_piece)
         here, folds = fit.in_groups(fold_groups)
         given: dict[str, Any] = {
-            "split": split, "repeats": repeats, "gamma_min": gamma_min, "level": level,
+            "split": split, "repeats": repeats, "level": level,
             "seed": fit.seed if seed is None else read_seed(seed), "missing": missing,
         }  # fmt: skip
         step = step_text(SelectionResult.inference, {**given, "fold_groups": fold_groups})

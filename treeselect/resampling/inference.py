@@ -67,7 +67,6 @@ class Inference(Summarised, Stoppable, InPapers):
     terms: tuple[str, ...]  # all terms of the formula
     splits: tuple[SplitFit, ...]
     p_values: FloatArray
-    gamma_min: float
     level: float
     call: str
     facts: tuple[tuple[str, str], ...]  # on the method and the splits
@@ -231,7 +230,7 @@ def _aggregated(found: Inference) -> pd.DataFrame:
     table = pd.DataFrame(
         {
             "term": found.terms,
-            "p_value": aggregate_p_values(found.p_values, found.gamma_min),
+            "p_value": aggregate_p_values(found.p_values),
             "selected": [sum(t in s.selected for s in found.splits) for t in found.terms],
             "tested": [sum(t in tested for tested in known) for t in found.terms],
         }
@@ -251,7 +250,6 @@ def infer(
     split: float,
     repeats: int,
     seed: int,
-    gamma_min: float,
     level: float,
     folds: Folds,
     course: Course,
@@ -260,8 +258,7 @@ def infer(
 ) -> Inference:
     """See :meth:`SelectionResult.inference`."""
     coding = read_coding(missing)
-    split, gamma_min = check_share("split", split), check_share("gamma_min", gamma_min)
-    level = check_share("level", level)
+    split, level = check_share("split", split), check_share("level", level)
     repeats = check_count("repeats", repeats, least=1, most=MOST_REPEATS)
     method, weights, k = result.chosen_method, data.row_weights, result.choice.k
     if method.was_fitted:
@@ -293,7 +290,6 @@ def infer(
         terms,
         splits,
         np.array([[one.adjusted(term) for term in terms] for one in splits]),
-        gamma_min,
         level,
         call,
         (
