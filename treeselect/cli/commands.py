@@ -312,25 +312,14 @@ def _report(asked: dict[str, Any]) -> None:
 
 # --- methods and demo ----------------------------------------------------------------------------
 
-TABLE = (
-    Flag("--json", "write the full table as JSON", "FILE"),
-    Flag("--csv", "write the full table as CSV", "FILE"),
-)
-
 
 def _methods(asked: dict[str, Any]) -> None:
     from treeselect.algorithms.registry import find_method, methods
 
-    output.check_places(asked)
     table, width = methods(), max(shutil.get_terminal_size().columns, 20)
     if "name" in asked:
         table = table[table["method"] == find_method(asked["name"], {}).name]
     output.put("\n".join(_full(table, width) if "name" in asked else _listed(table, width)))
-    output.write_all(
-        asked,
-        json=lambda _: output.json_text({"methods": output.records(table)}),
-        csv=lambda _: table.to_csv(index=False),
-    )
 
 
 def _listed(table: pd.DataFrame, width: int) -> list[str]:
@@ -452,11 +441,7 @@ COMMANDS = (
     Command(
         "methods", ("name",), "list the methods",
         "List the methods, or show one of them with its options, their defaults and its paper.",
-        {"output": TABLE},
-        (
-            "treeselect methods", "treeselect methods grrf",
-            "treeselect methods --csv methods.csv",
-        ), _methods,
+        {}, ("treeselect methods", "treeselect methods grrf"), _methods,
     ),
     Command(
         "demo", (), "analyse the passengers of the Titanic and write titanic.html",
