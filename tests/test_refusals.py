@@ -179,7 +179,6 @@ DOORS = {
         lambda at, **given: at.resampled.model.coefficient_stability(**given),
     ): {"fold_groups": NO},
     ("models", lambda at, **given: at.stability.models(**given)): {"n": {"None", "two"}},
-    ("pairs", lambda at, **given: at.stability.pairs(**given)): {"level": set()},
     ("q_values", lambda at, **given: at.paths.q_values(**given)): {
         "power": set(), "cutoff": {"huge", "beyond digits"},
     },

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from treeselect.arguments.checks import MOST_RESAMPLES, check_count, check_share
+from treeselect.arguments.checks import MOST_RESAMPLES, check_count
 from treeselect.brief import brief
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.resampling.agreement import (
@@ -222,13 +222,8 @@ class Resampled(Stoppable):
         )
         return self._frame(frame)
 
-    def pairs(self, level: float = 0.01) -> Any:
+    def pairs(self) -> Any:
         """Pairs of units that were selected together more or less often than by chance, and others.
-
-        Parameters
-        ----------
-        level : float
-            Level of the test behind ``sign``, above 0 and below 1.
 
         Returns
         -------
@@ -237,8 +232,9 @@ class Resampled(Stoppable):
             order of p-value: ``term`` (the more frequent one) and ``other``; ``together``, share of
             the resamples that selected both; ``expected``, the product of their frequencies;
             ``ratio``, ``together / expected``; ``sign``, ``"+"`` if they are selected together more
-            often than by chance, ``"-"`` if less often, as substitutes are, otherwise ``""``;
-            ``p_value`` of the chi-squared test of independence with Yates' correction.
+            often than by chance, ``"-"`` if less often, as substitutes are, ``""`` if the p-value
+            is at least 0.01; ``p_value`` of the chi-squared test of independence with Yates'
+            correction.
 
         Raises
         ------
@@ -265,9 +261,8 @@ class Resampled(Stoppable):
         >>> list(fit.resample(20).stability.pairs())
         ['term', 'other', 'together', 'expected', 'ratio', 'sign', 'p_value']
         """
-        level = check_share("level", level)
         order = self._by_frequency()
-        found = pairs_of(self.selected[:, order], level)
+        found = pairs_of(self.selected[:, order])
         names = np.array(self.units, dtype=object)[order]
         frame = pd.DataFrame(
             {
