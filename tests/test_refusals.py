@@ -163,7 +163,7 @@ DOORS = {
         "model": set(),
     },
     ("inference", lambda at, **given: at.fit.inference(**given)): {
-        "split": set(), "repeats": set(), "gamma_min": set(), "level": set(), "n_jobs": NO,
+        "split": set(), "repeats": set(), "level": set(), "n_jobs": NO,
         "fold_groups": NO, "seed": {"None", "zero"},
     },
     ("resample", lambda at, **given: at.fit.resample(**{"n": 2} | given)): {
@@ -179,7 +179,6 @@ DOORS = {
         lambda at, **given: at.resampled.model.coefficient_stability(**given),
     ): {"fold_groups": NO},
     ("models", lambda at, **given: at.stability.models(**given)): {"n": {"None", "two"}},
-    ("pairs", lambda at, **given: at.stability.pairs(**given)): {"level": set()},
     ("q_values", lambda at, **given: at.paths.q_values(**given)): {
         "power": set(), "cutoff": {"huge", "beyond digits"},
     },

@@ -253,7 +253,7 @@ def test_reports_of_hostile_names(fit, tmp_path, comparison):
 
 
 KINDS = (
-    "path", "importance", "stability", "correlation", "interactions", "importance_path", "shape",
+    "path", "importance", "stability", "correlation", "interactions", "shape",
 )  # fmt: skip
 
 

@@ -289,11 +289,6 @@ def run_trusted(node: Code, environment: Mapping[str, Any], state: dict[str, Any
         return stateful_eval(node.text, names, {}, state, ModelSpec(formula=[]))
 
 
-def polynomial(series: pd.Series[Any]) -> Any:
-    """A factor with orthogonal polynomials of its levels as contrasts, as R's ``contr.poly``."""
-    return TRANSFORMS["C"](series, contrasts=TRANSFORMS["contr"].poly())
-
-
 def several_columns(columns: Mapping[str, NDArray[np.float64]]) -> Any:
     """A factor of several numeric columns, called by its own name and what is behind it."""
     return FactorValues(dict(columns), kind=FormulaicFactor.Kind.NUMERICAL, format="{name}{field}")

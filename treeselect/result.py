@@ -111,9 +111,8 @@ class SelectionResult(Summarised):
 
     @property
     def stability(self) -> Stability:
-        """Selections on resamples: ``.tidy()``, ``.index``, ``.index_ci``,
-        ``.correlated_index``, ``.models()``, ``.pairs()``, ``.substitutes``,
-        ``.pfer()``.
+        """Selections on resamples: ``.tidy()``, ``.index``, ``.index_ci``, ``.models()``,
+        ``.pairs()``, ``.substitutes``, ``.pfer()``.
 
         Raises
         ------
@@ -357,7 +356,6 @@ class SelectionResult(Summarised):
         model: Any = "forest",
         *,
         missing: Literal["drop", "indicator"] = "drop",
-        ordered: Literal["treatment", "scores", "polynomial"] = "treatment",
         splines: int | Mapping[str, int] | None = None,
     ) -> Any:
         """Fit another model to the selected terms.
@@ -385,9 +383,6 @@ class SelectionResult(Summarised):
             For ``"glm"`` and ``"gam"``: a row with a missing value in a term is dropped, or a
             missing value is a level of a factor, and of a number it is replaced by the median, with
             an indicator ``missing(x)``.
-        ordered : {"treatment", "scores", "polynomial"}
-            Contrasts of ordered factors: differences from the first level; scores 1 to K; or
-            orthogonal polynomials, R's default.
         splines : int, or dict of int by term, optional
             Degrees of freedom, 2 to 6, of the restricted cubic spline of each selected number, or
             of some: ``{"age": 3}``; other numbers are linear. By default 3 with ``"gam"``, no
@@ -450,7 +445,7 @@ class SelectionResult(Summarised):
         """
         from treeselect.results.refitting import refit
 
-        found = refit(self._fit, model, missing, ordered, splines)
+        found = refit(self._fit, model, missing, splines)
         if not isinstance(found, Fit):
             return found
         step = step_text(SelectionResult.refit, {"model": model})
@@ -547,12 +542,10 @@ class SelectionResult(Summarised):
             the fit's nor behind the terms requires `data`.
         effects : bool
             Also fit the final model on each resample, for the intervals of :meth:`effects
-            <treeselect.results.views.ModelView.effects>` and :meth:`interactions
-            <treeselect.results.views.ModelView.interactions>` and the bands of :meth:`shape
+            <treeselect.results.views.ModelView.effects>` and the bands of :meth:`shape
             <treeselect.results.views.ModelView.shape>`; summary, tables, report and model files
-            then include them. Per resample this costs one more forest, forty predictions of each
-            term for up to 1000 rows, and up to 36 of each pair of the first ten terms for up to 200
-            rows.
+            then include them. Per resample this costs one more forest, and forty predictions of
+            each term for up to 1000 rows.
         checkpoint : path, optional
             Folder for finished resamples, one small file each; created if necessary. After an
             interruption, calling again on the same data with the same fit (give `select` a `seed`)
@@ -785,12 +778,10 @@ class SelectionResult(Summarised):
         split: float = 0.5,
         repeats: int = 1,
         seed: int | None = None,
-        gamma_min: float = 0.05,
         level: float = 0.95,
         n_jobs: int | None = None,
         *,
         missing: Literal["drop", "indicator"] = "drop",
-        ordered: Literal["treatment", "scores", "polynomial"] = "treatment",
         fold_groups: str | Sequence[Any] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         on_piece: Callable[[Piece], object] | None = None,
@@ -810,13 +801,11 @@ class SelectionResult(Summarised):
             several give one aggregated p-value per term, which depends less on the random split.
         seed : int, optional
             Default: as in the fit.
-        gamma_min : float
-            Smallest quantile of the p-values used to aggregate several splits, above 0, below 1.
         level : float
             Confidence level of the intervals of one split, above 0 and below 1.
         n_jobs : int, optional
             Default: as in the fit. Results do not depend on it.
-        missing, ordered
+        missing
             As in :meth:`refit`, within the rows for testing.
         fold_groups : str or array, shape (n_rows,), optional
             Column or array of clusters, for example patients or sites: a cluster is wholly in one
@@ -857,8 +846,8 @@ class SelectionResult(Summarised):
         selected term is the p-value of the Wald test (F test for least squares) of all its columns,
         times the number of selected terms, at most 1. With ``Q(gamma)`` the empirical
         gamma-quantile of ``p_b / gamma``, at most 1 (equation 2.2), the aggregated p-value is
-        ``(1 - log(gamma_min)) * inf Q(gamma)`` over gamma in (gamma_min, 1), at most 1 (equation
-        2.3). Rejecting at level alpha controls the family-wise error rate asymptotically if the
+        ``(1 - log(0.05)) * inf Q(gamma)`` over gamma in (0.05, 1), at most 1 (equation 2.3).
+        Rejecting at level alpha controls the family-wise error rate asymptotically if the
         linear model holds and the terms selected on each part include all relevant ones (theorem
         3.2). Several splits give no intervals; these would require inverting the test (Dezeure,
         Buehlmann, Meier and Meinshausen 2015, Statistical Science 30).
@@ -896,9 +885,8 @@ class SelectionResult(Summarised):
         fit, course = self._fit, self._course(n_jobs, checkpoint, on_piece)
         here, folds = fit.in_groups(fold_groups)
         given: dict[str, Any] = {
-            "split": split, "repeats": repeats, "gamma_min": gamma_min, "level": level,
+            "split": split, "repeats": repeats, "level": level,
             "seed": fit.seed if seed is None else read_seed(seed), "missing": missing,
-            "ordered": ordered,
         }  # fmt: skip
         step = step_text(SelectionResult.inference, {**given, "fold_groups": fold_groups})
         return infer(fit, here, **given, folds=folds, course=course, call=fit.call.text + step)
@@ -967,10 +955,10 @@ class SelectionResult(Summarised):
             <treeselect.results.views.DataView.neighbours>`. ``"substitutes"``: which terms replaced
             a selected term on resamples without it. ``"shape"``: the effect of `term`, or a map of
             `term` and `other`.
-            ``"interactions"``: sizes of the largest interactions. ``"importance_path"``:
-            importances by number of terms. ``"risk_groups"``: survival in the groups of
-            :meth:`risk_groups <treeselect.results.views.ModelView.risk_groups>`, observed and
-            predicted, with the numbers at risk. Where terms are grouped, a group counts as one.
+            ``"interactions"``: sizes of the largest interactions. ``"risk_groups"``: survival in
+            the groups of :meth:`risk_groups <treeselect.results.views.ModelView.risk_groups>`,
+            observed and predicted, with the numbers at risk. Where terms are grouped, a group
+            counts as one.
         term, other : str, optional
             Selected terms with one variable each, for ``"shape"``.
         ax : matplotlib.axes.Axes, optional

@@ -34,5 +34,5 @@ def test_the_commands_of_the_guide_and_the_examples_of_the_help(tmp_path, monkey
                 quick = [] if "-m" in words or words[0] != "select" else ["-m", "mrmr"]
                 assert main([*words, *quick]) == 0, capsys.readouterr().err
                 ran += 1
-    assert ran == 4
+    assert ran == 3
     assert Path("smaller.json").exists()

@@ -406,15 +406,19 @@ def test_levels_are_compared_in_the_order_of_the_fit():
         spec.encode(frame.assign(stage="top"))
 
 
+def _linear_matrix(*given):
+    return term_matrix(*given, {})
+
+
 def test_errors_are_in_our_words():
     frame = pd.DataFrame({"y": [0.0, 1.0], "Intercept": [1.0, 2.0]})
     terms = parse_formula("y ~ .", list(frame)).terms
-    for matrix in (term_matrix, lambda *given: model_matrix(*given, full_rank=True)):
+    for matrix in (_linear_matrix, lambda *given: model_matrix(*given, full_rank=True)):
         with pytest.raises(DataError, match=r"^No column may be called `Intercept`"):
             matrix("y ~ .", frame, terms)
     frame = pd.DataFrame({"y": [0.0, 1.0], "x": [1.0, 2.0]})
     terms = parse_formula("y ~ {x.undefined()}", list(frame), trusted=True).terms
-    for matrix in (term_matrix, model_matrix):
+    for matrix in (_linear_matrix, model_matrix):
         with pytest.raises(DataError, match=r"formulaic says: AttributeError: .*undefined"):
             matrix("y ~ {x.undefined()}", frame, terms)
     _, spec, _ = encode("y ~ bs(x, 4)", TRAIN)

@@ -3,9 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from quick import by_mrmr
 
-from treeselect.designs.modeldata import Associations
 from treeselect.designs.preparing import (
     Request,
     column_labels,
@@ -294,23 +292,3 @@ def test_labels_of_times_and_of_what_is_not_looked_into():
     assert term_label(read.response, WORDS) == "Surv(Time, dead == 'yes')"
     (read,) = parse_formula("y ~ a.clip(0, 1)", WORDED, trusted=True).terms
     assert term_label(read, WORDS) == read.name
-
-
-# --- similarity of all units at once, against the association of each two -------------------------
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_similarity_is_the_association_of_each_two(mixed, weighted):
-    """Numbers with and without missing values, factors, a group, a constant, weights."""
-    data = mixed.assign(rough=mixed["signal"].round(), flat=1.0, times=np.arange(len(mixed)) % 3)
-    fit = by_mrmr(
-        "died ~ . - times",
-        data,
-        k=1,
-        groups={"blood panel": ["noise", "rough"]},
-        weights="times" if weighted else None,
-    )
-    measured, units = Associations(fit.data.design), fit.data.design.arrays.groups.names
-    expected = [[1.0 if a == b else measured.units(a, b) for b in units] for a in units]
-    np.testing.assert_allclose(measured.similarity(), expected, atol=1e-12)
-    assert measured.similarity().max() == 1.0

@@ -109,7 +109,7 @@ def test_bars_and_dots(names):
 def test_lines(names, sizes):
     values = [[0.125 / (i + 1)] * len(sizes) for i in range(len(names))]
     lines = charts.UnitLines(sizes, names, values, [True] * len(names), more=4)
-    check(charts.line_figure(lines, sizes[1], what="importance"))
+    check(charts.line_figure(lines, sizes[1], "term"))
     series = [
         marks.Series(
             x=sizes,

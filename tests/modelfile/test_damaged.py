@@ -404,7 +404,7 @@ EDITS = {
         ("path.importance", lambda a: a - 1), ("path.importance", lambda a: a * np.nan),
         ("path.importance", lambda a: a[:1]),
         ("path.train_score", to("int64")), ("path.train_score", lambda a: a + np.inf),
-        ("resampled.selected", lambda a: a[:1]), ("resampled.measured_index", 2.0),
+        ("resampled.selected", lambda a: a[:1]),
         ("resampled.measured_associations", [2.0]), ("resampled.measured_places", [[[1, 0], 1.0]]),
         ("resampled.measured_places", [[[0, 99], 1.0]]), ("resampled.asked", 2),
         ("resampled.measured_places", [[[0, 1], 1.5]]), ("resampled.asked", 3),
@@ -415,7 +415,7 @@ EDITS = {
         ("design.units.item_costs", [np.inf]), ("design.units.keep", lambda keep: keep[:-1]),
         ("choice.k", 0), ("path.tuning", lambda a: a[:-1]),
         ("path.train_score", lambda a: a[:-1]), ("resampled.fitted", lambda a: a[:-1]),
-        ("resampled.assessed", lambda a: a[:-1]), ("resampled.measured_index", -np.inf),
+        ("resampled.assessed", lambda a: a[:-1]),
         ("resampled.asked", 10**9), ("resampled.measured_places", [[[0], 1.0]]),
         ("resampled.measured_places", [[[0, 1], 0.0]]), ("design.response.counts", [1]),
         ("resampled.measured_associations", [-0.1]), ("subforest.shares", lambda a: a[:-1]),
@@ -475,16 +475,6 @@ EDITS = {
         ("effect_record.contrasts.0.term", "signal"), ("effect_record.contrasts.0.step", "evil"),
         ("effect_record.contrasts.0.start", 1), ("effect_record.n_resamples", 21),
         ("effect_record.n_resamples", 20.5), ("effect_record.n_resamples", None),
-        *((f"effect_record.interactions.{place}", value) for place, value in (
-            ("strength", lambda a: a[:0]), ("strength", lambda a: a + 1),
-            ("strength", lambda a: -1 - a), ("strength", lambda a: a * np.nan),
-            ("low", lambda a: a + 2), ("high", lambda a: a - 2), ("size", lambda a: -1 - a),
-            ("count", lambda a: a + 1), ("count", lambda a: a - 1),  # too few for an interval
-            ("count", lambda a: a - 99), ("count", lambda a: a[:0]), ("count", to(float)),
-            ("pairs", []), ("pairs", [["signal", "signal"]]), ("pairs", [["signal", "flag"]]),
-            ("pairs", [["signal"]]), ("pairs", [["signal", "site"], ["site", "signal"]]),
-            ("pairs", 8),
-        )),
     ],
     "decided": [
         ("path.decisions.decision", lambda a: a + 2), ("path.decisions.decision", lambda a: a[:-1]),
@@ -582,16 +572,8 @@ def test_what_is_not_changed_is_read(file_of, name):
     assert found.coef.size if name == "linear" else found.selected
 
 
-@pytest.mark.parametrize(
-    ("place", "value"),
-    [
-        ("effect_record.interactions.size", lambda a: a * 0), ("asked", None),
-        *((f"effect_record.interactions.{end}", lambda a: a * 0) for end in ("strength", "low")),
-        ("effect_record.interactions.strength", lambda a: a * 0 + 1),
-    ],
-)  # fmt: skip
-def test_what_a_fit_may_have(file_of, place, value, tmp_path):
-    found = treeselect.load(changed(file_of("affected"), tmp_path, place, value))
+def test_what_a_fit_may_have(file_of, tmp_path):
+    found = treeselect.load(changed(file_of("affected"), tmp_path, "asked", None))
     assert treeselect.load(found.save(tmp_path / "again")).selected == found.selected
 
 

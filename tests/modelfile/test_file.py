@@ -289,8 +289,7 @@ NO_NAMES = {"n_jobs", "progress", "design", "model", "resampled", "call", "chose
             "data", "method"}  # fmt: skip
 """Records of the parts of a fit, which its tables and predictions are read from."""
 
-MEASURED = {"association", "similarity", "measured_index", "measured_places",
-            "measured_associations"}  # fmt: skip
+MEASURED = {"association", "measured_places", "measured_associations"}
 """Functions of the columns, and what a file stores of their answers."""
 
 TABLES = ("importance_path", "history", "exchanges")

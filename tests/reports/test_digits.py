@@ -63,9 +63,7 @@ def _texts(page):
     return [(tag, html.unescape(text).strip()) for tag, text in shown + told]
 
 
-@pytest.mark.parametrize(
-    "section", ["stability", "stability_path", "importance_path", "models", "interactions"]
-)
+@pytest.mark.parametrize("section", ["stability", "stability_path", "models", "interactions"])
 def test_no_number_of_a_section_keeps_its_form(resampled, tmp_path, section):
     assert unchanged(resampled.report, tmp_path, section) == []
 

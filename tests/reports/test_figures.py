@@ -89,7 +89,7 @@ def test_paths_have_dots_and_rings_and_long_axes_round_ticks():
 def test_lines_are_told_apart_and_names_stand_beside_or_below_them():
     values = [[1.0, 0.5, 0.4], [0.0, 0.5, 0.3], [0.0, 0.0, 0.3], [0.0, 0.0, 0.0]]
     lines = charts.UnitLines([1, 2, 4], list("abcd"), values, [True] * 3 + [False])
-    figure = charts.line_figure(lines, 4, what="importance")
+    figure = charts.line_figure(lines, 4, "term")
     assert len({one.mark for one in figure.series}) == 4
     assert [list(one.x) for one in figure.series[1:3]] == [
         [1, 2, 4],
@@ -101,12 +101,12 @@ def test_lines_are_told_apart_and_names_stand_beside_or_below_them():
     assert min(b - a for a, b in itertools.pairwise(names)) >= 17.9
     assert all(30 <= height - 4.5 <= 272 for height in names)
     lines = charts.UnitLines(range(1, 200), ["a"], [[0.5] * 199], [True])
-    long = charts.line_figure(lines, 3, what="importance")
+    long = charts.line_figure(lines, 3, "term")
     assert sum(long.series[0].marked) <= 20
     assert len(long.series[0].x) == 199
     names = ["age", "sex", "a long name of some thirty letters", "fare"]
     lines = charts.UnitLines([1, 2], names, [[0.5, 0.5]] * 4, [True] * 4)
-    figure = charts.line_figure(lines, 2, what="importance")
+    figure = charts.line_figure(lines, 2, "term")
     drawing = Drawing(figure, 1)
     at = drawing.texts("name")
     assert all(y > 222 + 50 for _, y in at.values())

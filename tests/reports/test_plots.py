@@ -27,6 +27,8 @@ from treeselect.errors import (
     StabilityError,
     TreeselectError,
 )
+from treeselect.figures.charts import UnitLines, line_figure
+from treeselect.figures.plotting import plotted
 from treeselect.reports.plots import CONTEST_KINDS, KINDS
 from treeselect.results.shapes import shape_table
 from treeselect.results.tables import selected_first
@@ -121,9 +123,9 @@ def test_figures_of_paths_importances_and_frequencies_show_the_tables(cross_vali
     np.testing.assert_allclose(filled.get_xdata(), table["frequency"][names[:2]])
     assert drawn["frequency, not selected"].get_markerfacecolor() == "white"
     assert not cross_validated.plot().lines  # without resamples importances only
-    ax = cross_validated.plot("importance_path")
-    table = cross_validated.search.importance_path()
-    n = min(table["term"].nunique(), 8)
+    n = 4
+    lines = UnitLines(range(1, 6), list("abcd"), [[0.5] * 5] * n, [True] * n)
+    ax = plotted(line_figure(lines, 3, "term"), None, (7.2, 4.2))
     assert len(ax.texts) == n
     heights = sorted(text.xyann[1] for text in ax.texts)
     assert min(np.diff(heights), default=1) > 0.05  # of the height of the axes
@@ -227,7 +229,7 @@ def test_a_long_path_and_many_terms():
     )
     data["y"] = data.iloc[:, :5].sum(axis=1)
     fit = treeselect.select("y ~ .", data, method="controlburn", k=25, seed=1, forests=1, n_trees=5)
-    for kind in ("path", "importance", "correlation", "interactions", "importance_path"):
+    for kind in ("path", "importance", "correlation", "interactions"):
         ax = fit.plot(kind)
     assert len({text.get_text() for text in ax.texts}) == len(ax.texts)
 
@@ -257,7 +259,7 @@ def test_nothing_or_one_selected_and_terms_of_several_variables(mixed):
     with pytest.raises(OptionError, match="a figure shows one variable"):
         fit.plot("shape", term="signal:noise")
     empty = burnt("dose ~ . - died", mixed, lam=1e9)
-    for kind in ("importance", "correlation", "interactions", "importance_path"):
+    for kind in ("importance", "correlation", "interactions"):
         with pytest.raises(OptionError):
             empty.plot(kind)
     with pytest.raises(OptionError, match=r"two steps with a score\.\n  With a score: k = 0\."):
@@ -265,8 +267,6 @@ def test_nothing_or_one_selected_and_terms_of_several_variables(mixed):
     one = burnt("dose ~ signal", mixed, k=1)
     with pytest.raises(OptionError, match="at least two selected terms"):
         one.plot("interactions")
-    with pytest.raises(OptionError, match="needs at least two steps with terms"):
-        one.plot("importance_path")
 
 
 def test_axes_of_scores_counts_and_shares(cross_validated, fitted):
@@ -288,7 +288,7 @@ def test_axes_of_scores_counts_and_shares(cross_validated, fitted):
 
 def test_without_the_data_or_matplotlib_the_error_says_what_to_do(fitted, tmp_path, monkeypatch):
     loaded = treeselect.load(fitted.save(tmp_path / "fit"))
-    loaded.plot("importance_path")
+    loaded.plot("importance")
     for kind, term in (("correlation", None), ("interactions", None), ("shape", "signal")):
         with pytest.raises(DataError, match="without the data"):
             loaded.plot(kind, term=term)

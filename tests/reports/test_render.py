@@ -76,8 +76,7 @@ ROUND_EFFECTS = pd.DataFrame(
     columns=["term", "direction", "step", "from", "to", "effect"],
 ).assign(low=np.nan, high=np.nan)
 ROUND_PAIRS = pd.DataFrame(
-    [("signal", "site", 0.125, np.nan, np.nan, 0.0625, 0)],
-    columns=["term", "other", "strength", "low", "high", "size", "n_resamples"],
+    [("signal", "site", 0.125, 0.0625)], columns=["term", "other", "strength", "size"]
 )
 
 
@@ -142,12 +141,10 @@ def test_what_was_asked_is_said_once_and_chosen_sections_are_printed(fixed):
     chosen = gather(fixed._fit, written="now", versions={}, sections=("sparse_forest",))
     page = render(chosen, sections=("sparse_forest",))
     assert 'class="sub" aria-labelledby="sparse-forest"' in page
-    assert gathered(fixed).pairs is None  # one of two that stand for each other
     always = dataclasses.replace(
         fixed._fit.resampled, selected=np.tile(fixed._fit.resampled.fitted, (20, 1))
     )
     report = gathered(changed(fixed, resampled=always))
-    assert report.pairs is None
     assert len(report.models.table.rows) == 1
     assert gathered(changed(fixed, resampled=None)).models is None
 
@@ -255,8 +252,8 @@ def test_the_page_stands_alone_and_stays_small_for_many_terms(fitted):
     assert "<script" not in page
     assert not re.search(r"""src\s*=|href="(?!#|data:(?:text|image)/)|@import|url\(""", page)
     n_panels = sum(len(row.panels) for row in gathered(fitted).shapes.rows)
-    assert page.count("</desc>") == 3 + n_panels
-    assert page.count("<svg") - page.count('<svg class="spark"') == 2 * 3 + n_panels
+    assert page.count("</desc>") == 2 + n_panels
+    assert page.count("<svg") - page.count('<svg class="spark"') == 2 * 2 + n_panels
     drawn = page.count("<svg") - page.count('aria-hidden="true"')
     assert drawn == page.count('role="img"') - page.count('<span class="mark"')
     labels = re.findall(r'aria-(?:labelledby|describedby)="([^"]+)"', page)
@@ -326,21 +323,12 @@ def test_the_sparse_forest_may_predict_by_itself(mixed):
     assert "Centred partial dependence of the mean response on the most important terms" in page
 
 
-def test_intervals_of_interactions_stand_beside_the_strengths(fixed, monkeypatch):
-    table = ROUND_PAIRS.assign(low=0.0625, high=0.25, n_resamples=20)
-    monkeypatch.setattr("treeselect.reports.model.interaction_table", lambda fit: table)
-    page = page_of(fixed)
-    assert "<title>signal × site: 0.0625, strength 0.12 (0.06 to 0.25)</title>" in page
-    assert "In brackets percentiles 2.5 and 97.5 of the strength" in page
-
-
 def test_without_the_data_shapes_are_left_out(fitted, tmp_path):
     loaded = treeselect.load(fitted.save(tmp_path / "fit"))
     page = page_of(loaded)
     assert "need the data of the fit, which were not saved with it" in page
     assert 'id="shapes">' not in page
     assert 'id="interactions">' not in page
-    assert 'id="importance-path">' in page
     assert 'id="sparse-forest">' in page
     whole = treeselect.load(fitted.save(tmp_path / "whole", include_data=True))
     assert page_of(whole).count('id="shapes">') == 1
@@ -401,7 +389,6 @@ def test_terms_of_several_variables_one_term_groups_and_costs(mixed):
     fit = burnt("dose ~ signal", mixed, k=1)
     learned = gathered(fit)
     assert learned.interactions is None
-    assert learned.importance_path is None  # there is one step only
     assert 'id="interactions">' not in page_of(fit)
     fit = burnt(
         "died ~ . - dose - copy",
@@ -479,7 +466,6 @@ def test_coefficients_have_a_section_of_their_own(mixed, tmp_path):
     assert found.response in report.coefficients.lead
     page = fit.report(tmp_path / "r.html", coefficients=found).read_text()
     assert "How selection affects the coefficients" in page
-    assert "Terms selected together" in page
     assert "<b>" not in page
     assert "<script" not in page
     assert "&lt;b&gt;York" in page

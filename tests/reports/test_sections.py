@@ -63,13 +63,7 @@ def test_associations_are_those_of_neighbours_and_few_are_described(unstable, mo
     assert report.data.others is None
 
 
-def test_pairs_are_those_of_the_table_and_one_term_has_none(unstable, fitted, mixed, tmp_path):
-    section, table = report_of(unstable).pairs, unstable.stability.pairs()
-    pairs = list(zip(table["term"], table["other"], strict=True))
-    assert [row[:2] for row in section.table.rows] == pairs
-    assert {row[4] for row in section.table.rows} <= {"more often", "less often", ""}
-    assert "site" not in {name for pair in pairs for name in pair}  # it was always selected
-    assert report_of(resampled_as(fitted, {"signal": 1.0})).pairs is None
+def test_associations_need_two_terms_and_the_data(mixed, tmp_path):
     one = treeselect.select("dose ~ signal", mixed, method="mrmr", k=1, seed=1)
     assert report_of(one).associations is None
     two = treeselect.select("dose ~ signal + site", mixed, method="mrmr", k=2, seed=1)

@@ -374,7 +374,6 @@ def test_estimates_that_may_be_infinite_are_told_as_by_refit(response, family, s
     ("arguments", "said"),
     [
         ({"split": 1.0}, "`split` must be"),
-        ({"gamma_min": 1}, "`gamma_min` must be"),
         ({"split": 0.02}, "`split` must leave at least 10 rows for selection"),
         (
             {"split": 0.98},

@@ -23,7 +23,6 @@ from treeselect.errors import OptionError, StabilityError
 from treeselect.resampling.agreement import (
     Place,
     clustered_interval,
-    correlated_index,
     distinct_sets,
     pairs_of,
     stability_index,
@@ -57,9 +56,8 @@ def test_equal_selections_single_ones_and_intervals_of_statsmodels():
     selected = np.tile([True, False, True], (5, 1))
     assert stability_index(selected) == (1.0, (1.0, 1.0))
     alone = np.ones((1, 3), dtype=bool)
-    for index in (lambda: stability_index(alone), lambda: correlated_index(alone, np.eye(3))):
-        with pytest.raises(StabilityError, match="at least two resamples"):
-            index()
+    with pytest.raises(StabilityError, match="at least two resamples"):
+        stability_index(alone)
     from statsmodels.stats.proportion import proportion_confint
 
     successes = np.array([0, 1, 50, 99, 100])
@@ -259,59 +257,10 @@ def test_pairs_leave_out_what_never_changes():
     assert row["together"] == pytest.approx(2 / 30)
     assert row["expected"] == pytest.approx(16 / 30 * 15 / 30)
     assert row["ratio"] == pytest.approx(row["together"] / row["expected"])
-    assert stability.pairs(level=1e-9)["sign"].to_list() == [""]
-    with pytest.raises(OptionError, match="`level`"):
-        stability.pairs(level=1)
+    assert set(stability_of(ROWS, fitted=[0, 1, 1]).pairs()["sign"]) == {""}
     table = stability_of([[1, 0, 1]] * 3, fitted=[1, 0, 1]).pairs()
     assert len(table) == 0
     assert table["p_value"].dtype == "float64"
-
-
-def test_the_correlated_index_leaves_out_kept_units_or_is_not_defined():
-    stability = stability_of(ROWS, fitted=[0, 1, 1], assessed=[1, 1, 0])
-    assert np.isnan(stability.correlated_index)
-    apart = dataclasses.replace(stability, similarity=lambda: np.eye(3))
-    assert apart.correlated_index == pytest.approx(apart.index)
-    copies = np.eye(3)
-    copies[0, 1] = copies[1, 0] = 0.99
-    alike = dataclasses.replace(stability, similarity=lambda: copies)
-    expected = correlated_index(stability.selected[:, :2], copies[:2, :2])
-    assert alike.correlated_index == expected != apart.index
-    selected = np.array([[1, 0, 0], [0, 1, 0], [0, 1, 0]], dtype=bool)
-    assert np.isnan(correlated_index(selected, np.ones((3, 3))))
-    assert np.isnan(correlated_index(np.ones((4, 3), dtype=bool), np.eye(3)))
-    assert np.isnan(correlated_index(np.zeros((4, 1), dtype=bool), np.eye(1)))
-
-
-# --- the index in which units that are alike stand for each other; intervals of clusters ----------
-
-
-def index_by_matrices(z, c):
-    """Sechidis and others (2020), written as it stands: 1 - tr(C S) / tr(C S0)."""
-    d = z.shape[1]
-    s = np.cov(z.T.astype(float), ddof=1).reshape(d, d)
-    sizes = z.sum(axis=1)
-    k, k2 = sizes.mean(), (sizes**2).mean()
-    s0 = np.full((d, d), (k2 - k) / (d**2 - d) - k**2 / d**2)
-    np.fill_diagonal(s0, k / d * (1 - k / d))
-    return 1 - np.trace(c @ s) / np.trace(c @ s0)
-
-
-@given(
-    arrays(bool, st.tuples(st.integers(2, 9), st.integers(2, 6))),
-    st.lists(st.floats(0, 0.9), min_size=15, max_size=15),
-)
-@settings(derandomize=True)
-def test_the_index_is_its_definition(selected, strengths):
-    d = selected.shape[1]
-    alike = np.eye(d)
-    rows, columns = np.triu_indices(d, 1)
-    alike[rows, columns] = alike[columns, rows] = strengths[: len(rows)]
-    found = correlated_index(selected, alike)
-    if selected.all() or not selected.any():
-        assert np.isnan(found)
-        return
-    assert found == pytest.approx(min(index_by_matrices(selected, alike), 1.0), abs=1e-9)
 
 
 # --- proportions whose trials come in clusters ---
@@ -336,7 +285,7 @@ def test_clusters_are_so_many_trials_as_they_agree():
 @settings(derandomize=True)
 def test_pairs_are_those_of_contingency_tables(selected):
     n = len(selected)
-    found = pairs_of(selected, 0.01)
+    found = pairs_of(selected)
     at = 0
     varying = [g for g in range(selected.shape[1]) if 0 < selected[:, g].sum() < n]
     for place, i in enumerate(varying):

@@ -204,8 +204,6 @@ def test_slopes_of_times_are_those_of_a_cox_model_and_strata_may_have_no_risk():
         (lambda fit, found: found.instability(1), "`threshold` must be a number above 0"),
         (lambda fit, found: found.calibration(1), "`n_groups` must be"),
         (lambda fit, found: found.plot("scatter"), "`kind` must be one of"),
-        (lambda fit, found: found.plot("changes"), "`threshold` must be given"),
-        (lambda fit, found: found.plot("errors", threshold=0.5), "`threshold` must be given"),
     ],
 )
 def test_arguments_are_checked(fit, found, use, said):
@@ -227,7 +225,7 @@ def test_tests_take_copies_as_one_and_constant_samples_are_refused(data):
     assert fit.validate(6).k.mean() <= fit.k + 0.5
 
 
-def test_what_is_printed_and_drawn(found, timed):
+def test_what_is_printed_and_drawn(found):
     said = found.summary().as_text()
     assert "12, of the rows" in said
     assert max(map(len, said.splitlines())) <= 88
@@ -235,5 +233,3 @@ def test_what_is_printed_and_drawn(found, timed):
     drawn = validation_figure(found, "predictions")
     assert (drawn.series[0].x, len(drawn.rules)) == (sorted(drawn.series[0].x), 1)
     assert len(validation_figure(found, "calibration").series) == 13
-    assert validation_figure(found, "changes", 0.5).y.label == "share classified differently"
-    assert "mean absolute error" in validation_figure(timed[1], "errors").y.label

@@ -166,7 +166,7 @@ def test_later_steps_and_comparisons_are_repeated_by_their_calls(data):
     assert steps.resample(2)._fit.call.steps == ".resample(2, seed=1)"
     measured = fit.performance(3, repeats=2, seed=9)
     np.testing.assert_array_equal(repeated(measured.call, data).scores, measured.scores)
-    tested = fit.inference(repeats=2, seed=4, gamma_min=0.1)
+    tested = fit.inference(repeats=2, seed=4, level=0.9)
     pd.testing.assert_frame_equal(repeated(tested.call, data).tidy(), tested.tidy())
     methods = {"few": RRF(n_trees=3), "mrmr": "mrmr"}
     found = treeselect.compare("y ~ a + b + c", data, methods, k=[1, 2], folds=2)

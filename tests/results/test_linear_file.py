@@ -40,7 +40,7 @@ CODED = "sex*z + poly(x, 2) + bs(z, 4, extrapolation='clip') + log(z) + I(z > 2)
         ("yes", CODED, "glm", {}, {}),
         ("yes", "C(ward)*z + C(stage > 'II')", "glm", {}, {}),
         ("yes", "sex + x + site", "gam", {}, {"missing": "indicator"}),
-        ("yes", "sex + stage + x", "firth", {}, {"ordered": "scores", "missing": "indicator"}),
+        ("yes", "sex + stage + x", "firth", {}, {"missing": "indicator"}),
         ("stage", "sex + z", "glm", {"family": "multinomial"}, {}),
         ("stage", "sex + z", "ordinal", {"family": "multinomial"}, {}),
         ("count", "sex + z", "negative-binomial", {"family": "poisson", "offset": "exposure"}, {}),

@@ -1,4 +1,4 @@
-"""Missing values and ordered factors in linear models."""
+"""Missing values in linear models, and contrasts of ordered factors."""
 
 import pickle
 import warnings
@@ -99,10 +99,9 @@ def test_coded_terms_and_ordered_factors_take_missing_values(gaps):
     grade = gaps["grade"].cat.rename_categories([1, 2, 3])
     data = gaps.assign(grade=grade.where(np.arange(90) % 5 > 0))
     fit = treeselect.select("y ~ grade", data, k=1, **QUICK)
-    for ordered, column in (("treatment", "grade[T.(missing)]"), ("scores", "missing(grade)")):
-        glm = fit.refit("glm", missing="indicator", ordered=ordered)
-        assert column in glm.tidy()["column"].to_list()
-        np.testing.assert_allclose(glm.predict(data), glm.result.fittedvalues, atol=1e-10)
+    glm = fit.refit("glm", missing="indicator")
+    assert "grade[T.(missing)]" in glm.tidy()["column"].to_list()
+    np.testing.assert_allclose(glm.predict(data), glm.result.fittedvalues, atol=1e-10)
 
 
 def test_inference_and_coefficients_use_all_rows_and_trees_have_no_such_rule(fit, gaps):
@@ -121,16 +120,19 @@ def test_inference_and_coefficients_use_all_rows_and_trees_have_no_such_rule(fit
 
 
 @pytest.mark.parametrize(
-    ("ordered", "model"),
-    [*((name, name) for name in ("treatment", "scores", "polynomial")), ("polynomial", "crossed")],
-)
-def test_ordered_factors_have_the_coefficients_of_r(ordered, model):
+    ("model", "formula"),
+    [
+        ("treatment", "x1 + grade"), ("scores", "x1 + score"),
+        ("polynomial", "x1 + C(grade, contr.poly)"), ("crossed", "x1 * C(grade, contr.poly)"),
+    ],
+)  # fmt: skip
+def test_ordered_factors_have_the_coefficients_of_r(model, formula):
     data = pd.read_csv(REFERENCE / "stepwise_data.csv")
     names = ["low", "middle", "high", "top"]
     data["grade"] = pd.cut(data["x2"], [-np.inf, -0.7, 0, 0.7, np.inf], labels=names)
-    right = "x1 * grade" if model == "crossed" else "x1 + grade"
-    fit = treeselect.select(f"number ~ {right}", data, k=right.count("*") + 2, **QUICK)
-    glm = fit.refit("glm", ordered=ordered)
+    data["score"] = data["grade"].cat.codes + 1
+    fit = treeselect.select(f"number ~ {formula}", data, k=formula.count("*") + 2, **QUICK)
+    glm = fit.refit("glm")
     expected = pd.read_csv(REFERENCE / "ordered.csv").set_index("model").loc[model]
     table = glm.tidy()
     np.testing.assert_allclose(table["estimate"], expected["estimate"], rtol=1e-9)
@@ -138,19 +140,11 @@ def test_ordered_factors_have_the_coefficients_of_r(ordered, model):
     # Categories of new data need not be declared.
     new = data.assign(grade=data["grade"].astype(str)).iloc[[3, 9]]
     np.testing.assert_allclose(glm.predict(new), np.asarray(glm.result.fittedvalues)[[3, 9]])
-    (split,) = fit.inference(ordered=ordered).splits
+    (split,) = fit.inference().splits
     assert not split.failure
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ({"missing": "mean"}, "`missing` must be one of"),
-        ({"ordered": "contr.poly"}, "Did you mean `polynomial`"),
-        ({"ordered": "scores"}, "needs a term that is an ordered factor"),
-    ],
-)
-def test_refusals(fit, arguments, said):
+def test_refusals(fit):
     for call in (lambda **given: fit.refit("glm", **given), fit.inference):
-        with pytest.raises(OptionError, match=said):
-            call(**arguments)
+        with pytest.raises(OptionError, match="`missing` must be one of"):
+            call(missing="mean")

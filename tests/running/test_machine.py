@@ -134,8 +134,10 @@ def test_lines_where_there_is_no_terminal(monkeypatch, seconds, done, lines):
     assert found == [f"Pieces: {line}" for line in lines]
 
 
-def test_a_bar_in_a_terminal_and_nothing_where_nobody_looks(monkeypatch):
-    assert "Pieces" in told(monkeypatch, Terminal(), said=None)
+def test_one_line_in_a_terminal_and_nothing_where_nobody_looks(monkeypatch):
+    found = told(monkeypatch, Terminal(), said=None).split("\r")
+    assert [line.strip() for line in found] == [*(f"Pieces: {n} of 5" for n in range(6)), "", ""]
+    assert len(set(map(len, found[:-1]))) == 1
     assert told(monkeypatch, Terminal(), said=False) == ""
     assert told(monkeypatch, io.StringIO(), said=None) == ""
 

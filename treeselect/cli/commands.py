@@ -53,7 +53,7 @@ class Command:
     run: Callable[[dict[str, Any]], None]  # with the arguments by name
 
 
-# --- select and update ---------------------------------------------------------------------------
+# --- select --------------------------------------------------------------------------------------
 
 RESAMPLES = Flag("--resamples", "number of resamples for assessing stability (default: 20"
                  " half-samples if tests choose k, otherwise 0)", "B", read_whole)  # fmt: skip
@@ -104,35 +104,6 @@ def _select(asked: dict[str, Any]) -> None:
     _check(asked)
     check_checkpoint(asked)
     _finish(asked, select(asked["formula"], data_of(asked), **_passed_on(asked)))
-
-
-UPDATE = {
-    "formula": (
-        Flag("--formula", "new formula, in which . stands for the old right-hand side or, to the"
-             " left of ~, for the old response; for example '~ . - age'", "FORMULA"),
-    ),
-    **SELECT,
-}  # fmt: skip
-
-
-def _update(asked: dict[str, Any]) -> None:
-    _check(asked)
-    fit = _saved(asked)
-    result = fit.update(asked.get("formula"), data=data_of(asked), **_passed_on(asked))
-    _finish(asked, result)
-
-
-def _saved(asked: Mapping[str, Any]) -> Any:
-    from treeselect.result import SelectionResult
-    from treeselect.selection import load
-
-    found = load(asked["saved"])
-    if not isinstance(found, SelectionResult):
-        raise OptionError(
-            f"{quoted(asked['saved'])} must hold a selection.\n"
-            "  Found: a linear model, from which `treeselect predict` predicts."
-        )
-    return found
 
 
 def _check(asked: Mapping[str, Any]) -> None:
@@ -324,33 +295,31 @@ PAGE = (
 
 
 def _report(asked: dict[str, Any]) -> None:
+    from treeselect.result import SelectionResult
+    from treeselect.selection import load
+
     path = asked.get("report", "report.html")
     output.check_places({"report": path})
     how = {name: asked.get(name) for name in ("sections", "digits")}
-    output.put(shown(f"Report: {_saved(asked).report(path, **how)}"))
+    fit = load(asked["saved"])
+    if not isinstance(fit, SelectionResult):
+        raise OptionError(
+            f"{quoted(asked['saved'])} must hold a selection.\n"
+            "  Found: a linear model, from which `treeselect predict` predicts."
+        )
+    output.put(shown(f"Report: {fit.report(path, **how)}"))
 
 
 # --- methods and demo ----------------------------------------------------------------------------
-
-TABLE = (
-    Flag("--json", "write the full table as JSON", "FILE"),
-    Flag("--csv", "write the full table as CSV", "FILE"),
-)
 
 
 def _methods(asked: dict[str, Any]) -> None:
     from treeselect.algorithms.registry import find_method, methods
 
-    output.check_places(asked)
     table, width = methods(), max(shutil.get_terminal_size().columns, 20)
     if "name" in asked:
         table = table[table["method"] == find_method(asked["name"], {}).name]
     output.put("\n".join(_full(table, width) if "name" in asked else _listed(table, width)))
-    output.write_all(
-        asked,
-        json=lambda _: output.json_text({"methods": output.records(table)}),
-        csv=lambda _: table.to_csv(index=False),
-    )
 
 
 def _listed(table: pd.DataFrame, width: int) -> list[str]:
@@ -452,17 +421,6 @@ COMMANDS = (
         ), _compare,
     ),
     Command(
-        "update", ("saved", "data"), "repeat the selection of a saved model with changes",
-        "Repeat the selection of a saved model with another formula, other options or other data."
-        " All that is not given, the seed included, is as in the model; defaults below are those of"
-        " `treeselect select`.", UPDATE,
-        (
-            'treeselect update trial.treeselect trial.csv --formula "~ . - age"',
-            "treeselect update trial.treeselect trial.csv -k 3 --save three.treeselect",
-            "treeselect update trial.treeselect later.csv --report later.html",
-        ), _update,
-    ),
-    Command(
         "predict", ("saved", "data"), "predict new data from a saved model",
         "Predict new data from a model saved by `treeselect select --save`. Prints CSV with one"
         " line for each row of the data.", PREDICT,
@@ -483,11 +441,7 @@ COMMANDS = (
     Command(
         "methods", ("name",), "list the methods",
         "List the methods, or show one of them with its options, their defaults and its paper.",
-        {"output": TABLE},
-        (
-            "treeselect methods", "treeselect methods grrf",
-            "treeselect methods --csv methods.csv",
-        ), _methods,
+        {}, ("treeselect methods", "treeselect methods grrf"), _methods,
     ),
     Command(
         "demo", (), "analyse the passengers of the Titanic and write titanic.html",

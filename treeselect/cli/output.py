@@ -42,8 +42,7 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return [{str(name): plain(value) for name, value in row.items()} for row in rows]
 
 
-WRITTEN = {"report": "report", "save": "model", "json": "tables", "csv": "table",
-           "output": "predictions"}  # fmt: skip
+WRITTEN = {"report": "report", "save": "model", "json": "tables", "output": "predictions"}
 """What each option writes."""
 
 

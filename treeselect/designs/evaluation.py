@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,6 @@ from treeselect.formula import (
     FormulaicMatrix,
     columns_of,
     formulaic_matrix,
-    polynomial,
     run_trusted,
     several_columns,
     transform,
@@ -337,44 +336,31 @@ def model_matrix(
     """What formulaic builds of these terms, of rows without missing values: the definition of our
     columns. Full rank drops a reference level of each factor, as for a linear model with an
     intercept."""
-    made = _matrix(text, frame, terms, Recoded(), {}, full_rank=full_rank)
+    made = _matrix(text, frame, terms, {}, {}, full_rank=full_rank)
     return made.matrix.drop(columns="Intercept") if full_rank else made.matrix
 
 
-@dataclass(frozen=True, slots=True)
-class Recoded:
-    """Ordered factors that do not have treatment contrasts: those that are one column of scores,
-    with their levels in order, and those that are orthogonal polynomials. And numbers that have
-    splines, with their knots."""
-
-    scores: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    polynomials: tuple[str, ...] = ()
-    splines: Mapping[str, FloatArray] = field(default_factory=dict)
-
-    def values(self, frame: pd.DataFrame, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Values of these factors, for formulaic, and of expressions that are `given`."""
-        found = dict(given)
-        for name in self.splines.keys() & {*frame.columns, *given}:
-            x = _column_of(given.get(name, frame.get(name))).to_numpy(dtype=np.float64)
-            basis = spline_basis(x, self.splines[name])
-            found[name] = several_columns({"'" * i: column for i, column in enumerate(basis.T)})
-        for name in self.scores.keys() & set(frame.columns):
-            place = {level: float(i) for i, level in enumerate(self.scores[name], start=1)}
-            found[name] = frame[name].astype(object).map(place).astype(np.float64)
-        for name in self.polynomials:
-            if name in frame:
-                found[name] = polynomial(frame[name])
-        return found
+def _with_splines(
+    given: Mapping[str, Any], frame: pd.DataFrame, splines: Mapping[str, FloatArray]
+) -> dict[str, Any]:
+    """Values of expressions that are `given` and, for formulaic, of numbers that have splines."""
+    found = dict(given)
+    for name in splines.keys() & {*frame.columns, *given}:
+        x = _column_of(given.get(name, frame.get(name))).to_numpy(dtype=np.float64)
+        basis = spline_basis(x, splines[name])
+        found[name] = several_columns({"'" * i: column for i, column in enumerate(basis.T)})
+    return found
 
 
 @dataclass(frozen=True, slots=True)
 class TermColumns:
-    """How the columns of terms of a formula were made from some rows, to make them of others. The
-    state is what the transforms of each factor learned; without terms nothing was made."""
+    """How the columns of terms of a formula were made from some rows, to make them of others: the
+    knots of numbers that have splines, and what the transforms of each factor learned; without
+    terms nothing was made."""
 
     text: str
     terms: tuple[Term, ...]
-    recoded: Recoded
+    splines: Mapping[str, FloatArray]
     state: Mapping[str, Any]
     made: FormulaicMatrix | None
 
@@ -391,7 +377,7 @@ class TermColumns:
     def _values(self, frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
         frame = _variables(frame, self.terms)
         values = _given(self.terms, frame, deepcopy(dict(self.state)))
-        return frame, self.recoded.values(frame, values)
+        return frame, _with_splines(values, frame, self.splines)
 
     def outside(self, frame: pd.DataFrame) -> dict[str, BoolArray]:
         """Rows of other data with a value that is none of the levels of a factor, by the factor's
@@ -403,11 +389,6 @@ class TermColumns:
         for name, levels in self.made.levels.items():
             series = _column_of(values.get(name, frame.get(name)))
             found[name] = ~series.astype(object).isin(list(levels)).to_numpy(dtype=bool)
-        found |= {
-            name: values[name].isna().to_numpy(dtype=bool)
-            for name in self.recoded.scores
-            if name in values
-        }
         return {name: rows for name, rows in found.items() if rows.any()}
 
 
@@ -415,21 +396,20 @@ def term_matrix(
     text: str,
     frame: pd.DataFrame,
     terms: Sequence[Term],
-    recoded: Recoded | None = None,
+    splines: Mapping[str, FloatArray],
     state: Mapping[str, Any] | None = None,
 ) -> tuple[pd.DataFrame, list[int], TermColumns]:
     """The matrix of a linear model of these terms, the term of each of its columns (-1 for the
     intercept, which comes first), and how to make the columns of other rows. It is of full rank as
     far as formulaic can tell from the formula. With a `state`, transforms learn nothing more."""
-    recoded = Recoded() if recoded is None else recoded
     if not terms:
         matrix = pd.DataFrame({"Intercept": np.ones(len(frame))}, index=frame.index)
-        return matrix, [-1], TermColumns(text, (), recoded, {}, None)
+        return matrix, [-1], TermColumns(text, (), splines, {}, None)
     learned = deepcopy(dict(state or {}))
-    made = _matrix(text, frame, terms, recoded, learned, full_rank=True)
+    made = _matrix(text, frame, terms, splines, learned, full_rank=True)
     with _making(terms, frame):
         values = np.asarray(made.matrix, np.float64)
-    columns = TermColumns(text, tuple(terms), recoded, learned, made.without_rows)
+    columns = TermColumns(text, tuple(terms), splines, learned, made.without_rows)
     return pd.DataFrame(values, frame.index, list(made.matrix.columns)), made.term_of, columns
 
 
@@ -437,14 +417,14 @@ def _matrix(
     text: str,
     frame: pd.DataFrame,
     terms: Sequence[Term],
-    recoded: Recoded,
+    splines: Mapping[str, FloatArray],
     state: dict[str, Any],
     *,
     full_rank: bool,
 ) -> FormulaicMatrix:
     frame = _variables(frame, terms)
     with _making(terms, frame):
-        values = recoded.values(frame, _given(terms, frame, state))
+        values = _with_splines(_given(terms, frame, state), frame, splines)
         _check_matrix(terms, frame, values, full_rank=full_rank)
         # formulaic must not read columns whose values are given.
         plain = frame.drop(columns=[name for name in frame if name in values])

@@ -1,4 +1,4 @@
-"""How a linear model takes missing values and ordered factors."""
+"""How a linear model takes missing values, and its splines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from treeselect.designs.encoding import DesignSpec
 from treeselect.designs.evaluation import (
     LEAST_DISTINCT,
     MOST_DF,
-    Recoded,
     TermColumns,
     spline_knots,
     term_matrix,
@@ -30,74 +29,28 @@ from treeselect.frames.values import Labels, read_column, to_series
 from treeselect.running.machine import warn
 
 MissingRule = Literal["drop", "indicator"]
-OrderedRule = Literal["treatment", "scores", "polynomial"]
-
-_AS_IN_R = {"contr.treatment": "treatment", "contr.poly": "polynomial", "poly": "polynomial"}
 
 
 @dataclass(frozen=True, slots=True)
 class LinearCoding:
     """How a linear model takes missing values: complete cases; or all rows, with a level
     ``(missing)`` for factors, and for numbers the median of the rows with an indicator
-    ``missing(x)``. How it takes ordered factors: differences from the first level; one column
-    of scores, 1 to K in the order of the levels; or orthogonal polynomials, as in R. And how many
-    degrees of freedom the spline of each number has, or those of some terms."""
+    ``missing(x)``. And how many degrees of freedom the spline of each number has, or those of some
+    terms."""
 
     missing: MissingRule = "drop"
-    ordered: OrderedRule = "treatment"
     splines: int | Mapping[str, int] = 1
     distribution: str = ""  # of the response, if not that of its family
 
-    @property
-    def arguments(self) -> str:
-        """The first two where they differ from the defaults, as typed, each behind a comma."""
-        said = "" if self.missing == "drop" else f', missing="{self.missing}"'
-        return said + ("" if self.ordered == "treatment" else f', ordered="{self.ordered}"')
-
 
 USUAL = LinearCoding()
-"""Complete cases and treatment contrasts."""
+"""Complete cases, and no splines."""
 
 
-def read_coding(
-    missing: object, ordered: object, sources: pd.DataFrame, terms: Sequence[TermSpec]
-) -> LinearCoding:
-    """The coding requested, for these candidate terms and the columns behind them."""
+def read_coding(missing: object) -> LinearCoding:
+    """The coding requested."""
     check_choice("missing", missing, get_args(MissingRule))
-    check_choice("ordered", ordered, get_args(OrderedRule), _AS_IN_R)
-    coding = LinearCoding(cast(MissingRule, missing), cast(OrderedRule, ordered))
-    if coding.ordered != "treatment" and not any(_ordered_factors(sources, terms)):
-        raise OptionError(
-            f"`ordered={ordered!r}` needs a term that is an ordered factor.\n"
-            "  Found: none among the candidate terms. Make a column one in the data, for example"
-            " with `.astype(pd.CategoricalDtype([...], ordered=True))`, or leave `ordered` out."
-        )
-    return coding
-
-
-def _ordered_factors(sources: pd.DataFrame, terms: Sequence[TermSpec]) -> list[str]:
-    names = dict.fromkeys(f.factor.name for t in terms for f in t.factors if f.factor.is_plain)
-    return [name for name in names if is_ordered(sources[name])]
-
-
-def is_ordered(series: pd.Series[Any]) -> bool:
-    return bool(getattr(series.dtype, "ordered", False))
-
-
-_ORDERED_WORDS = {
-    "scores": "one column of scores, 1 to K in the order of the levels",
-    "polynomial": "orthogonal polynomials: linear (.L), quadratic (.Q), cubic (.C) and so on",
-}
-
-
-def coded_words(data: ModelData, chosen: Sequence[str], coding: LinearCoding) -> tuple[str, ...]:
-    """How ordered factors among the chosen terms are coded, unless by treatment contrasts."""
-    specs = [spec for spec in data.spec.terms if spec.term.name in set(chosen)]
-    names = _ordered_factors(data.sources, specs)
-    if coding.ordered == "treatment" or not names:
-        return ()
-    known = ", ".join(data.labels.get(name, name) for name in names)
-    return (f"Ordered factors ({known}) are {_ORDERED_WORDS[coding.ordered]}.",)
+    return LinearCoding(cast(MissingRule, missing))
 
 
 # --- missing values ----------------------------------------------------------------------------
@@ -142,13 +95,10 @@ def _filled(series: pd.Series[Any], name: str, value: Any) -> pd.Series[Any]:
     return to_series(dataclasses.replace(column, values=values), series.index)
 
 
-def learn_filling(
-    frame: pd.DataFrame, terms: Sequence[TermSpec], coding: LinearCoding, weight: WeightArray
-) -> Filling:
+def learn_filling(frame: pd.DataFrame, terms: Sequence[TermSpec], weight: WeightArray) -> Filling:
     """What replaces the missing values of these rows. A factor that all its terms take as it is has
-    a level of its own, except for scores and polynomials, which need a place in the order. Other
-    variables take their lower median, for ordered factors the median level, for others the first
-    one: which one does not change the fit of a term on its own, as there is an indicator."""
+    a level of its own. Numbers take their lower median, other factors the first level: which one
+    does not change the fit of a term on its own, as there is an indicator."""
     levels: dict[str, tuple[Any, ...]] = {}
     values: dict[str, Any] = {}
     term_of: dict[str, str] = {}
@@ -162,9 +112,6 @@ def learn_filling(
         parts = [f for spec in own for f in spec.factors if name in f.factor.variables]
         if not isinstance(column, Labels):
             values[name] = weighted_median(column.values[~gaps], weight[~gaps])
-        elif column.ordered and coding.ordered != "treatment":
-            code = weighted_median(column.codes[~gaps].astype(np.float64), weight[~gaps])
-            values[name] = column.levels[int(code)]
         elif all(part.factor.is_plain for part in parts):
             occurring = np.unique(column.codes[~gaps])
             found = tuple(column.levels[code] for code in occurring)
@@ -270,23 +217,17 @@ def linear_matrix(
     frame = data.sources[variables].iloc[rows].set_axis(rows, axis=0)
     filling, markers, words = Filling(), {}, ""
     if coding.missing == "indicator":
-        filling = learn_filling(frame, specs, coding, data.weight[rows])
+        filling = learn_filling(frame, specs, data.weight[rows])
         markers = filling.indicators(frame)
         words = filling_words(filling, frame, data.labels)
         frame = filling.fill(frame)
     complete = frame.notna().all(axis=1).to_numpy(dtype=bool)
     frame = frame[complete]
-    recoded = Recoded(splines=knots_of(data, terms, rows, coding))
-    ordered = _ordered_factors(frame, specs)
-    if coding.ordered == "polynomial":
-        recoded = dataclasses.replace(recoded, polynomials=tuple(ordered))
-    elif coding.ordered == "scores":
-        scores = {name: tuple(frame[name].cat.categories) for name in ordered}
-        recoded = dataclasses.replace(recoded, scores=scores)
+    splines = knots_of(data, terms, rows, coding)
     for name in variables:
         if frame[name].dtype == "category":
             frame[name] = frame[name].cat.remove_unused_categories()
-    matrix, number, columns = term_matrix(data.spec.formula.text, frame, chosen, recoded)
+    matrix, number, columns = term_matrix(data.spec.formula.text, frame, chosen, splines)
     names = [term.name for term in chosen]
     term_of = [names[i] if i >= 0 else INTERCEPT for i in number]
     places: list[tuple[str, int]] = []

@@ -433,15 +433,6 @@ def _ranks(codes: IntArray, weight: FloatArray) -> FloatArray:
     return np.asarray((np.cumsum(at) - at / 2)[codes])
 
 
-def _standardised(codes: IntArray, weight: FloatArray) -> FloatArray:
-    """Centred ranks of a number, times square roots of the weights, of length 1; 0 if it is
-    constant."""
-    ranks = _ranks(codes, weight.astype(np.float64))
-    centred = (ranks - np.average(ranks, weights=weight)) * np.sqrt(weight)
-    length = float(np.sqrt(centred @ centred))
-    return centred / length if length > 0 else np.zeros(len(centred))
-
-
 def _correlation_ratio(level: IntArray, values: FloatArray, weight: FloatArray) -> float:
     centred = values - np.average(values, weights=weight)
     total = float(weight @ centred**2)
@@ -500,47 +491,12 @@ class Associations:
             self._between[pair] = self._strongest(first, second)
         return self._between[pair]
 
-    def similarity(self) -> FloatArray:
-        """Strengths of all pairs of units, in their order, shape (n_groups, n_groups)."""
-        return self.among(self._arrays.groups.names)
-
     def among(self, units: Sequence[str]) -> FloatArray:
-        """The same for some units, in the order given, shape (n_units, n_units), with ones on the
-        diagonal. Numbers without missing values are compared all at once."""
-        groups = self._arrays.groups
-        number = {name: g for g, name in enumerate(groups.names)}
-        place = {number[unit]: i for i, unit in enumerate(units)}
-        columns = [j for j, g in enumerate(groups.ids.tolist()) if g in place]
-        own = np.array([place[g] for g in np.asarray(groups.ids)[columns].tolist()], dtype=np.int64)
-        order = np.argsort(own, kind="stable")
-        there, first = np.unique(own[order], return_index=True)
-        found = np.zeros((len(units), len(units)))
-        if len(there):
-            between = self._between_columns(columns)[np.ix_(order, order)]
-            strongest = np.maximum.reduceat(np.maximum.reduceat(between, first, 0), first, 1)
-            found[np.ix_(there, there)] = strongest
-        np.fill_diagonal(found, 1.0)
-        return found
-
-    def _between_columns(self, columns: Sequence[int]) -> FloatArray:
-        """Strengths of all pairs of these columns, as :func:`association` gives them."""
-        n = len(columns)
-        rows = self._weight > 0
-        weight = self._weight[rows]
-        coded = [self._column(j) for j in columns]
-        whole = np.array(
-            [not c.is_factor and bool((c.codes[rows] >= 0).all()) for c in coded], dtype=bool
-        )
-        together = np.flatnonzero(whole)
-        found = np.zeros((n, n))
-        if len(together):
-            scaled = np.array([_standardised(coded[j].codes[rows], weight) for j in together])
-            strength = np.minimum(np.abs(scaled @ scaled.T), 1.0)
-            found[np.ix_(together, together)] = strength
-        alone = np.flatnonzero(~whole)
-        for place, i in enumerate(alone):
-            for j in (*together, *alone[place + 1 :]):
-                found[i, j] = found[j, i] = association(coded[i], coded[j], self._weight)
+        """Strengths of all pairs of some units, shape (n_units, n_units), with ones on the
+        diagonal."""
+        found = np.eye(len(units))
+        for i, j in itertools.combinations(range(len(units)), 2):
+            found[i, j] = found[j, i] = self.units(units[i], units[j])
         return found
 
     def _strongest(self, first: Sequence[int], second: Sequence[int]) -> float:

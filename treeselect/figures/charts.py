@@ -81,7 +81,7 @@ MOST_LINES = 8
 
 @dataclass(frozen=True, slots=True)
 class UnitLines:
-    """A number of each unit along the path: its importance, or how often resamples selected it."""
+    """How often resamples selected each unit, along the path."""
 
     sizes: Sequence[int]  # increasing
     names: Sequence[str]
@@ -89,13 +89,13 @@ class UnitLines:
     selected: Sequence[bool]
     more: int = 0  # units that were left out
 
-    def cells(self, decimals: int) -> list[tuple[str, ...]]:
+    def cells(self) -> list[tuple[str, ...]]:
         """A row of a table for each size."""
         each = zip(self.sizes, zip(*self.values, strict=True), strict=True)
-        return [(f"{size:,}", *(decimal_text(v, decimals) for v in row)) for size, row in each]
+        return [(f"{size:,}", *(decimal_text(v, 2) for v in row)) for size, row in each]
 
 
-def line_figure(lines: UnitLines, chosen: int, *, what: str, noun: str = "term") -> Plane:
+def line_figure(lines: UnitLines, chosen: int, noun: str) -> Plane:
     """Lines over the sizes of the path, one for each unit, drawn from before its first value above
     0. Units outside the selection have dashed ones."""
     series = []
@@ -120,7 +120,7 @@ def line_figure(lines: UnitLines, chosen: int, *, what: str, noun: str = "term")
         text="; ".join(one.text for one in series),
         more=lines.more,
         x=axes.count_axis([*lines.sizes, chosen], f"number of {noun}s (k)"),
-        y=axes.number_axis(axes.nice_ticks(0.0, max(max(own) for own in lines.values))).named(what),
+        y=axes.number_axis(axes.nice_ticks(0.0, max(map(max, lines.values)))).named("frequency"),
         series=series,
         rules=[Rule(chosen)],
         legend="ends",

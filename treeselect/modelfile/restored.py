@@ -67,7 +67,6 @@ from treeselect.resampling.fit import (
     Asked,
     EffectRecord,
     Fit,
-    InteractionRecord,
 )
 from treeselect.resampling.folds import Folds
 from treeselect.resampling.stability import Stability
@@ -525,7 +524,6 @@ def _stability(saved: SavedStability, units: Units) -> Stability:
     check(what, selected.ndim == 2, selected.shape[1:] == (n,), len(selected) > 1)
     check(what, saved.fitted.shape == assessed.shape == (n,))
     check(what, saved.asked is None or len(selected) < saved.asked <= MOST_RESAMPLES)
-    check(what, math.isnan(saved.measured_index) or -math.inf < saved.measured_index <= 1)
     shares = saved.measured_associations
     check("substitutes", len(shares) <= n**2, *(0 <= own <= 1 for own in shares))
     for members, share in saved.measured_places:
@@ -565,17 +563,3 @@ def _check_effects(
         check(what, *((np.isnan(column) == missing).all() for column in own.T))
     for low, high in (steps[1:], curves):
         check(what, (np.isnan(low) == np.isnan(high)).all(), not (low > high).any())
-    if found.interactions is not None:
-        _check_interactions(found.interactions, set(terms), n_resamples)
-
-
-def _check_interactions(found: InteractionRecord, terms: set[str], n_resamples: int) -> None:
-    what, strength, low, high = "interactions", found.strength, found.low, found.high
-    pairs, size, count = [frozenset(pair) for pair in found.pairs], found.size, found.count
-    check(what, len(set(pairs)) == len(pairs), *(len(own) == 2 and own <= terms for own in pairs))
-    check(what, *(a.shape == (len(pairs),) for a in (strength, low, high, size, count)))
-    check(what, ((count >= 0) & (count <= n_resamples)).all())
-    check(what, ((strength >= 0) & (strength <= 1) & (size >= 0) & (size < np.inf)).all())
-    few = count < LEAST_RESAMPLES
-    check(what, *((np.isnan(own) == few).all() for own in (low, high)))
-    check(what, (few | ((low >= 0) & (low <= high) & (high <= 1))).all())

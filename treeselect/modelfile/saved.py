@@ -36,7 +36,7 @@ from treeselect.models.importing import ImportedBins
 from treeselect.models.linear.model import LinearPart
 from treeselect.resampling.choosing import Choice
 from treeselect.resampling.cross_validation import ScoreBySize
-from treeselect.resampling.fit import Asked, Call, EffectRecord, Fit, HeldOutScore, quick_index
+from treeselect.resampling.fit import Asked, Call, EffectRecord, Fit, HeldOutScore
 from treeselect.resampling.resampled import Scheme, StabilityPath
 
 Level = str | int | float | bool
@@ -220,7 +220,6 @@ class SavedStability(Struct, frozen=True):
     groups_name: str | bool
     fixed_size: bool
     asked: int | None
-    measured_index: float
     measured_places: tuple[tuple[tuple[int, ...], float], ...]
     measured_associations: tuple[float, ...]
     along: StabilityPath | None
@@ -389,7 +388,6 @@ def _stability(fit: Fit) -> SavedStability | None:
     return alike(
         SavedStability,
         fit.resampled,
-        measured_index=quick_index(fit),
         measured_places=fit.stability.place_members,
         measured_associations=() if associations.isna().any() else tuple(associations.to_list()),
     )

@@ -13,7 +13,7 @@ from treeselect.designs.families import Family
 from treeselect.designs.problem import CodedColumns, Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.columns import BinnedData, take_rows
-from treeselect.engine.forest.dependence import codes_of, mean_at, strength
+from treeselect.engine.forest.dependence import codes_of, mean_at
 from treeselect.models.model import TreeModel
 
 
@@ -36,7 +36,6 @@ class Probes:
     rows: IntArray  # (n_rows,): their numbers in the data
     weight: FloatArray  # (n_rows,): weights of the rows that are averaged over
     terms: tuple[TermProbe, ...]
-    pairs: PairProbes  # points and rows for interactions of two terms
 
 
 def n_outputs_of(family: Family) -> int:
@@ -57,7 +56,6 @@ class ResampledReadings(NamedTuple):
 
     curve: FloatArray  # (n_grid, n_outputs): centred for each term
     ends: FloatArray  # (n_ends, n_outputs)
-    strengths: FloatArray  # (n_pairs, 1): strengths of interactions, from 0 to 1
 
 
 def read_model(model: TreeModel, probes: Probes, problem: Problem) -> Readings:
@@ -107,83 +105,7 @@ def read_resample(
             is_known = known(probe.columns, points, probe.by_level, problem.data, rows)
             values[~is_known] = np.nan
         n_curve, n_ends = here.stop, there.stop
-    strengths = read_resampled_strengths(model, probes.pairs, problem.data, rows)
-    return ResampledReadings(curve, ends, strengths[:, np.newaxis])
-
-
-@dataclass(frozen=True, slots=True)
-class PairTerm:
-    """Points of one term of a pair."""
-
-    columns: IntArray  # its columns in the design
-    grid: IntArray  # rows of ``PairProbes.coded`` that stand for its points
-    # the point, or cell of a point, of each row that is averaged over; -1 where it is imputed
-    place: IntArray
-    by_level: bool
-
-
-@dataclass(frozen=True, slots=True)
-class PairProbes:
-    """Points and rows at which interactions are evaluated."""
-
-    coded: CodedColumns  # the rows that are averaged over, followed by those that stand for points
-    rows: IntArray  # (n_rows,): their numbers in the data
-    weight: FloatArray  # (n_averaged,): weights of the rows that are averaged over, each above 0
-    terms: tuple[PairTerm, ...]
-    pairs: tuple[tuple[int, int], ...]  # numbers of the terms
-
-
-def read_strengths(model: TreeModel, probes: PairProbes) -> FloatArray:
-    """Strength and size of the interaction of each pair; NaN if the model lacks a term, or no row
-    has both."""
-    found = np.full((len(probes.pairs), 2), np.nan)
-    own = np.flatnonzero(model.groups[probes.coded.groups.ids])
-    has = [bool(np.isin(term.columns, own).all()) for term in probes.terms]
-    asked = [n for n, pair in enumerate(probes.pairs) if all(has[i] for i in pair)]
-    if not asked:
-        return found
-    data = model.bin(probes.coded, tuple(probes.coded.columns[j] for j in own))
-    bins = model.own_bins(probes.coded)
-    source = own if bins is None else own[bins.source]
-    averaged = take_rows(data, np.arange(len(probes.weight)))
-    share = probes.weight / probes.weight.sum()
-    for n in asked:
-        first, second = (probes.terms[i] for i in probes.pairs[n])
-        sizes = len(first.grid), len(second.grid)
-        columns = [np.flatnonzero(np.isin(source, term.columns)) for term in (first, second)]
-        codes = [
-            codes_of(data, own)[term.grid]
-            for own, term in zip(columns, (first, second), strict=True)
-        ]
-        points = np.hstack(
-            [np.repeat(codes[0], sizes[1], axis=0), np.tile(codes[1], (sizes[0], 1))]
-        )
-        told = np.flatnonzero((first.place >= 0) & (second.place >= 0))
-        if not len(told):
-            continue
-        at = first.place[told] * sizes[1] + second.place[told]
-        cells = np.bincount(at, share[told] / share[told].sum(), len(points))
-        held = cells > 0  # others do not enter the strength, and prediction takes most of the time
-        mean = np.zeros((len(points), n_outputs_of(model.family)))
-        mean[held] = mean_at(
-            model.score, averaged, probes.weight, np.concatenate(columns), points[held]
-        )
-        found[n] = strength(mean, np.asarray(cells, dtype=np.float64), sizes)
-    return found
-
-
-def read_resampled_strengths(
-    model: TreeModel, probes: PairProbes, data: BinnedData, rows: IntArray
-) -> FloatArray:
-    """The strengths, shape (n_pairs,), in the model of a resample."""
-    can_tell = [
-        len(term.grid) > 1
-        and bool(known(term.columns, probes.rows[term.grid], term.by_level, data, rows).all())
-        for term in probes.terms
-    ]
-    found = read_strengths(model, probes)[:, 0]
-    found[[not all(can_tell[i] for i in pair) for pair in probes.pairs]] = np.nan
-    return found
+    return ResampledReadings(curve, ends)
 
 
 def known(

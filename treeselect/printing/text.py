@@ -23,7 +23,7 @@ MOST_ROWS = 30
 
 @dataclass(frozen=True, slots=True)
 class SmallTable:
-    """A further table: words, and numbers beside them, in as many columns as other such tables."""
+    """A further table."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -228,7 +228,7 @@ def as_text(content: SummaryContent) -> str:
         else:
             lines += _wrapped(value, width, first, later)
     lines += table or ["-" * width]
-    lines += small_lines(c.more)
+    lines += [line for t in c.more for line in table_lines(t.columns, t.rows)[1:]]
     for note in c.notes:
         lines += _wrapped(note, width, "- ", "  ", long_words=True)
     return "\n".join(lines)
@@ -266,34 +266,6 @@ def _set_column(head: str, cells: Sequence[str]) -> list[str]:
     texts = [head, *(cells if numbers is None else numbers)]
     width = max(map(len, texts))
     return [text.ljust(width) if numbers is None else text.rjust(width) for text in texts]
-
-
-def small_lines(tables: Sequence[SmallTable]) -> list[str]:
-    """Small tables, one below the other: words flush left and wrapped, numbers flush right."""
-    if not tables:
-        return []
-    tables = [_set_numbers(table) for table in tables]
-    cells = [row for table in tables for row in (table.columns, *table.rows)]
-    words, *numbers = (max(map(len, column)) for column in zip(*cells, strict=True))
-    rest = sum(numbers) + len(_GAP) * len(numbers)
-    longest = max(len(word) for row in cells for word in row[0].split()) + 2
-    words = min(words, max(_WIDTH - rest, longest))
-    lines = []
-    for table in tables:
-        for row in (table.columns, *table.rows):
-            first, *more = _wrapped(row[0], words, "", "  ")
-            beside = [cell.rjust(n) for cell, n in zip(row[1:], numbers, strict=True)]
-            lines += [_GAP.join([first.ljust(words), *beside]).rstrip(), *more]
-            lines += ["-" * (words + rest)] if row is table.columns else []
-        lines.append("-" * (words + rest))
-    return [*lines[:-1], "=" * (words + rest)]
-
-
-def _set_numbers(table: SmallTable) -> SmallTable:
-    """The same with the numbers of each column padded to their points."""
-    words, *others = zip(*table.rows, strict=True)
-    columns = [words, *(aligned(cells) or cells for cells in others)]
-    return SmallTable(table.columns, tuple(zip(*columns, strict=True)))
 
 
 def _wrapped(

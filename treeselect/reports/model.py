@@ -19,7 +19,7 @@ from treeselect.resampling.risk_groups import RiskGroups, group_by_risk
 from treeselect.results.curves import DOUBLED, MOST_LEVELS, CurveRow, of_all_classes
 from treeselect.results.effects import decimals
 from treeselect.results.linear_model import GlmFit, figure_of_coefficients, figures_of_splines
-from treeselect.results.shapes import are_kept, interaction_table, interval_note, strength_texts
+from treeselect.results.shapes import interaction_table, strength_texts
 from treeselect.results.trees import tree_table, units_without_trees
 
 
@@ -31,9 +31,8 @@ def learned(material: parts.FitMaterial) -> parts.Section | None:
     said = f"The final model is {fit.model.description}."
     if not fit.design.has_data:
         said += (
-            f" Partial dependence{' needs' if are_kept(fit) else ' and interactions need'} the data"
-            " of the fit, which were not saved with it; `fit.save(path, include_data=True)`"
-            " includes them."
+            " Partial dependence and interactions need the data of the fit, which were not saved"
+            " with it; `fit.save(path, include_data=True)` includes them."
         )
     return parts.Section("learned", "Final model", lead=said)
 
@@ -157,28 +156,23 @@ MOST_PAIRS = 10
 
 
 def interactions(material: parts.FitMaterial) -> parts.Section | None:
-    """Strengths of the strongest pairs; None without a pair, or without data or stored
-    strengths."""
-    if not (material.fit.design.has_data or are_kept(material.fit)):
+    """Strengths of the strongest pairs; None without a pair, or without data."""
+    if not material.fit.design.has_data:
         return None
     table = interaction_table(material.fit)
     if table.empty:
         return None
-    shown = table.head(MOST_PAIRS)
-    note = interval_note(shown)
     columns: dict[str, cells.Cell] = {
         "Terms": lambda row: f"{row['term']} × {row['other']}",
         "Size": lambda row: significant_text(row["size"], 3),
         "Strength": cells.decimal("strength", 2),
     }
-    if shown["low"].notna().any():
-        columns["95% interval"] = cells.interval("low", "high", missing="")
     found = parts.listed(table, columns, MOST_PAIRS)
     return parts.Section(
         "interactions",
         "Interactions",
         sub=True,
-        lead=f"{_WHAT_INTERACTIONS} {note}" if note else _WHAT_INTERACTIONS,
+        lead=_WHAT_INTERACTIONS,
         figure=interaction_figure(table),
         table=found.titled("Interactions, largest first", "Interactions as a table"),
     )

@@ -123,14 +123,7 @@ class Section:
     """A section of a page: a title and its parts (texts, sentences, and classes of this file) in
     their order; in templates each is an attribute of its name, ``report.path.table``."""
 
-    def __init__(
-        self,
-        anchor: str,
-        title: str,
-        *,
-        sub: bool = False,
-        **parts: object,
-    ) -> None:
+    def __init__(self, anchor: str, title: str, *, sub: bool = False, **parts: object) -> None:
         self.anchor, self.title, self.sub = anchor, title, sub
         self.parts = parts
 

@@ -8,14 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from treeselect.engine.arrays import BoolArray
-from treeselect.figures.charts import UnitLines, dot_figure, line_figure, path_figure
+from treeselect.figures.charts import dot_figure, path_figure
 from treeselect.figures.marks import Plane
 from treeselect.printing import cells, decimal_text, enumeration, p_text
 from treeselect.reports import parts
 from treeselect.resampling.choosing import LEVEL, level_words
 from treeselect.resampling.fit import Fit, noun
 from treeselect.results import tables
-from treeselect.results.curves import importance_lines
 from treeselect.results.refitting import at_set
 
 
@@ -266,40 +265,3 @@ def search(material: parts.FitMaterial) -> parts.Section | None:
 
 def _search_table(head: str, rows: tuple[tuple[str, ...], ...], n: int) -> parts.Table | None:
     return parts.Table((head, *tables.HEADS), rows, n - len(rows)) if rows else None
-
-
-# --- importances of units along the path --------------------------------------------------------
-
-
-def importance_path(material: parts.FitMaterial) -> parts.Section | None:
-    """Importances at each size; None if nothing is selected, or of one size."""
-    fit = material.fit
-    if not fit.selected:
-        return None
-    found = importance_lines(fit)
-    if len(found.sizes) < 2:
-        return None
-    has_trees = fit.step.ensemble is not None
-    by = "from its weighted trees" if has_trees else "by the method's importance measure"
-    lead = (
-        f"Importance of the {noun(fit)} at each step of the path, computed {by} and summing to 1"
-        f" at each step. The dashed vertical line marks the chosen number, {fit.k:,}."
-    )
-    if not all(found.selected):
-        lead += f" Dashed curves are {noun(fit)} outside the selection."
-    columns = (f"{noun(fit).capitalize()} (k)", *found.names)
-    table = parts.table_around(columns, found.cells(3), found.sizes, fit.k)
-    return parts.Section(
-        "importance-path",
-        "Importance along the path",
-        sub=True,
-        lead=lead,
-        figure=importance_figure(fit, found),
-        table=table.titled("Importance along the path", "Importances as a table"),
-    )
-
-
-def importance_figure(fit: Fit, found: UnitLines) -> Plane:
-    figure = line_figure(found, fit.k, what="importance", noun=noun(fit, 1))
-    title = f"Importance against number of {noun(fit)}"
-    return replace(figure, key="importances", title=title)

@@ -27,7 +27,7 @@ from treeselect.reports import comparison, model, path
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, ContestMaterial
 from treeselect.resampling.fit import Fit, as_shown, noun
 from treeselect.resampling.risk_groups import group_by_risk
-from treeselect.results.curves import curves, has_curve, importance_lines, of_all_classes, shape_map
+from treeselect.results.curves import curves, has_curve, of_all_classes, shape_map
 from treeselect.results.shapes import given_terms, interaction_table, selected_term
 from treeselect.results.tables import importances_of, path_table, selected_first
 
@@ -122,21 +122,6 @@ def _path(fit: Fit) -> _Drawn:
     rows = "out of bag" if fit.chosen_method.tells_out_of_bag else "on the training rows"
     rows = rows if fit.scores is None else fit.scores.kind
     return replace(figure, y=figure.y.named(f"{figure.y.label}, {rows}")), 6.4, 4.0
-
-
-def _importance_path(fit: Fit) -> _Drawn:
-    found = importance_lines(fit)
-    if not found.sizes:
-        raise OptionError(
-            f"There is no importance to plot.\n  No step of the path selects a {noun(fit, 1)}."
-        )
-    if len(found.sizes) < 2:
-        raise _nothing(
-            f"the path needs at least two steps with {noun(fit)}.",
-            f'Found: k = {found.sizes[0]}. `fit.plot("importance")` shows the importances of the'
-            " selection.",
-        )
-    return path.importance_figure(fit, found), 7.2, 4.2
 
 
 def _risk_groups(fit: Fit) -> _Drawn:
@@ -277,7 +262,6 @@ _FIGURES: dict[str, Callable[[Fit], _Drawn]] = {
     "substitutes": _substitutes,
     "correlation": _correlation,
     "interactions": _interactions,
-    "importance_path": _importance_path,
     "risk_groups": _risk_groups,
 }
 

@@ -1,4 +1,4 @@
-"""Stability across resamples: frequencies, paths, sets, pairs, coefficients."""
+"""Stability across resamples: frequencies, paths, sets, coefficients."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from treeselect.reports.head import cards
 from treeselect.resampling.coefficient_stability import COLUMNS, CoefficientStability
 from treeselect.resampling.error_bounds import has_q_values
 from treeselect.resampling.fit import Fit, noun
-from treeselect.resampling.resampled import PAIR_LEVEL
 from treeselect.resampling.stability import Stability
 from treeselect.results.curves import frequency_lines
 from treeselect.results.summary import stability_notes
@@ -21,7 +20,6 @@ from treeselect.results.tables import selected_first
 from treeselect.results.verdict import (
     BY_REQUEST,
     could_vary,
-    has_pairs,
     kept_units,
     sizes_of_resamples,
     verdict,
@@ -109,12 +107,12 @@ def stability_path(material: parts.FitMaterial) -> parts.Section | None:
     figure = None
     if len(lines.sizes) > 1:
         figure = replace(
-            line_figure(lines, fit.k, what="frequency", noun=noun(fit, 1)),
+            line_figure(lines, fit.k, noun(fit, 1)),
             key="stability-path",
             title=f"Selection frequency against number of {nouns}",
         )
     columns = (f"{nouns.capitalize()} (k)", *lines.names)
-    table = parts.table_around(columns, lines.cells(2), lines.sizes, fit.k)
+    table = parts.table_around(columns, lines.cells(), lines.sizes, fit.k)
     q_values = None
     if has_q_values(stability):
         columns_of_q: dict[str, cells.Cell] = {
@@ -196,43 +194,6 @@ def models(material: parts.FitMaterial) -> parts.Section | None:
         lead=lead,
         table=table.titled("Selected sets, most frequent first"),
     )
-
-
-# --- pairs of units that the resamples selected together ----------------------------------------
-
-_SIGNS = {"+": "more often", "-": "less often", "": ""}
-
-
-def pairs(material: parts.FitMaterial) -> parts.Section | None:
-    """Co-selection of the units that only some resamples selected; None if no two of them were
-    selected together."""
-    fit, stability = material.fit, material.fit.resampled
-    if stability is None or not has_pairs(stability):
-        return None
-    columns: dict[str, cells.Cell] = {
-        noun(fit, 1).capitalize(): "term",
-        "Other": "other",
-        "Together": lambda row: _share(row["together"]),
-        "By chance": lambda row: _share(row["expected"]),
-        "Deviation": lambda row: _SIGNS[str(row["sign"])],
-    }
-    lead = (
-        f"Pairs over {stability.words}; {noun(fit)} that were always or never selected are omitted."
-        " By chance: the share expected under independence. Deviation: where a chi-squared test"
-        f" gives p < {PAIR_LEVEL:g}. Substitutes are selected together less often than expected."
-    )
-    caption = "Share of resamples that selected both, smallest p-value first"
-    return parts.Section(
-        "pairs",
-        f"{noun(fit).capitalize()} selected together",
-        sub=True,
-        lead=lead,
-        table=parts.listed(stability.in_pandas.pairs(), columns, 20).titled(caption),
-    )
-
-
-def _share(share: float) -> str:
-    return "<0.01" if 0 < share < 0.005 else decimal_text(share, 2)
 
 
 # --- how selection affects the coefficients of the linear model ---------------------------------

@@ -1,4 +1,4 @@
-"""Agreement of samples: two stability indices of sets, and intervals."""
+"""Agreement of samples: a stability index of sets, and intervals."""
 
 from __future__ import annotations
 
@@ -42,38 +42,6 @@ def stability_index(selected: BoolArray) -> tuple[float, tuple[float, float]]:
     return float(index), (float(index - half), float(min(index + half, 1.0)))
 
 
-def correlated_index(selected: BoolArray, similarity: FloatArray) -> float:
-    """Stability index of Sechidis and others, in which disagreement decreases with the similarity
-    of two units (symmetric, in [0, 1], 1 on the diagonal). It is Nogueira's if no two are similar,
-    and NaN where chance agreement is complete.
-
-    It is ``1 - tr(C S) / tr(C S0)`` [1]_, where C is the similarity, S the covariance of the
-    selections and S0 its expectation for random sets of the same sizes: with d units, mean size k
-    and mean squared size k2, S0 is ``k / d (1 - k / d)`` on the diagonal and
-    ``(k2 - k) / (d^2 - d) - k^2 / d^2`` off it. ``tr(C S)`` is negative only if C is not positive
-    semidefinite; the index is then 1.
-
-    .. [1] K. Sechidis, K. Papangelou, S. Nogueira, J. Weatherall, G. Brown (2020). On the Stability
-       of Feature Selection in the Presence of Feature Correlations. ECML PKDD 2019, 327-342.
-    """
-    n, d = selected.shape
-    if n < 2:
-        raise StabilityError(f"The stability index needs at least two resamples.\n  Found: {n}.")
-    z = selected.astype(np.float64)
-    size = z.sum(axis=1)
-    mean, square = float(size.mean()), float((size**2).mean())
-    if mean in (0, d):
-        return float("nan")
-    beside = (square - mean) / max(d**2 - d, 1) - mean**2 / d**2
-    total, own = float(similarity.sum()), float(np.trace(similarity))
-    chance = own * mean / d * (1 - mean / d) + (total - own) * beside
-    if chance <= _NOTHING * mean / d:
-        return float("nan")
-    apart = z - z.mean(axis=0)
-    found = float(np.einsum("ij,ij->", apart @ similarity, apart)) / (n - 1)
-    return min(1 - found / chance, 1.0)
-
-
 _Z95 = 1.959963984540054
 
 
@@ -114,10 +82,6 @@ def clustered_interval(shares: FloatArray, trials: int) -> tuple[FloatArray, Flo
     return wilson_interval(p, n, np.where(clustered, stats.t.ppf(0.975, m - 1), _Z95))
 
 
-_NOTHING = 1e-12
-"""Variance, as a share of the mean size, that counts as 0."""
-
-
 def distinct_sets(selected: BoolArray) -> tuple[BoolArray, IntArray]:
     """The distinct sets, the most frequent first, and how often each was selected."""
     packed = np.packbits(selected, axis=1)  # rows of bytes: wide sets are compared quickly
@@ -128,22 +92,17 @@ def distinct_sets(selected: BoolArray) -> tuple[BoolArray, IntArray]:
     return sets[order], counts[order].astype(np.int64)
 
 
-def co_selection(selected: BoolArray) -> FloatArray:
-    """Share of the resamples that selected both of two units, shape (n_groups, n_groups). The
-    diagonal has the frequencies."""
-    z = selected.astype(np.float64)
-    return np.asarray(z.T @ z / len(z))
-
-
-def pairs_of(selected: BoolArray, level: float) -> dict[str, Any]:
+def pairs_of(selected: BoolArray) -> dict[str, Any]:
     """All pairs of columns that are neither always nor never selected, with the chi-squared test of
-    independence with Yates' correction; the sign is 0 where it does not reject."""
+    independence with Yates' correction; the sign is 0 where it does not reject at the level of
+    Heinze and others (2018), 0.01."""
     from scipy.special import chdtrc
 
     n = len(selected)
     count = selected.sum(axis=0)
     units = np.flatnonzero((count > 0) & (count < n))
-    both = np.rint(co_selection(selected[:, units]) * n)
+    z = selected[:, units].astype(np.float64)
+    both = z.T @ z
     i, j = np.triu_indices(len(units), 1)
     a, b, together = count[units][i] / n, count[units][j] / n, both[i, j]
     difference = np.abs(together - n * a * b)
@@ -157,7 +116,7 @@ def pairs_of(selected: BoolArray, level: float) -> dict[str, Any]:
         "together": together / n,
         "expected": a * b,
         "p_value": p_value,
-        "sign": np.where(p_value < level, direction, 0),
+        "sign": np.where(p_value < 0.01, direction, 0),
     }
 
 

@@ -174,7 +174,7 @@ class CoefficientStability(printing.Summarised, InLibrary):
     k_of_fit: int
     seed: int
     labels: tuple[str, ...] = ()  # labels in print of the coefficients, in the order of the rows
-    coding: LinearCoding = USUAL  # how the models take missing values and ordered factors
+    coding: LinearCoding = USUAL  # how the models take missing values
     fingerprint: str | None = None  # of the data
 
     def tidy(self) -> Any:
@@ -295,15 +295,10 @@ def _fixed(value: float, form: str) -> str:
 
 
 def coefficient_stability(
-    result: Fit,
-    data: ModelData,
-    stability: Stability,
-    workers: Workers,
-    missing: object = "drop",
-    ordered: object = "treatment",
+    result: Fit, data: ModelData, stability: Stability, workers: Workers, missing: object = "drop"
 ) -> CoefficientStability:
     """See :meth:`SelectionResult.coefficient_stability`."""
-    coding = read_coding(missing, ordered, data.sources, data.spec.terms)
+    coding = read_coding(missing)
     terms = tuple(spec.term.name for spec in data.spec.terms)
     if coding.missing == "drop":
         warn_of_gaps(data, terms, "coefficient_stability()")

@@ -31,10 +31,6 @@ from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.folds import Folds, in_own_groups, with_groups
 from treeselect.resampling.stability import Stability
 
-_MOST_CELLS = 5_000_000
-"""Rows times pairs of columns up to which their similarity is measured by default: about a
-second."""
-
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -292,16 +288,7 @@ class Fit:
         )
         if not self.design.has_data:
             return stability
-        measured = Associations(self.design)
-        return dataclasses.replace(
-            stability, association=measured.units, similarity=measured.similarity
-        )
-
-
-def quick_index(fit: Fit) -> float:
-    """The correlated index of a fit with resamples, where it is known or soon measured."""
-    n_cells = len(fit.design.row_weights) * len(fit.design.arrays.columns) ** 2
-    return fit.stability.correlated_index if n_cells <= _MOST_CELLS else float("nan")
+        return dataclasses.replace(stability, association=Associations(self.design).units)
 
 
 # --- effects of terms: direction, size and intervals, as stored in a fit -------------------------
@@ -326,20 +313,6 @@ class Contrast:
 
 
 @dataclass(frozen=True, slots=True)
-class InteractionRecord:
-    """Strengths of interactions."""
-
-    pairs: tuple[tuple[str, str], ...]  # Terms
-    # (n_pairs,); from 0 to 1, with its interval over the resamples; missing if there is none
-    strength: FloatArray
-    low: FloatArray  # (n_pairs,)
-    high: FloatArray  # (n_pairs,)
-    # (n_pairs,); root mean square of the interaction, on the scale of shapes
-    size: FloatArray
-    count: IntArray  # (n_pairs,); number of resamples in which the strength is known
-
-
-@dataclass(frozen=True, slots=True)
 class EffectRecord:
     """Effects of terms."""
 
@@ -357,7 +330,6 @@ class EffectRecord:
     curve_high: FloatArray  # (n_points, n_outputs)
     curve_size: IntArray  # (n_terms,); number of points of each curve
     n_resamples: int
-    interactions: InteractionRecord | None = None  # None if they were not computed on resamples
 
     __repr__ = brief
 
@@ -410,9 +382,6 @@ def as_shown(fit: AnyFit) -> AnyFit:
     if resampled is not None:
         resampled = dataclasses.replace(resampled, units=design.arrays.groups.names)
     if effects is not None:
-        terms, pairs = tuple(names.get(name, name) for name in effects.terms), effects.interactions
-        if pairs is not None:
-            own = tuple((names.get(a, a), names.get(b, b)) for a, b in pairs.pairs)
-            pairs = dataclasses.replace(pairs, pairs=own)
-        effects = dataclasses.replace(effects, terms=terms, interactions=pairs)
+        terms = tuple(names.get(name, name) for name in effects.terms)
+        effects = dataclasses.replace(effects, terms=terms)
     return dataclasses.replace(fit, design=design, resampled=resampled, effect_record=effects)

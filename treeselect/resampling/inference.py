@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from treeselect.arguments.checks import MOST_REPEATS, check_count, check_flag, check_share
-from treeselect.designs.linear import WAYS_OUT, LinearCoding, coded_words, read_coding, warn_of_gaps
+from treeselect.designs.linear import WAYS_OUT, LinearCoding, read_coding, warn_of_gaps
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import shown_names
 from treeselect.designs.row_sample import varies
@@ -67,7 +67,6 @@ class Inference(Summarised, Stoppable, InPapers):
     terms: tuple[str, ...]  # all terms of the formula
     splits: tuple[SplitFit, ...]
     p_values: FloatArray
-    gamma_min: float
     level: float
     call: str
     facts: tuple[tuple[str, str], ...]  # on the method and the splits
@@ -231,7 +230,7 @@ def _aggregated(found: Inference) -> pd.DataFrame:
     table = pd.DataFrame(
         {
             "term": found.terms,
-            "p_value": aggregate_p_values(found.p_values, found.gamma_min),
+            "p_value": aggregate_p_values(found.p_values),
             "selected": [sum(t in s.selected for s in found.splits) for t in found.terms],
             "tested": [sum(t in tested for tested in known) for t in found.terms],
         }
@@ -251,18 +250,15 @@ def infer(
     split: float,
     repeats: int,
     seed: int,
-    gamma_min: float,
     level: float,
     folds: Folds,
     course: Course,
     call: str,
     missing: object = "drop",
-    ordered: object = "treatment",
 ) -> Inference:
     """See :meth:`SelectionResult.inference`."""
-    coding = read_coding(missing, ordered, data.sources, data.spec.terms)
-    split, gamma_min = check_share("split", split), check_share("gamma_min", gamma_min)
-    level = check_share("level", level)
+    coding = read_coding(missing)
+    split, level = check_share("split", split), check_share("level", level)
     repeats = check_count("repeats", repeats, least=1, most=MOST_REPEATS)
     method, weights, k = result.chosen_method, data.row_weights, result.choice.k
     if method.was_fitted:
@@ -294,7 +290,6 @@ def infer(
         terms,
         splits,
         np.array([[one.adjusted(term) for term in terms] for one in splits]),
-        gamma_min,
         level,
         call,
         (
@@ -357,7 +352,7 @@ def _term_rows(
 def split_notes(
     data: ModelData, splits: Sequence[SplitFit], coding: LinearCoding
 ) -> tuple[str, ...]:
-    """Notes on aliased columns, missing values and ordered factors."""
+    """Notes on aliased columns and missing values."""
     labels, notes = shown_names(data), []
     counts = Counter(name for split in splits for name in split.aliased)
     untested = Counter(
@@ -380,7 +375,6 @@ def split_notes(
         )
     if untested:
         notes.append(f"Not tested (NA), as no column is left: {told(untested)}.")
-    selected = tuple(dict.fromkeys(name for split in splits for name in split.selected))
     if coding.missing == "drop" and any(split.n_dropped for split in splits):
         notes.append(f"Rows with missing values are dropped. {WAYS_OUT}")
     if coding.missing == "indicator":
@@ -388,7 +382,7 @@ def split_notes(
             "Missing values are a level of a factor; for a number they are replaced by the median"
             " of the rows for testing, with an indicator that is tested with the term."
         )
-    return (*notes, *coded_words(data, selected, coding))
+    return tuple(notes)
 
 
 _RARE = (

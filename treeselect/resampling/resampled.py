@@ -9,12 +9,11 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from treeselect.arguments.checks import MOST_RESAMPLES, check_count, check_share
+from treeselect.arguments.checks import MOST_RESAMPLES, check_count
 from treeselect.brief import brief
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.resampling.agreement import (
     Clusters,
-    correlated_index,
     distinct_sets,
     pairs_of,
     stability_index,
@@ -31,9 +30,6 @@ _NOUNS = {
     "complementary": ("half-sample", "half-samples"),
 }
 """One resample of each scheme, and several."""
-
-PAIR_LEVEL = 0.01
-"""Level of the test of a pair, that of Heinze and others (2018)."""
 
 _SIGNS = np.array(["-", "", "+"], dtype=object)
 
@@ -103,10 +99,7 @@ class Resampled(Stoppable):
     fixed_size: bool = True  # False if each resample had a number of units of its own
     # strength, in [0, 1], of two units in the data
     association: Callable[[str, str], float] | None = field(default=None, repr=False, compare=False)
-    # the same of all pairs, (n_groups, n_groups)
-    similarity: Callable[[], FloatArray] | None = field(default=None, repr=False, compare=False)
-    # this and the next two: of a model without its data, as computed of it earlier
-    measured_index: float = field(default=float("nan"), repr=False, compare=False)
+    # this and the next: of a model without its data, as computed of it earlier
     measured_places: Clusters = field(default=(), repr=False, compare=False)
     measured_associations: tuple[float, ...] = field(default=(), repr=False, compare=False)
     along: StabilityPath | None = field(default=None, repr=False, compare=False)
@@ -172,21 +165,6 @@ class Resampled(Stoppable):
         return self._frame(frame)
 
     @property
-    def correlated_index(self) -> float:
-        """Stability index that allows for association between units.
-
-        The index of Sechidis and others (2020) over the units that are not forced in, with the
-        association of two units in the data as their similarity (see :attr:`substitutes`). It is
-        at most 1, and equal to Nogueira's :attr:`index` if no two units are associated; NaN if it
-        is not defined (see `treeselect.resampling.agreement.correlated_index`). A model without
-        its data has the value of its earlier summary, if there was one.
-        """
-        if self.similarity is None:
-            return self.measured_index
-        free = self.assessed
-        return correlated_index(self.selected[:, free], self.similarity()[np.ix_(free, free)])
-
-    @property
     def n_models(self) -> int:
         """Number of different sets that the resamples selected."""
         return len(distinct_sets(self.selected)[0])
@@ -244,13 +222,8 @@ class Resampled(Stoppable):
         )
         return self._frame(frame)
 
-    def pairs(self, level: float = PAIR_LEVEL) -> Any:
+    def pairs(self) -> Any:
         """Pairs of units that were selected together more or less often than by chance, and others.
-
-        Parameters
-        ----------
-        level : float
-            Level of the test behind ``sign``, above 0 and below 1.
 
         Returns
         -------
@@ -259,8 +232,9 @@ class Resampled(Stoppable):
             order of p-value: ``term`` (the more frequent one) and ``other``; ``together``, share of
             the resamples that selected both; ``expected``, the product of their frequencies;
             ``ratio``, ``together / expected``; ``sign``, ``"+"`` if they are selected together more
-            often than by chance, ``"-"`` if less often, as substitutes are, otherwise ``""``;
-            ``p_value`` of the chi-squared test of independence with Yates' correction.
+            often than by chance, ``"-"`` if less often, as substitutes are, ``""`` if the p-value
+            is at least 0.01; ``p_value`` of the chi-squared test of independence with Yates'
+            correction.
 
         Raises
         ------
@@ -287,9 +261,8 @@ class Resampled(Stoppable):
         >>> list(fit.resample(20).stability.pairs())
         ['term', 'other', 'together', 'expected', 'ratio', 'sign', 'p_value']
         """
-        level = check_share("level", level)
         order = self._by_frequency()
-        found = pairs_of(self.selected[:, order], level)
+        found = pairs_of(self.selected[:, order])
         names = np.array(self.units, dtype=object)[order]
         frame = pd.DataFrame(
             {

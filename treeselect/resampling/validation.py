@@ -18,8 +18,7 @@ from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import at_least
 from treeselect.errors import OptionError, quoted
-from treeselect.figures.axes import nice_ticks, number_axis
-from treeselect.figures.charts import agreement_figure, level_figure, share_figure
+from treeselect.figures.charts import agreement_figure, share_figure
 from treeselect.figures.marks import Plane, Series
 from treeselect.figures.plotting import need_matplotlib, plotted
 from treeselect.models.linear.statistics import recalibrate
@@ -229,19 +228,14 @@ class Validation(Summarised, OfFolds, Stoppable):
         table = pd.concat(parts, ignore_index=True)
         return self._frame(table[["sample", "group", "predicted", "observed"]])
 
-    def plot(
-        self, kind: str = "predictions", *, threshold: float | None = None, ax: Axes | None = None
-    ) -> Axes:
+    def plot(self, kind: str = "predictions", *, ax: Axes | None = None) -> Axes:
         """Draw the instability of predictions.
 
         Parameters
         ----------
-        kind : {"predictions", "errors", "changes", "calibration"}
+        kind : {"predictions", "calibration"}
             Central 95% of the predictions of a row by the models of the samples, against that of
-            the fit, of at most 150 rows; mean absolute error of these rows; share of the models
-            that classify them differently than the fit; calibration curves of all models.
-        threshold : float, optional
-            For ``"changes"``, where it is required.
+            the fit, of at most 150 rows; calibration curves of all models.
         ax : matplotlib.axes.Axes, optional
             Axes to draw on; by default new ones.
 
@@ -256,11 +250,9 @@ class Validation(Summarised, OfFolds, Stoppable):
         MissingPackageError
             If matplotlib is not installed.
         """
-        checks.check_choice("kind", kind, ("predictions", "errors", "changes", "calibration"))
-        if (kind == "changes") != (threshold is not None):
-            raise OptionError('`threshold` must be given for `kind="changes"`, and for no other.')
+        checks.check_choice("kind", kind, ("predictions", "calibration"))
         need_matplotlib()
-        return plotted(validation_figure(self, kind, threshold), ax, (5.0, 4.4))
+        return plotted(validation_figure(self, kind), ax, (5.0, 4.4))
 
     def _content(self) -> SummaryContent:
         table = self.in_pandas.tidy()
@@ -336,7 +328,7 @@ def _observed(found: Validation, rows: IntArray) -> float:
     return held_out.mean_outcome(found.y[rows], found.mass[rows], found.horizon)
 
 
-def validation_figure(found: Validation, kind: str, threshold: float | None = None) -> Plane:
+def validation_figure(found: Validation, kind: str) -> Plane:
     """See :meth:`Validation.plot`."""
     is_share = found.family.has_classes or found.family.has_times
     square = share_figure if is_share else agreement_figure
@@ -346,21 +338,12 @@ def validation_figure(found: Validation, kind: str, threshold: float | None = No
         lines = [_line(_curve(found, own, 10), is_fit=i == 0) for i, own in enumerate(models)]
         drawn = square(lines[0], (f"mean {name}", "observed"))
         return dataclasses.replace(drawn, series=[*lines[1:], lines[0]])
-    table = found.in_pandas.instability(threshold).sort_values("predicted")
+    table = found.in_pandas.instability().sort_values("predicted")
     table = table.iloc[np.unique(np.linspace(0, len(table) - 1, _DRAWN_ROWS).round().astype(int))]
-    x = table["predicted"].to_list()
-    if kind == "predictions":
-        low, high = table["low"].to_list(), table["high"].to_list()
-        texts = _texts(table[["predicted", "low", "high"]])
-        bars = Series(x=x, y=x, line="", low=low, high=high, texts=texts, small=True)
-        return square(bars, (f"{name} by the fit", "by models of bootstrap samples"))
-    label = "mean absolute error" if kind == "errors" else "share classified differently"
-    column = "error" if kind == "errors" else "changed"
-    y, texts = table[column].to_list(), _texts(table[["predicted", column]])
-    dots = Series(x=x, y=y, line="", texts=texts, small=True)
-    drawn = dataclasses.replace(level_figure(dots, (f"{name} by the fit", label)), rules=())
-    across = number_axis(nice_ticks(0.0, 1.0)).named(drawn.x.label)
-    return dataclasses.replace(drawn, x=across) if is_share else drawn
+    x, low, high = (table[column].to_list() for column in ("predicted", "low", "high"))
+    texts = _texts(table[["predicted", "low", "high"]])
+    bars = Series(x=x, y=x, line="", low=low, high=high, texts=texts, small=True)
+    return square(bars, (f"{name} by the fit", "by models of bootstrap samples"))
 
 
 def _line(curve: pd.DataFrame, *, is_fit: bool) -> Series:

@@ -17,7 +17,6 @@ from treeselect.resampling.fit import Fit
 from treeselect.resampling.held_out import quantile_groups
 from treeselect.resampling.stability import Stability
 from treeselect.results.shapes import output_names, shape_table, value_column
-from treeselect.results.trees import importance_path_table
 
 _MOST_STEPS = 20
 """Points of the curve of a number; with more values each is a mean."""
@@ -172,24 +171,6 @@ def _in_order(points: Sequence[CurvePoint], is_number: bool) -> list[int]:
         return sorted(range(len(points)), key=keys.__getitem__)
     kept = sorted(range(len(points)), key=lambda i: -points[i].share)[:MOST_LEVELS]
     return sorted(kept, key=lambda i: (points[i].is_missing, -points[i].effect))
-
-
-def importance_lines(result: Fit) -> UnitLines:
-    """Importances of the first units by size: selected ones first, then by their largest."""
-    wide = importance_path_table(result).pivot_table(
-        index="k", columns="term", values="importance", aggfunc="last", sort=False
-    )
-    wide = wide[wide.sum(axis=1) > 0].sort_index()
-    chosen, largest = set(result.groups), wide.max()
-    order = sorted(wide.columns, key=lambda name: (name not in chosen, -largest[name]))
-    names = tuple(order[:MOST_LINES])
-    return UnitLines(
-        sizes=tuple(int(size) for size in wide.index),
-        names=names,
-        values=tuple(tuple(wide[name].to_list()) for name in names),
-        selected=tuple(name in chosen for name in names),
-        more=len(order) - len(names),
-    )
 
 
 def frequency_lines(stability: Stability, most: int = MOST_LINES) -> UnitLines:

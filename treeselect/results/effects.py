@@ -68,7 +68,6 @@ def make_record(
     low, high, count = shapes.intervals(shapes.stacked(changes, effect.shape))
     curves = shapes.stacked([own.curve for own in resampled], found.curve.shape)
     curve_low, curve_high, _ = shapes.intervals(curves)
-    pairs = points.probes.pairs
     return EffectRecord(
         terms=points.terms,
         directions=tuple(directions),
@@ -81,7 +80,6 @@ def make_record(
         curve_high=curve_high,
         curve_size=sizes,
         n_resamples=len(resampled),
-        interactions=shapes.interactions_of(result, pairs, resampled) if resampled else None,
     )
 
 
@@ -156,12 +154,11 @@ def effect_table(result: Fit, most: int | None = None) -> pd.DataFrame:
 
 
 def warn_of_few(found: pd.DataFrame) -> None:
-    """Warn of terms, or pairs, without intervals because too few resamples selected them."""
+    """Warn of terms without intervals because too few resamples selected them."""
     few = found[found["low"].isna()]
     if (found["n_resamples"] == 0).all() or few.empty:
         return
-    name = few[[c for c in ("term", "other") if c in few]].agg(":".join, axis=1)
-    counts = dict(zip(name, few["n_resamples"], strict=True))
+    counts = dict(zip(few["term"], few["n_resamples"], strict=True))
     each = listing([f"{name} ({n:,})" for name, n in counts.items()], 6)
     warn(
         f"Intervals are missing where fewer than {LEAST_RESAMPLES} resamples tell them: {each}."
@@ -370,13 +367,7 @@ def effect_points(result: Fit, most: int | None = None) -> Points:
     until = np.cumsum(n_ends)
     return Points(
         terms=terms,
-        probes=Probes(
-            shapes.coded_rows(result, rows),
-            rows,
-            own_weight,
-            tuple(probes),
-            shapes.pair_points(result),
-        ),
+        probes=Probes(shapes.coded_rows(result, rows), rows, own_weight, tuple(probes)),
         along=tuple(
             None if values is None else values[grid]
             for (values, _), (grid, _) in zip(found, grids, strict=True)

@@ -15,7 +15,7 @@ import pandas as pd
 from msgspec import Raw, Struct
 
 from treeselect.coding import plain, raw
-from treeselect.designs.evaluation import Recoded, term_matrix
+from treeselect.designs.evaluation import term_matrix
 from treeselect.designs.linear import Filling, LinearColumns
 from treeselect.designs.modeldata import ModelData
 from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray
@@ -51,7 +51,7 @@ class SavedTable(Struct, frozen=True):
 
 
 class SavedLinear(Struct, frozen=True):
-    """See ``GlmFit``, ``LinearPredictor``, ``LinearColumns``, ``Filling`` and ``Recoded``."""
+    """See ``GlmFit``, ``LinearPredictor``, ``LinearColumns``, ``Filling`` and ``TermColumns``."""
 
     design: SavedDesign
     content: SummaryContent
@@ -74,8 +74,6 @@ class SavedLinear(Struct, frozen=True):
     levels: dict[str, tuple[Level, ...]]
     values: dict[str, Level]
     term_of: dict[str, str]
-    scores: dict[str, tuple[Level, ...]]
-    polynomials: tuple[str, ...]
     splines: dict[str, FloatArray]
     state: dict[str, Raw]
     indicators: tuple[tuple[str, int], ...]
@@ -95,18 +93,18 @@ def saved_linear(found: Any) -> SavedLinear:
             "Can't save this linear model again: it was loaded from a file.\n  Copy that file."
         )
     columns = own.columns
-    made, filling, recoded = columns.columns, columns.filling, columns.columns.recoded
+    made, filling = columns.columns, columns.filling
     record = alike(
         SavedLinear,
         found,
         **{name: getattr(filling, name) for name in ("levels", "values", "term_of")},
-        **{name: getattr(recoded, name) for name in ("scores", "polynomials", "splines")},
         design=saved_design(dataclasses.replace(own.design, model=None)),
         table=_saved_table(found.table),
         shown=_saved_table(found.shown),
         terms=columns.terms,
         names=_names(columns),
         example=_example(own.design, columns),
+        splines=made.splines,
         state={name: raw(learned) for name, learned in made.state.items()},
         indicators=columns.indicators,
         chosen=own.chosen,
@@ -175,7 +173,6 @@ def linear_parts(saved: SavedLinear, *, trusted: bool) -> dict[str, Any]:
     design = data_of(saved.design, trusted)
     specs = [design.spec[name] for name in saved.terms]
     check("terms", len(set(saved.terms)) == len(specs))
-    recoded = Recoded(saved.scores, saved.polynomials, saved.splines)
     filling = Filling(saved.levels, saved.values, saved.term_of)
     factors = {f.name: f for spec in specs for f in spec.term.factors if not f.is_plain}
     state = {name: plain(learned, MOST_LEARNED) for name, learned in saved.state.items()}
@@ -183,7 +180,7 @@ def linear_parts(saved: SavedLinear, *, trusted: bool) -> dict[str, Any]:
     check("transforms", *(fits(own, state[name]) for name, own in factors.items()))
     _check_coding(saved, specs)
     text, terms = design.spec.formula.text, [spec.term for spec in specs]
-    _, _, made = term_matrix(text, _frame(saved), terms, recoded, state)
+    _, _, made = term_matrix(text, _frame(saved), terms, saved.splines, state)
     columns = LinearColumns(design.spec, saved.terms, filling, made, saved.indicators)
     check("columns", _names(columns) == saved.names)
     _check_rule(saved, design)

@@ -14,7 +14,6 @@ from treeselect.arguments.checks import check_choice
 from treeselect.designs.linear import (
     WAYS_OUT,
     LinearCoding,
-    coded_words,
     gaps_of,
     knots_words,
     read_coding,
@@ -58,20 +57,15 @@ _GAM_DF = 3
 """Degrees of freedom of the splines of a generalised additive model."""
 
 
-def refit(
-    result: Fit,
-    model: Any,
-    missing: object = "drop",
-    ordered: object = "treatment",
-    splines: Any = None,
-) -> Any:
+def refit(result: Fit, model: Any, missing: object = "drop", splines: Any = None) -> Any:
     """See :meth:`SelectionResult.refit`."""
     result.design.check_data()
     data = in_own_groups(result.design, result.choice.folds, result.source)
-    coding = read_coding(missing, ordered, data.sources, data.spec.terms)
+    coding = read_coding(missing)
     if isinstance(model, str) and model in LINEAR:
         _check_family(model, data)
-        said = f'refit("{model}"{coding.arguments}'
+        said = f'refit("{model}"'
+        said += "" if coding.missing == "drop" else f', missing="{coding.missing}"'
         if splines is not None:
             splines = read_splines(splines, data, result.selected)
             said += f", splines={json.dumps(splines, ensure_ascii=False)}"
@@ -79,12 +73,11 @@ def refit(
         distribution = model if model in ONLY_FOR else ""
         coding = dataclasses.replace(coding, splines=used, distribution=distribution)
         return refit_glm(result, data, coding, f"{said})")
-    if coding.arguments or splines is not None:
-        name = "missing" if coding.missing != "drop" else "ordered"
-        name = name if coding.arguments else "splines"
+    if coding.missing != "drop" or splines is not None:
+        name = "missing" if coding.missing != "drop" else "splines"
         raise OptionError(
             f'`{name}` must be left out unless the model is linear: "glm", "gam".\n'
-            "  Found: another model, which needs no rules for missing values, order or bends."
+            "  Found: another model, which needs no rules for missing values or bends."
         )
     if model is None:
         check_choice("model", model, MODELS)
@@ -336,7 +329,7 @@ def weight_notes(data: ModelData, fit: LinearFit) -> Iterator[str]:
 def _coding_notes(
     data: ModelData, full: LinearData, terms: Sequence[str], coding: LinearCoding
 ) -> Iterator[str]:
-    """What is done with missing values and ordered factors, if there are any."""
+    """What is done with missing values, if there are any."""
     if counts := gaps_of(data, terms).counts:
         names = shown_names(data)
         said = ", ".join(f"{names.get(name, name)} {n:,}" for name, n in counts)
@@ -345,4 +338,3 @@ def _coding_notes(
             assert full.columns is not None
             how = full.columns.words
         yield f"Missing values: {said}. {how}".strip()
-    yield from coded_words(data, terms, coding)

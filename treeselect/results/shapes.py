@@ -24,10 +24,10 @@ from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, listing, quoted
 from treeselect.frames.values import Labels, Numbers, read_column
 from treeselect.models.model import TreeModel
-from treeselect.models.probing import PairProbes, PairTerm, ResampledReadings, read_strengths
-from treeselect.printing import decimal_text, interval_text, significant_text
+from treeselect.models.probing import n_outputs_of
+from treeselect.printing import decimal_text, significant_text
 from treeselect.resampling.agreement import known_quantiles
-from treeselect.resampling.fit import LEAST_RESAMPLES, Fit, InteractionRecord
+from treeselect.resampling.fit import LEAST_RESAMPLES, Fit
 
 MOST_ROWS = 1000
 """Rows that effects are averaged over; of more a sample."""
@@ -342,22 +342,6 @@ _MOST_ROWS = 200
 """The strengths of all pairs take n (n - 1) / 2 grids: these are coarse, of the first terms."""
 
 
-def pair_points(result: Fit) -> PairProbes:
-    """Where the strengths of all pairs of the first terms are read."""
-    sample = sample_rows(result, _MOST_ROWS)
-    terms = result.selected[:_MOST_TERMS]
-    every, probes = sample.rows, []
-    for term in terms:
-        placed, place = sample.placed([term]), np.full(len(sample.rows), -1)
-        grid, place[np.isin(sample.rows, placed.rows)] = grid_rows(placed, term, _GRID_POINTS)
-        at = np.arange(len(every), len(every) + len(grid))
-        by_level = result.design.spec[term].kind == "factor"
-        probes.append(PairTerm(columns_of(result, term), at, place, by_level))
-        every = np.concatenate([every, grid])
-    pairs = tuple((terms.index(a), terms.index(b)) for a, b in _pairs_of(result))
-    return PairProbes(coded_rows(result, every), every, sample.weight, tuple(probes), pairs)
-
-
 def _pairs_of(result: Fit) -> list[tuple[str, str]]:
     """Pairs of the first terms; of terms with a variable in common neither can change alone."""
     spec = result.design.spec
@@ -368,62 +352,58 @@ def _pairs_of(result: Fit) -> list[tuple[str, str]]:
     ]
 
 
-def interactions_of(
-    result: Fit, probes: PairProbes, resampled: Sequence[ResampledReadings]
-) -> InteractionRecord:
-    """Strengths in the fit's model, with intervals from what the models of resamples say."""
-    pairs, (strength, size) = _pairs_of(result), read_strengths(result.model, probes).T
-    drawn = stacked([own.strengths for own in resampled], (len(pairs), 1))
-    low, high, count = intervals(drawn)
-    return InteractionRecord(tuple(pairs), strength, low[:, 0], high[:, 0], size, count[:, 0])
-
-
 def interaction_table(result: Fit) -> pd.DataFrame:
-    """One row per pair of terms (see ``SelectionResult.interactions``)."""
-    record, none = _kept(result), np.empty(0)
-    if record is None:
-        record = InteractionRecord((), none, none, none, none, none.astype(np.int64))
-        if result.selected:
-            record = interactions_of(result, pair_points(result), ())
+    """One row per pair of terms (see ``ModelView.interactions``)."""
+    pairs = _pairs_of(result)
+    strength, size = _strengths(result, pairs).T
     frame = pd.DataFrame(
         {
-            "term": [pair[0] for pair in record.pairs],
-            "other": [pair[1] for pair in record.pairs],
-            "strength": record.strength,
-            "low": record.low,
-            "high": record.high,
-            "size": record.size,
-            "n_resamples": record.count,
+            "term": [a for a, _ in pairs],
+            "other": [b for _, b in pairs],
+            "strength": strength,
+            "size": size,
         }
     )
     frame = frame.dropna(subset=["strength"])  # no row has both terms without imputation
     return frame.sort_values("size", ascending=False, kind="stable", ignore_index=True)
 
 
-def are_kept(result: Fit) -> bool:
-    """Whether strengths are known without the data."""
-    return _kept(result) is not None
-
-
-def _kept(result: Fit) -> InteractionRecord | None:
-    return None if result.effect_record is None else result.effect_record.interactions
+def _strengths(result: Fit, pairs: Sequence[tuple[str, str]]) -> FloatArray:
+    """Strength and size of the interaction of each pair, shape (n_pairs, 2); NaN if no row has
+    both."""
+    found = np.full((len(pairs), 2), np.nan)
+    if not pairs:
+        return found
+    sample = sample_rows(result, _MOST_ROWS)
+    share, of_term = sample.weight / sample.weight.sum(), {}
+    for term in {term for pair in pairs for term in pair}:
+        placed, place = sample.placed([term]), np.full(len(sample.rows), -1)
+        grid, place[np.isin(sample.rows, placed.rows)] = grid_rows(placed, term, _GRID_POINTS)
+        columns = np.flatnonzero(sample.data.group_of == sample.terms.index(term))
+        codes = dependence.codes_of(sample.data, columns)[np.searchsorted(sample.rows, grid)]
+        of_term[term] = columns, codes, place
+    for n, pair in enumerate(pairs):
+        (one, first, at_first), (two, second, at_second) = (of_term[term] for term in pair)
+        told = np.flatnonzero((at_first >= 0) & (at_second >= 0))
+        if not len(told):
+            continue
+        points = np.hstack(
+            [np.repeat(first, len(second), axis=0), np.tile(second, (len(first), 1))]
+        )
+        at = at_first[told] * len(second) + at_second[told]
+        cells = np.bincount(at, share[told] / share[told].sum(), len(points)).astype(np.float64)
+        held = cells > 0  # others do not enter the strength, and prediction takes most of the time
+        mean = np.zeros((len(points), n_outputs_of(result.model.family)))
+        mean[held] = dependence.mean_at(
+            result.model.score, sample.data, sample.weight, np.concatenate([one, two]), points[held]
+        )
+        found[n] = dependence.strength(mean, cells, (len(first), len(second)))
+    return found
 
 
 def strength_texts(table: pd.DataFrame) -> list[str]:
-    """Size and strength of each pair in words, with the interval where there is one."""
+    """Size and strength of each pair in words."""
     return [
         f"{significant_text(row['size'], 3)}, strength {decimal_text(row['strength'], 2)}"
-        + ("" if np.isnan(row["low"]) else f" ({interval_text(row['low'], row['high'])})")
         for row in table.to_dict("records")
     ]
-
-
-def interval_note(table: pd.DataFrame) -> str:
-    """What intervals of strengths are; empty if there are none."""
-    if table["low"].isna().all():
-        return ""
-    return (
-        "In brackets percentiles 2.5 and 97.5 of the strength in the models of the resamples that"
-        " selected both terms, in which both vary and no level is missing at which it is read,"
-        f" where there are at least {LEAST_RESAMPLES}."
-    )

@@ -38,7 +38,6 @@ from treeselect.results.effects import effect_notes, effect_tables
 from treeselect.results.verdict import (
     BY_REQUEST,
     FEWEST,
-    correlated_sentence,
     could_vary,
     each_selected_all,
     kept_units,
@@ -344,8 +343,7 @@ def stability_notes(result: Fit) -> list[str]:
         *place_sentences(stability),
         outsiders_note(result, stability),
         size_note(result, stability),
-        f"Stability index (Nogueira et al.) over {stability.words}: {index_words(stability)}."
-        + correlated_sentence(result),
+        f"Stability index (Nogueira et al.) over {stability.words}: {index_words(stability)}.",
         model_sentence(stability) if could_vary(stability) else "",
         "" if no_bound(stability) else f"{stability.pfer()}.",
     ]

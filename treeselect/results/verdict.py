@@ -8,10 +8,10 @@ from enum import Enum
 import numpy as np
 
 from treeselect.engine.rounding import at_least
-from treeselect.printing import decimal_text, enumeration, percent_text
+from treeselect.printing import enumeration, percent_text
 from treeselect.printing.numbers import span
 from treeselect.resampling.agreement import LEAST_SHARE
-from treeselect.resampling.fit import Fit, noun, quick_index
+from treeselect.resampling.fit import Fit, noun
 from treeselect.resampling.stability import Stability
 
 FEWEST = 10
@@ -277,21 +277,3 @@ def model_sentence(stability: Stability) -> str:
     n, n_models, own = stability.n_resamples, stability.n_models, stability.same_model
     sets = "one set" if n_models == 1 else f"{n_models:,} distinct sets"
     return f"The {n:,} resamples selected {sets}; {own or 'none'} of them selected that of the fit."
-
-
-def has_pairs(stability: Stability) -> bool:
-    """Whether two units that only some resamples selected were ever selected together."""
-    count = stability.selected.sum(axis=0)
-    varying = (count > 0) & (count < stability.n_resamples)
-    return bool((stability.selected[:, varying].sum(axis=1) > 1).any())
-
-
-def correlated_sentence(fit: Fit) -> str:
-    """The stability index that allows for associated units; empty if computing it takes long."""
-    index = quick_index(fit)
-    if not np.isfinite(index):
-        return ""
-    return (
-        f" Allowing for associations between {noun(fit)} (Sechidis et al.):"
-        f" {decimal_text(index, 2)}."
-    )

@@ -278,19 +278,14 @@ class ModelView:
             One row per pair of the ten most important terms without a common variable, by
             decreasing size: ``term``, ``other``, ``strength``, from 0 (additive effects) to 1, on
             the scale of :meth:`shape` (effects that are additive in log odds are not additive in
-            probabilities). After :meth:`SelectionResult.resample` with ``effects=True``, ``low``
-            and ``high`` are its 2.5th and 97.5th percentiles over the models of the resamples, at
-            the same points and rows, and ``n_resamples`` is their number: those that selected both
-            terms, on which both vary and no level of the grid is absent. Fewer than 20 give no
-            interval (with a TreeselectWarning); without such resamples `n_resamples` is 0.
-            ``size``, by which pairs are ranked, is the root mean square of the non-additive part,
-            on the same scale: a pair with two small effects may have a large strength, which is a
-            share, and still matter little.
+            probabilities). ``size``, by which pairs are ranked, is the root mean square of the
+            non-additive part, on the same scale: a pair with two small effects may have a large
+            strength, which is a share, and still matter little.
 
         Raises
         ------
         DataError
-            If the model was saved without its data and has no strengths from resamples.
+            If the model was saved without its data.
 
         Notes
         -----
@@ -300,9 +295,7 @@ class ModelView:
         dependences, over the cells of a 6 x 6 grid weighted by their shares of the rows (at most
         200), so pairs of values that do not occur are ignored.
         """
-        table = interaction_table(self._fit)
-        warn_of_few(table)
-        return in_library(table, self._fit.design.library)
+        return in_library(interaction_table(self._fit), self._fit.design.library)
 
     def conditional_importance(
         self,
@@ -419,7 +412,6 @@ class ModelView:
         self,
         *,
         missing: Literal["drop", "indicator"] = "drop",
-        ordered: Literal["treatment", "scores", "polynomial"] = "treatment",
         fold_groups: str | Sequence[Any] | None = None,
     ) -> CoefficientStability:
         """Refit the linear model on each resample, with the terms selected there.
@@ -429,7 +421,7 @@ class ModelView:
 
         Parameters
         ----------
-        missing, ordered
+        missing
             As in :meth:`SelectionResult.refit`. What replaces a missing number is computed from all
             rows.
         fold_groups : array, shape (n_rows,), optional
@@ -497,8 +489,8 @@ class ModelView:
                 )
             fold_groups = stability.groups_name
         here, workers = fit.in_groups(fold_groups)[0], workers_for(fit.n_jobs)
-        found = coefficient_stability(fit, here, stability, workers, missing, ordered)
-        given: dict[str, Any] = {"missing": missing, "ordered": ordered, "fold_groups": fold_groups}
+        found = coefficient_stability(fit, here, stability, workers, missing)
+        given: dict[str, Any] = {"missing": missing, "fold_groups": fold_groups}
         step = step_text(ModelView.coefficient_stability, given, "model")
         return dataclasses.replace(found, call=fit.call.whole + step)
 

@@ -155,46 +155,34 @@ def track(
     items: Iterable[Item], label: str, total: int, progress: bool | None, done: int = 0
 ) -> Iterator[Item]:
     """Pass items on and show the number finished, `done` before included, and the estimated time
-    left. By default this is a bar if standard error is a terminal; True always shows progress,
-    without a terminal as lines of text, at most one every ten seconds."""
+    left: by default if standard error is a terminal, on one line; True always shows it, without a
+    terminal as lines of text, at most one every ten seconds."""
     is_terminal = sys.stderr is not None and sys.stderr.isatty()
     if not (is_terminal if progress is None else progress):
         return iter(items)
-    return (_with_bar if is_terminal else _with_lines)(items, label, total, done)
+    return _shown(items, label, total, done, is_terminal=is_terminal)
 
 
-def _with_bar(items: Iterable[Item], label: str, total: int, done: int) -> Iterator[Item]:
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(shown(label), total=total, completed=done)
-        for item in items:
-            yield item
-            bar.advance(task)
-
-
-def _with_lines(items: Iterable[Item], label: str, total: int, done: int) -> Iterator[Item]:
+def _shown(
+    items: Iterable[Item], label: str, total: int, done: int, *, is_terminal: bool
+) -> Iterator[Item]:
     begin = said = time.monotonic()
+    if is_terminal:
+        _say(f"{shown(label)}: {done:,} of {total:,}".ljust(_WIDTH), end="\r")
     for number, item in enumerate(items, start=1):
         yield item
         now = time.monotonic()
-        if now - said >= 10.0 or done + number == total:
+        if is_terminal or now - said >= 10.0 or done + number == total:
             said = now
             left = (now - begin) / number * (total - done - number)
-            _say(f"{shown(label)}: {done + number:,} of {total:,}{_left(left)}")
+            line = f"{shown(label)}: {done + number:,} of {total:,}{_left(left)}"
+            _say(line.ljust(_WIDTH), end="\r") if is_terminal else _say(line)
+    if is_terminal:
+        _say(" " * _WIDTH, end="\r")
+
+
+_WIDTH = 60
+"""Characters that a line in a terminal takes, so that a shorter one covers it."""
 
 
 def _left(seconds: float) -> str:
@@ -208,10 +196,10 @@ def _left(seconds: float) -> str:
     return f", about {seconds / 3600:.1f} h left"
 
 
-def _say(line: str) -> None:
+def _say(line: str, end: str = "\n") -> None:
     if sys.stderr is not None:
         with contextlib.suppress(OSError):  # a full disk is no reason to stop
-            print(line, file=sys.stderr, flush=True)
+            print(line, end=end, file=sys.stderr, flush=True)
 
 
 def announce_compilation(progress: bool | None) -> None:

@@ -76,7 +76,7 @@ class Kind:
     result: Any  # type of its result, whose annotations are all that its files' reader knows
     # From the finished pieces of a stopped call to those that form a result; empty if none do
     part: Callable[[Found], Found] = some
-    many: str = ""  # Plural, for messages, and label of the progress bar; by default of `name`
+    many: str = ""  # Plural, for messages, and label of the progress; by default of `name`
     label: str = ""
 
 

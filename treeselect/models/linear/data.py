@@ -67,7 +67,7 @@ class LinearData:
 
     @property
     def splines(self) -> Mapping[str, FloatArray]:
-        return {} if self.columns is None else self.columns.columns.recoded.splines
+        return {} if self.columns is None else self.columns.columns.splines
 
     def drawn(self, weights: RowWeights) -> LinearData:
         """The same rows with other weights, without those of weight 0: a resample."""
