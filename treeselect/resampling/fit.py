@@ -67,7 +67,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
-    """What was given to ``select()``, for ``treeselect.update``."""
+    """What was given to ``select()``, for ``fit.update()``."""
 
     # All arguments on which the answer depends, the drawn seed among them, and options of the
     # method; without the data
