@@ -238,7 +238,9 @@ def compare(
     asked_for = known | ({"model": None} if own_models else {})
     request = Request(**{own.name: asked_for[own.name] for own in dataclasses.fields(Request)})
     rows = check_size_of_sample(others["rows"])
-    check_order(data, **{name: asked_for[name] for name in ("weights", "offset", "fold_groups")})
+    check_order(
+        data, **{name: asked_for[name] for name in ("weights", "offset", "fold_groups", "folds")}
+    )
     table = open_table(data, rows)
     # Here an integer `k` needs folds too, so errors must not advise one.
     asked = dataclasses.replace(read_folds(folds, repeats, fold_groups, len(table)), choose=False)

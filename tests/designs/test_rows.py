@@ -482,18 +482,29 @@ def test_what_there_is_to_explain(left, rows, expected):
     assert varies(problem(left), np.array(rows)) is expected
 
 
-@pytest.mark.parametrize("argument", ["weights", "offset", "fold_groups"])
+@pytest.mark.parametrize("argument", ["weights", "offset", "folds", "fold_groups"])
 def test_a_series_in_another_order_than_the_rows_is_refused(argument):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(40, 3)), [f"r{i}" for i in range(40)], list("aby"))
-    given = pd.Series(np.repeat(np.arange(1.0, 11.0), 4), frame.index)
-    options = {"k": 1, "seed": 1, "progress": False}
-    calls = (
-        lambda own: treeselect.select("y ~ a + b", frame, **options, **{argument: own}),
-        lambda own: treeselect.compare(
-            "y ~ a + b", frame, methods=["mrmr", "lasso"], folds=2, **options, **{argument: own}
+    given = pd.Series(np.repeat(np.arange(1, 11), 4), frame.index)
+    options = {"k": "best", "seed": 1, "progress": False, "folds": 2, argument: given}
+    fit = treeselect.select("y ~ a + b", frame, method="mrmr", **options)
+    calls = [
+        lambda own: treeselect.select(
+            "y ~ a + b", frame, method="mrmr", **options | {argument: own}
         ),
-    )
+        lambda own: treeselect.compare(
+            "y ~ a + b", frame, methods=["mrmr", "lasso"], **options | {argument: own}
+        ),
+    ]
+    if argument == "offset":
+        calls += [
+            lambda own: fit.predict(frame, offset=own),
+            lambda own: fit.refit("glm").predict(frame, offset=own),
+            lambda own: fit.with_data(frame, offset=own),
+        ]
+    elif argument.startswith("fold"):
+        calls.append(lambda own: fit.performance(**{"folds": 2, argument: own}))
     for call in calls:
         call(given)
         call(given.reset_index(drop=True))

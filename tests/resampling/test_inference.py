@@ -47,10 +47,10 @@ def test_aggregation_is_that_of_the_paper_worked_out_by_hand():
     factor = 1 - np.log(0.05)
     expected = [factor * 0.04, factor * 0.004, 1.0, 1.0]
     np.testing.assert_allclose(aggregate_p_values(p_values), expected)
-    # Above 0.5 only the third and fourth quantile are looked at: 0.03 * 4/3 and 0.04.
-    factor = 1 - np.log(0.5)
-    expected = [factor * 0.04, 1.0, 1.0, factor * 0.4]
-    np.testing.assert_allclose(aggregate_p_values(p_values, 0.5), expected)
+    # Of forty p-values the second is the 0.05-quantile, so that the third is the first looked at.
+    p_values = np.ones((40, 1))
+    p_values[:3, 0] = 0.0, 0.0, 0.001
+    np.testing.assert_allclose(aggregate_p_values(p_values), factor * 0.001 * 40 / 3)
 
 
 def test_one_split_is_least_squares_on_the_rows_that_were_not_selected_on(strong):

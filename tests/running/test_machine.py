@@ -138,6 +138,11 @@ def test_one_line_in_a_terminal_and_nothing_where_nobody_looks(monkeypatch):
     found = told(monkeypatch, Terminal(), said=None).split("\r")
     assert [line.strip() for line in found] == [*(f"Pieces: {n} of 5" for n in range(6)), "", ""]
     assert len(set(map(len, found[:-1]))) == 1
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    with pytest.raises(ZeroDivisionError):
+        list(track((1 // n for n in (1, 0)), "Pieces", 2, None))
+    assert stream.getvalue().endswith("\r" + " " * machine._WIDTH + "\r")
     assert told(monkeypatch, Terminal(), said=False) == ""
     assert told(monkeypatch, io.StringIO(), said=None) == ""
 

@@ -35,8 +35,8 @@ MissingRule = Literal["drop", "indicator"]
 class LinearCoding:
     """How a linear model takes missing values: complete cases; or all rows, with a level
     ``(missing)`` for factors, and for numbers the median of the rows with an indicator
-    ``missing(x)``. And how many degrees of freedom the spline of each number has, or those of some
-    terms."""
+    ``missing(x)``. How many degrees of freedom the spline of each number has, or those of some
+    terms. And how the response is distributed."""
 
     missing: MissingRule = "drop"
     splines: int | Mapping[str, int] = 1

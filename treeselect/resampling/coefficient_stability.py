@@ -297,7 +297,7 @@ def _fixed(value: float, form: str) -> str:
 def coefficient_stability(
     result: Fit, data: ModelData, stability: Stability, workers: Workers, missing: object = "drop"
 ) -> CoefficientStability:
-    """See :meth:`SelectionResult.coefficient_stability`."""
+    """See :meth:`ModelView.coefficient_stability`."""
     coding = read_coding(missing)
     terms = tuple(spec.term.name for spec in data.spec.terms)
     if coding.missing == "drop":

@@ -17,6 +17,7 @@ from treeselect.brief import brief
 from treeselect.designs.modeldata import AllRows, Associations, ModelData
 from treeselect.designs.preparing import in_labels, shown_names
 from treeselect.designs.problem import is_grouped, noun_of
+from treeselect.designs.weights import check_order
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.rounding import falling
 from treeselect.engine.survival.curves import Baseline
@@ -67,7 +68,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
-    """What was given to ``select()``, for ``treeselect.update``."""
+    """What was given to ``select()``, for ``fit.update()``."""
 
     # All arguments on which the answer depends, the drawn seed among them, and options of the
     # method; without the data
@@ -195,6 +196,7 @@ class Fit:
         offset: Sequence[float] | None = None,
     ) -> Self:
         """The same fit with the rows of `data`, which must be those that it was made of."""
+        check_order(data, weights=weights, offset=offset)
         here = self.design.with_data(data, weights, offset)
         here = in_own_groups(here, self.choice.folds, data)
         return dataclasses.replace(self, design=here, source=data)
@@ -202,16 +204,21 @@ class Fit:
     def in_groups(self, fold_groups: str | Sequence[Any] | None = None) -> tuple[ModelData, Folds]:
         """Rows and folds of the fit, with other clusters if given."""
         self.design.check_data()
+        check_order(self.given, fold_groups=fold_groups)
         data = self.source
         if data is None and isinstance(fold_groups, str) and fold_groups not in self.design.sources:
             whole = self.all_rows()
             data = None if isinstance(whole.data, AllRows) else whole.frame()
         return with_groups(self.design, self.choice.folds, fold_groups, data)
 
+    @property
+    def given(self) -> Any:
+        """The data as given; None if they are not known."""
+        return self.asked.data if self.source is None and self.asked is not None else self.source
+
     def all_rows(self) -> Source:
         """The data as given, if they are known; otherwise the columns behind the terms."""
-        given = self.asked.data if self.source is None and self.asked is not None else self.source
-        rows = self.design.all_rows()
+        given, rows = self.given, self.design.all_rows()
         return Source(rows if given is None else given, len(rows), rows, self.design.spec.na)
 
     # --- the answer ---

@@ -267,7 +267,8 @@ def excess_events(
 ) -> float:
     """Logarithm of the observed over the expected number of events, during the follow-up of the
     rows whose strata have training rows: the intercept of a Poisson model with the cumulative
-    hazard as exposure (Crowson et al. 2016)."""
+    hazard as exposure (Crowson et al. 2016). The hazard is Breslow's, by which the rows that the
+    model was fitted to have as many events as expected, ties or not."""
     baseline = breslow(y, eta, training)
     stratum = y[at, STRATUM].astype(np.int64)
     known = ~np.isnan(baseline.until[stratum])

@@ -187,7 +187,7 @@ def learn(
     workers: Workers,
     **given: Any,
 ) -> LearningCurve:
-    """See :meth:`SelectionResult.learning_curve`; other arguments are those of `outer_folds`."""
+    """See :meth:`SearchView.learning_curve`; other arguments are those of `outer_folds`."""
     parts = numbers_in(shares, lambda share: 0 < share <= 1)
     if not parts or parts != sorted(set(parts)):
         raise OptionError(

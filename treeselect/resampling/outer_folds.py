@@ -14,7 +14,7 @@ from treeselect.designs.families import Family
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.response import Response
 from treeselect.designs.scoring import Scoring, check_scoring, is_lost, with_scoring
-from treeselect.designs.weights import RowWeights
+from treeselect.designs.weights import RowWeights, check_order
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import falling
@@ -84,6 +84,7 @@ def outer_folds(
 ) -> OuterFolds:
     """Split the rows of a fit according to `folds`, with the fit's clusters or others."""
     here, data = result.design, result.source
+    check_order(result.given, folds=folds)
     in_groups, grouped = result.in_groups(fold_groups)
     n_rows = len(here.all_rows() if data is None else read_data(data))
     asked = read_folds(folds, repeats, None, n_rows).for_rows(here.response.rows)

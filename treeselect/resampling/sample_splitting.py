@@ -187,13 +187,17 @@ def _without_sums(data: LinearData, terms: Sequence[str]) -> tuple[LinearData, d
     return data.of_columns(free), aliased
 
 
-def aggregate_p_values(p_values: FloatArray, gamma_min: float = 0.05) -> FloatArray:
+_LEAST_QUANTILE = 0.05
+"""Quantiles of the p-values above this one are looked at."""
+
+
+def aggregate_p_values(p_values: FloatArray) -> FloatArray:
     """One p-value per term from those of several splits, shape (n_splits, n_terms), by equations
     2.2 and 2.3 of Meinshausen, Meier and Buehlmann (2009); ``Q(gamma)`` is smallest at ``k /
     B``."""
     n = len(p_values)
     k = np.arange(1, n + 1)
-    looked_at = k / n > gamma_min * (1 + 1e-12)
+    looked_at = k / n > _LEAST_QUANTILE * (1 + 1e-12)
     quantiles = np.sort(p_values, axis=0)[looked_at] * (n / k[looked_at])[:, np.newaxis]
     least = np.minimum(quantiles.min(axis=0), 1.0)
-    return np.asarray(np.minimum((1 - np.log(gamma_min)) * least, 1.0))
+    return np.asarray(np.minimum((1 - np.log(_LEAST_QUANTILE)) * least, 1.0))

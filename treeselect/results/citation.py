@@ -207,7 +207,7 @@ class Citation:
 
 
 def cite(fit: Fit, versions: Mapping[str, str], performance: Performance | None = None) -> Citation:
-    """What to write of a fit, and what to cite; see ``SelectionResult.citation``."""
+    """What to write of a fit, and what to cite; see ``SearchView.citation``."""
     fingerprint, fit = data_fingerprint(fit.design), as_shown(fit)
     cited = [*papers(fit), *([HEINZE] if few_events(fit) else [])]
     paper = fit.chosen_method.paper

@@ -101,7 +101,9 @@ def fit_selection(data: Any, formula: str, options: Mapping[str, Any]) -> Fit:
     names = [field.name for field in dataclasses.fields(Request)]
     request = Request(**{name: asked[name] for name in names})
     rows = check_size_of_sample(asked["rows"])
-    check_order(data, **{name: given[name] for name in ("weights", "offset", "fold_groups")})
+    check_order(
+        data, **{name: given[name] for name in ("weights", "offset", "fold_groups", "folds")}
+    )
     table = open_table(data, rows)
     asked_folds = read_folds(
         5 if folds is None else folds, 1 if repeats is None else repeats,

@@ -14,7 +14,7 @@ from treeselect.arguments.checks import check_choice, check_flag, check_level
 from treeselect.brief import brief
 from treeselect.designs.linear import LinearColumns
 from treeselect.designs.modeldata import INTERCEPT, ModelData
-from treeselect.designs.weights import check_offset
+from treeselect.designs.weights import check_offset, check_order
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.rounding import at_least, largest_in_row
 from treeselect.engine.survival.curves import Baseline
@@ -70,6 +70,7 @@ class LinearPredictor:
         se = check_flag("se", se)
         level = check_level(level, se or interval)
         self._check_interval(type, interval, se=se)
+        check_order(new, offset=offset)
         frame = read_data(new, self.design.spec.numbers)
         known = self.design.offset_of(frame, offset)
         check_offset(known, np.arange(len(frame)))

@@ -24,7 +24,7 @@ from treeselect.arguments.checks import (
 )
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.survival import strata_of
-from treeselect.designs.weights import check_offset
+from treeselect.designs.weights import check_offset, check_order
 from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.columns import select_groups
 from treeselect.engine.forest.leaf_values import leaf_quantiles
@@ -91,6 +91,7 @@ def values_of(fit: Fit, new: Any, asked: Wanted) -> list[Any] | AnyArray | dict[
     at = read_type(fit, type, asked.times, (QUANTILE,))
     shares, level = read_asked(asked)
     response = fit.design.response
+    check_order(new, offset=offset)
     frame = read_data(new, fit.design.spec.numbers)
     if shares is not None:
         check_forest(fit, f'type="{QUANTILE}"')

@@ -166,7 +166,7 @@ def coded_rows(result: Fit, rows: IntArray) -> CodedColumns:
 
 
 def shape_table(result: Fit, term: str, other: str | None) -> pd.DataFrame:
-    """One row per point (see ``SelectionResult.shape``)."""
+    """One row per point (see ``ModelView.shape``)."""
     terms = [selected_term(result, *named) for named in given_terms(term, other)]
     if len(set(terms)) < len(terms):
         raise OptionError(f"`other` must not be `term`.\n  Found: {quoted(terms[0])} for both.")

@@ -158,7 +158,7 @@ def rules(frame: pd.DataFrame, tree: int = 1) -> str:
 
 
 def tree_table(result: Fit) -> pd.DataFrame:
-    """One row per tree (see ``SelectionResult.trees``)."""
+    """One row per tree (see ``ModelView.trees``)."""
     forest = _forest_inside(result)
     trees = forest.joined()
     if trees is None:
@@ -203,7 +203,7 @@ def _units_of_trees(
 
 
 def node_table(result: Fit) -> pd.DataFrame:
-    """One row per node (see ``SelectionResult.nodes``)."""
+    """One row per node (see ``ModelView.nodes``)."""
     return tidy_trees(_forest_inside(result), result.design)
 
 
@@ -216,7 +216,7 @@ def _forest_inside(result: Fit) -> TreeModel:
 
 
 def importance_path_table(result: Fit) -> pd.DataFrame:
-    """One row per step and unit (see ``SelectionResult.importance_path``)."""
+    """One row per step and unit (see ``SearchView.importance_path``)."""
     names = np.array(result.design.arrays.groups.names, dtype=object)
     ever = np.flatnonzero(np.any([step.selected for step in result.steps], axis=0))
     order = ever[falling(result.steps[-1].importance[ever])]

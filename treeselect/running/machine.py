@@ -169,16 +169,18 @@ def _shown(
     begin = said = time.monotonic()
     if is_terminal:
         _say(f"{shown(label)}: {done:,} of {total:,}".ljust(_WIDTH), end="\r")
-    for number, item in enumerate(items, start=1):
-        yield item
-        now = time.monotonic()
-        if is_terminal or now - said >= 10.0 or done + number == total:
-            said = now
-            left = (now - begin) / number * (total - done - number)
-            line = f"{shown(label)}: {done + number:,} of {total:,}{_left(left)}"
-            _say(line.ljust(_WIDTH), end="\r") if is_terminal else _say(line)
-    if is_terminal:
-        _say(" " * _WIDTH, end="\r")
+    try:
+        for number, item in enumerate(items, start=1):
+            yield item
+            now = time.monotonic()
+            if is_terminal or now - said >= 10.0 or done + number == total:
+                said = now
+                left = (now - begin) / number * (total - done - number)
+                line = f"{shown(label)}: {done + number:,} of {total:,}{_left(left)}"
+                _say(line.ljust(_WIDTH), end="\r") if is_terminal else _say(line)
+    finally:
+        if is_terminal:  # an error or a summary that follows begins on an empty line
+            _say(" " * _WIDTH, end="\r")
 
 
 _WIDTH = 60

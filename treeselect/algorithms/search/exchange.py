@@ -431,11 +431,12 @@ class ExchangeSearch(Method):
     multiplied by the number from 0 to 1 of least error. The forest is the better of two, of which
     one tries all terms of S at each split and the other a third of them; the trees are cut back to
     the capacity of lowest out-of-bag error, so that a noise column does not improve the forest, as
-    it would improve fully grown trees. First judgements, and those on resamples, try all terms.
-    E(S) is the error of infinitely many trees: the variance of their mean is subtracted. All sets
-    share the same bootstrap samples, so E(S) - E(T) is a mean of paired differences over rows (with
-    `fold_groups`, over clusters), with its standard error. For right-censored times, the forest
-    predicts the martingale residuals of the null model, within strata.
+    it would improve fully grown trees. Fewer than 30 trees, as those of first judgements and of
+    resamples where tests choose the number of terms, always try all terms. E(S) is the error of
+    infinitely many trees: the variance of their mean is subtracted. All sets share the same
+    bootstrap samples, so E(S) - E(T) is a mean of paired differences over rows (with `fold_groups`,
+    over clusters), with its standard error. For right-censored times, the forest predicts the
+    martingale residuals of the null model, within strata.
 
     The additive model of each size is found by exchanges, too, at the least error of generalised
     cross-validation with each effective parameter counted three times [4]_. It involves no random
