@@ -30,7 +30,7 @@ from treeselect.arguments.checks import (
 from treeselect.designs.encoding import NewLevels
 from treeselect.designs.problem import FinalModel, Missing
 from treeselect.designs.scoring import Scoring
-from treeselect.designs.weights import WeightsKind, read_weights
+from treeselect.designs.weights import WeightsKind, check_order, read_weights
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.errors import DataError, NewDataError, OptionError, listing, quoted
 from treeselect.formulas.checks import unquote
@@ -289,7 +289,8 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         frame = self._read(X, y)
         known = _read_response(y, self)
         _check_lengths(known, "X", frame)
-        read_weights(sample_weight, frame, "sample_weight", self.weights_kind)  # named as here
+        check_order(X, sample_weight=sample_weight)  # named as here
+        read_weights(sample_weight, frame, "sample_weight", self.weights_kind)
         arguments |= {
             "weights": sample_weight,
             "fold_groups": fold_groups,
@@ -591,7 +592,10 @@ def _without_nullable(X: Any) -> Any:
     numbers, too."""
     if not nw.dependencies.is_pandas_dataframe(X):
         return X
-    own = [c for c, d in X.dtypes.items() if not isinstance(d, np.dtype) and d.kind in "biuf"]
+    import pandas as pd
+
+    plain = (np.dtype, pd.SparseDtype)
+    own = [c for c, d in X.dtypes.items() if not isinstance(d, plain) and d.kind in "biuf"]
     return X.astype(dict.fromkeys(own, np.float64))
 
 

@@ -339,8 +339,8 @@ def check_order(data: object, **per_row: object) -> None:
         ):
             raise OptionError(
                 f"`{argument}` must have the rows of the data in their order.\n"
-                "  Found: a series with their index labels in another order. Give it with"
-                " `.loc[data.index]`, or `.to_numpy()` if its values are in the order of the rows."
+                "  Found: a series with their index labels in another order. Give it by `.loc` with"
+                " the index of the data, or its `.to_numpy()` if its values are in the right order."
             )
 
 
