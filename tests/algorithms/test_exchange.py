@@ -10,7 +10,7 @@ from tasks import task_of
 import treeselect
 from treeselect.algorithms.search import exchange
 from treeselect.algorithms.search.exchange import ExchangeSearch, per_price
-from treeselect.algorithms.search.judging import GainForests, rows_to_judge
+from treeselect.algorithms.search.judging import GainForests, Judge, rows_to_judge
 from treeselect.algorithms.search.revision import BackwardPass
 from treeselect.algorithms.task import MOST_RIVALS, Rival, step_of_size, trace_of
 from treeselect.errors import OptionError
@@ -65,6 +65,19 @@ def test_elimination_has_each_unit_once_however_many_are_kept(n_kept):
     task = task_of(data, ExchangeSearch(), keep=[f"x{j:02}" for j in range(12 - n_kept, 12)])
     order = exchange.Search(task, 10, 1.0)._eliminated()
     assert sorted(order.tolist()) == list(range(12))
+
+
+def test_age_shows_beside_sex_class_and_fare_where_not_all_terms_are_tried_at_each_split():
+    titanic = treeselect.datasets.load("titanic")
+    task = task_of(titanic, ExchangeSearch(), "survived ~ sex + pclass + fare + age")
+    every = np.ones(4, dtype=bool)
+    without = np.array([name != "age" for name in task.problem.groups.names])
+    judges = [
+        [Judge(dataclasses.replace(task, seed=seed), n_trees, "sure") for seed in range(6)]
+        for n_trees in (29, 100)
+    ]
+    all_tried, better = (sum(one.rise(without, every)[0] for one in own) for own in judges)
+    assert better < 0 < all_tried
 
 
 def test_pairs_and_a_binary_column_are_found_among_noise():
