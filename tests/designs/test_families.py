@@ -183,6 +183,7 @@ def prepared(formula, frame=FRAME, **options):
 def test_the_columns_of_times_and_the_same_data_again():
     response = prepared("Surv(time, dead) ~ x").response
     assert response.family is COX is family_of("cox", 0)
+    assert -800 < COX.link(np.array([0.0]))[0] < -700  # a risk too small for a number
     assert response.y.shape == (6, 4)
     assert (response.y[:, [START, STRATUM]] == [-1, 0]).all()
     assert response.y[:, STOP].tolist() == FRAME["time"].tolist()

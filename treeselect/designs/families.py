@@ -193,6 +193,11 @@ def _log_shares(shares: FloatArray) -> FloatArray:
     return np.asarray(np.log(np.clip(shares, _NEAR_CERTAIN, 1.0)))
 
 
+def _log(risk: FloatArray) -> FloatArray:
+    """Of a risk too small for a number, that of the smallest number."""
+    return np.asarray(np.log(np.maximum(risk, np.finfo(np.float64).tiny)))
+
+
 def _log_odds(probability: FloatArray) -> FloatArray:
     return np.asarray(scipy.special.logit(np.clip(probability, _NEAR_CERTAIN, 1 - _NEAR_CERTAIN)))
 
@@ -228,7 +233,7 @@ POISSON = Family(
     EXPLAINED, DEVIANCE_WORDS,
 )
 COX = Family(
-    "cox", CoxLoss(), poisson_mean, np.log, 10, "C", concordance_index, 0.5, SHARE, HARRELL_WORDS,
+    "cox", CoxLoss(), poisson_mean, _log, 10, "C", concordance_index, 0.5, SHARE, HARRELL_WORDS,
     has_times=True,
 )
 
@@ -323,10 +328,6 @@ class TimeScore:
     @property
     def words(self) -> str:
         return self.kind.words.format(until=f"{self.span[1]:,g}")
-
-
-def _log(risk: FloatArray) -> FloatArray:
-    return np.asarray(np.log(np.maximum(risk, np.finfo(np.float64).tiny)))
 
 
 def _harrell(y: FloatArray, risk: FloatArray, weight: WeightArray, *_: Any) -> float:
