@@ -286,7 +286,7 @@ def test_a_round_trip_of_the_trace_of_a_search(traced, tmp_path):
 
 NO_NAMES = {"n_jobs", "progress", "design", "model", "resampled", "call", "chosen_method", "choice",
             "step", "steps", "effect_record", "baseline", "scores", "asked", "source", "search",
-            "data", "method"}  # fmt: skip
+            "data", "given", "method"}  # fmt: skip
 """Records of the parts of a fit, which its tables and predictions are read from."""
 
 MEASURED = {"association", "measured_places", "measured_associations"}
