@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import treeselect
+from treeselect.algorithms.task import Exchange, Rival, Trace
 from treeselect.resampling.stability import Stability
 
 WITH_GAPS = pytest.mark.filterwarnings(
@@ -50,6 +51,15 @@ def normal(
 def changed(fit: treeselect.SelectionResult, **changes: Any) -> treeselect.SelectionResult:
     """A fit with other values in its record."""
     return treeselect.SelectionResult(dataclasses.replace(fit._fit, **changes))
+
+
+def trace_beside(selected: Any) -> Trace:
+    """What a search that found some units could have seen beside them."""
+    inside, outside = (np.flatnonzero(selected == part).tolist() for part in (True, False))
+    rivals = [
+        Rival(tuple(sorted((kept, other))), 0.125, 0.25) for kept in inside for other in outside
+    ]
+    return Trace((Exchange(outside[0], inside[0], -0.5, 0.25),) * 2, tuple(rivals), 8, 14)
 
 
 def selections(*counted: tuple[str, int]) -> list[list[bool]]:

@@ -4,6 +4,7 @@ import copy
 import dataclasses
 import itertools
 import pickle
+from operator import attrgetter
 
 import numpy as np
 import pandas as pd
@@ -256,4 +257,4 @@ def test_unknown_keywords():
     with pytest.raises(TypeError, match="unexpected keyword argument 'deep'"):
         ControlBurn(deep=1)
     with pytest.raises(AttributeError, match="no attribute 'deep'"):
-        ControlBurn().deep  # noqa: B018
+        attrgetter("deep")(ControlBurn())

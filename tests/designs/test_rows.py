@@ -508,5 +508,5 @@ def test_a_series_in_another_order_than_the_rows_is_refused(argument):
     for call in calls:
         call(given)
         call(given.reset_index(drop=True))
-        with pytest.raises(OptionError, match=f"`{argument}` must have the rows .* in their order"):
+        with pytest.raises(OptionError, match=f"`{argument}` must be in the order of the rows"):
             call(given[::-1])

@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from quick import changed as with_parts
+from quick import trace_beside
 
 import treeselect
 from treeselect import coding
-from treeselect.algorithms.task import Exchange, Rival, Trace
 from treeselect.engine.survival.curves import Baseline
 from treeselect.engine.tree.nodes import Nodes, Trees
 from treeselect.errors import DataError, FormulaError, ModelFileError, OptionError
@@ -42,12 +42,7 @@ def data(mixed):
 def traced(mixed):
     """A fit as a search leaves it."""
     fit = treeselect.select("died ~ . - dose", mixed, method="mrmr", k=2, seed=1)
-    own = fit.search.step.selected
-    inside, outside = (np.flatnonzero(own == part).tolist() for part in (True, False))
-    rivals = [
-        Rival(tuple(sorted((kept, other))), 0.125, 0.25) for kept in inside for other in outside
-    ]
-    trace = Trace((Exchange(outside[0], inside[0], -0.5, 0.25),) * 2, tuple(rivals), 8, 14)
+    trace = trace_beside(fit.search.step.selected)
     step = dataclasses.replace(fit.search.step, trace=trace)
     return with_parts(fit, step=step, steps=fit._fit.steps[:-1])
 

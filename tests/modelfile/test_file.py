@@ -10,10 +10,11 @@ import pandas as pd
 import polars as pl
 import pytest
 from quick import changed as with_parts
+from quick import trace_beside
 
 import treeselect
 from treeselect import errors
-from treeselect.algorithms.task import Exchange, Rival, Trace
+from treeselect.algorithms.task import Trace
 
 QUICK = {"method": "controlburn", "forests": 1, "n_trees": 12, "seed": 3}
 
@@ -42,12 +43,7 @@ def file(fit, tmp_path_factory):
 def traced(mixed):
     """A fit as a search leaves it."""
     fit = treeselect.select("died ~ . - dose", mixed, method="mrmr", k=2, seed=1)
-    own = fit.search.step.selected
-    inside, outside = (np.flatnonzero(own == part).tolist() for part in (True, False))
-    rivals = [
-        Rival(tuple(sorted((kept, other))), 0.125, 0.25) for kept in inside for other in outside
-    ]
-    trace = Trace((Exchange(outside[0], inside[0], -0.5, 0.25),) * 2, tuple(rivals), 8, 14)
+    trace = trace_beside(fit.search.step.selected)
     return with_parts(fit, step=dataclasses.replace(fit.search.step, trace=trace))
 
 

@@ -13,12 +13,12 @@ from statsmodels.duration.hazard_regression import PHReg
 
 from treeselect.designs.weights import RowWeights, row_weights
 from treeselect.engine.survival.cox import CoxRows
+from treeselect.engine.survival.curves import efron
 from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM, as_times
 from treeselect.errors import DataError
 from treeselect.models.linear.coefficients import wald_test
 from treeselect.models.linear.data import LinearData
 from treeselect.models.linear.fit import fit_linear
-from treeselect.models.model import efron
 
 
 def linear(matrix, y, weight=None, groups=None, offset=None):

@@ -338,7 +338,7 @@ def check_order(data: object, **per_row: object) -> None:
             and len(own) == len(index) == own.isin(index).sum()
         ):
             raise OptionError(
-                f"`{argument}` must have the rows of the data in their order.\n"
+                f"`{argument}` must be in the order of the rows of the data.\n"
                 "  Found: a series with their index labels in another order. Give it by `.loc` with"
                 " the index of the data, or its `.to_numpy()` if its values are in the right order."
             )

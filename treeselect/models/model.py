@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -19,8 +18,7 @@ from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArra
 from treeselect.engine.columns import BinnedData, select_groups
 from treeselect.engine.forest.walk import predict_sum
 from treeselect.engine.random import stream_seed
-from treeselect.engine.survival.curves import Baseline, breslow
-from treeselect.engine.survival.times import EVENT, STRATUM, risk_sets
+from treeselect.engine.survival.curves import Baseline, efron
 from treeselect.engine.tree.nodes import LEAF, Trees, join_trees
 from treeselect.models.importing import ImportedBins
 
@@ -363,23 +361,3 @@ def baseline_of(
         return None
     eta = problem.family.link(model.predict(problem, n_threads))
     return efron(problem.y, eta, weight * problem.in_training)
-
-
-def efron(y: FloatArray, eta: FloatArray, weight: WeightArray) -> Baseline:
-    """Baseline hazard by Efron's method, as R's: the l-th of d events at a time, l from 0, leaves
-    out l / d of the risks of all d. Breslow's leaves out none, and is too low where many tie."""
-    found = breslow(y, eta, weight)
-    dies = (y[:, EVENT] > 0) & (weight > 0)
-    place, mass = risk_sets(y, dies).last[dies], weight[dies]
-    count = np.bincount(place)
-    if (count == 1).all():
-        return found
-    strata = [slice(*ends) for ends in itertools.pairwise(found.begin)]
-    added = np.concatenate([np.diff(found.hazard[own], prepend=0.0) for own in strata])
-    risk = mass * np.exp(eta[dies] - found.level[y[dies, STRATUM].astype(np.int64)])
-    share = np.minimum(np.bincount(place, risk) * added / np.bincount(place, mass), 1.0)
-    place = np.sort(place)
-    earlier = np.arange(len(place)) - (np.cumsum(count) - count)[place]
-    added *= np.bincount(place, 1 / (1 - earlier / count[place] * share[place])) / count
-    hazard = np.concatenate([np.cumsum(added[own]) for own in strata])
-    return dataclasses.replace(found, hazard=hazard)

@@ -22,6 +22,7 @@ from treeselect.engine.survival.curves import (
     SurvivalCurve,
     breslow,
     censoring_curve,
+    efron,
     inverse_of_observation,
     kaplan_meier,
     steps_at,
@@ -29,7 +30,6 @@ from treeselect.engine.survival.curves import (
 from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM
 from treeselect.errors import OptionError, quoted
 from treeselect.models.linear.statistics import Recalibration, recalibrate
-from treeselect.models.model import efron
 from treeselect.resampling.agreement import known_quantiles, wilson_interval
 
 NO_STRATA = (

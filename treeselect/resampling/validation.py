@@ -289,7 +289,7 @@ class Validation(Summarised, OfFolds, Stoppable):
                 " on all rows. Corrected: apparent less optimism (Harrell 2015). Left out: mean on"
                 " the rows not drawn, about a third, which a model has not seen.",
                 "Slope: 1 if predictions are neither too extreme nor too moderate."
-                f" Intercept: {intercept}, 0 if they are right on average.",
+                f" Intercept ({intercept}): 0 if they are right on average.",
                 "Forests and other models that nearly reproduce their own rows look near perfect on"
                 " them: trust the column of the rows left out, and `performance()`.",
                 "Mean absolute prediction error: mean distance of the predictions of a row by the"

@@ -17,14 +17,13 @@ from treeselect.designs.modeldata import INTERCEPT, ModelData
 from treeselect.designs.weights import check_offset, check_order
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.rounding import at_least, largest_in_row
-from treeselect.engine.survival.curves import Baseline
+from treeselect.engine.survival.curves import Baseline, efron
 from treeselect.errors import OptionError, quoted
 from treeselect.frames.reading import read_data
 from treeselect.frames.tables import as_column, as_frame
 from treeselect.models.linear.data import LinearData
 from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.rule import LinearRule, Predicted, rule_of
-from treeselect.models.model import efron
 from treeselect.results.predicting import hazards_at, read_type
 from treeselect.running.machine import memory_errors
 

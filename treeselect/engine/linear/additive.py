@@ -234,13 +234,13 @@ def fit_additive(
         gram = Gram(np.concatenate([np.ones((first, x.shape[1])), own]))
         own_penalty = np.concatenate([np.zeros(first), own_penalty])
         near = np.zeros((len(own_penalty), base.shape[1]))
-        for ridge in sorted(ridges, reverse=True) if len(groups) else [0.0]:
+        for i, ridge in enumerate(sorted(ridges, reverse=True) if len(groups) else [0.0]):
             near = _newton(columns.weight, gram, ridge * own_penalty, loss, base, near)
             eta = base + gram.x.T @ near
             lower = _steps_outside(columns, gram, ridge * own_penalty, loss, eta, folds)
             outside = eta - np.einsum("fi,fik->ik", gram.x, lower)
             own_error = float(np.average(loss.value(_flat(outside)), weights=columns.weight))
-            if own_error < error or np.isinf(error):
+            if i == 0 or own_error < error:
                 error, best, steps = own_error, (eta, outside), (near, lower)
         coef, moved = np.zeros((len(x), base.shape[1])), np.zeros((len(x), *base.shape))
         coef[kept], moved[kept] = (turned(step[first:]) for step in steps)
