@@ -167,7 +167,7 @@ def test_times_are_predicted_by_the_horizon(timed):
     curve = kaplan_meier(y[first], np.ones(30))
     assert own["observed"] == pytest.approx(1 - curve.at(np.array(200.0)))
     assert "event by time = 200" in found.summary().as_text()
-    assert "Intercept: log of" in found.summary().as_text()
+    assert "Intercept (log of" in found.summary().as_text()
 
 
 def test_slopes_of_times_are_those_of_a_cox_model_and_strata_may_have_no_risk():
