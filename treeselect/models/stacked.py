@@ -37,6 +37,7 @@ from treeselect.models.forest import (
     slope_outside,
 )
 from treeselect.models.model import TreeModel, null_predictor
+from treeselect.running.machine import give_memory_back
 
 _MOST_ROWS = 50_000
 """Rows that an additive model is fitted to: with as many, its effects are known well enough."""
@@ -124,12 +125,16 @@ def stack_outside(
     eta = base + additive.fit.constant + predict_sum(effects, part, n_threads)
     outside = eta.copy()
     outside[additive.rows] = additive.fit.outside
+    constant = constant + additive.fit.constant
+    if wants_importance:
+        importance[selected] = additive.importance(_minus_gradient(loss, base), loss, base)
+    del additive, base  # the forest needs most
+    give_memory_back(part.n_rows)
     rank, own_seed = problem.groups.ranks(seed)[selected], stream_seed(seed, "refit")
     left = _minus_gradient(loss, outside)
     grower = Grower(part, left, weights, GAUSSIAN, own_seed, rank, n_threads)
     grown = best_forest(grower, n_trees=n_trees_for(weights, n_trees))
     share = grown.share_of_least_error(left, weight)
-    constant = constant + additive.fit.constant
     trees = effects
     if share > 0:
         steps, more = _with_steps(grown, problem, part, outside, weights)
@@ -143,11 +148,9 @@ def stack_outside(
         eta = eta + factor * predict_mean(steps, part, n_threads)
         constant = constant + _to_totals(problem, weight, eta)
         outside = outside + factor * more
-    if wants_importance:
-        importance[selected] = additive.importance(_minus_gradient(loss, base), loss, base)
-        if share > 0:  # as far as the forest has a part
-            gains = np.maximum(out_of_bag_gains(grown.forest).mean, 0.0)
-            importance[selected] += share * (2 - share) * gains
+    if wants_importance and share > 0:  # as far as the forest has a part
+        gains = np.maximum(out_of_bag_gains(grown.forest).mean, 0.0)
+        importance[selected] += share * (2 - share) * gains
     model = StackedModel(selected, trees, constant, importance, family, effects.n_trees)
     return model, outside, grown.rest(left, weight)
 

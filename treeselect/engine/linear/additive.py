@@ -232,6 +232,7 @@ def fit_additive(
     while True:
         error, (own, own_penalty, turned) = np.inf, in_row_space(x[kept], penalty[kept])
         gram = Gram(np.concatenate([np.ones((first, x.shape[1])), own]))
+        del own  # a copy is enough
         own_penalty = np.concatenate([np.zeros(first), own_penalty])
         near = np.zeros((len(own_penalty), base.shape[1]))
         for i, ridge in enumerate(sorted(ridges, reverse=True) if len(groups) else [0.0]):
@@ -249,9 +250,11 @@ def fit_additive(
             break
         kept &= ~wrong  # what must not fall, and would, stays level
     constant = steps[0][0] if has_constant else np.zeros(base.shape[1])
-    effects = x[:, :, np.newaxis] * (coef[:, np.newaxis] - moved)
     ends = np.cumsum([0, *(len(columns.group(g)[0]) for g in groups)])
-    by_group = np.array([effects[a:b].sum(axis=0) for a, b in itertools.pairwise(ends)])
+    by_group = np.array([
+        (x[a:b, :, np.newaxis] * (coef[a:b, np.newaxis] - moved[a:b])).sum(axis=0)
+        for a, b in itertools.pairwise(ends)
+    ])  # fmt: skip
     return AdditiveFit(coef, constant, *best, by_group, error, has_constant)
 
 
@@ -322,11 +325,10 @@ def _steps_outside(
         matrix = gram.of(curved) + np.diag(penalty + 1e-12)
         matrix[np.diag_indices(len(x))] += _SLACK * np.trace(matrix) / len(x)
         if folds is None:
-            solved = np.linalg.inv(matrix) @ x
+            own = np.matmul(np.linalg.inv(matrix), x, out=steps[:, :, k])
             once = np.ones_like(weight) if columns.are_copies else weight
-            leverage = np.einsum("fi,fi->i", x, solved) * curvature[:, k] * once
-            leverage = np.minimum(leverage, MOST_LEVERAGE)
-            steps[:, :, k] = solved * (once * down[:, k] / (1 - leverage))
+            leverage = np.einsum("fi,fi->i", x, own) * curvature[:, k] * once
+            own *= once * down[:, k] / (1 - np.minimum(leverage, MOST_LEVERAGE))
             continue
         for fold in np.unique(folds):
             out = folds == fold
