@@ -475,7 +475,7 @@ class _Draws:
         down, curvature = derivatives(loss, fit.eta)
         if not fit.has_constant:  # of a time, curvature is known no sooner than the time itself
             curvature = np.full_like(curvature, curvature.mean())
-        self._columns = columns
+        self._columns, self._strata, self._others = columns, strata, others
         self._root = np.sqrt(columns.weight[:, np.newaxis] * curvature)
         self._left = (down - explained) / curvature * self._root
         x = np.concatenate([np.ones((1, len(down))), columns.groups(groups)[0]])
@@ -490,8 +490,6 @@ class _Draws:
         if clusters is not None:
             found, self._clusters = np.unique(clusters, return_inverse=True)
             self.n_units = len(found)
-        self._strata = strata
-        self._others = others
         shapes = [columns.shape(group) for group in others]
         small = len(self._bases) * sum(n for _, n in shapes) * len(down) <= _CELLS
         self._added = list(self._parts(shapes)) if small else None
