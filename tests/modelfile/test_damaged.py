@@ -160,6 +160,9 @@ def refused(path, *, match=None, errors=ModelFileError):
     with pytest.raises(errors, match=match) as error:
         treeselect.load(path)
     assert path.name in str(error.value)
+    assert " encountered in " not in str(error.value), (
+        "a warning of NumPy, which the user would see"
+    )
     assert len(str(error.value).split("\n")) <= 3 or error.type is FormulaError
 
 
@@ -330,6 +333,11 @@ def swapped(array):
     return array[::-1].copy()
 
 
+def opposed(array):
+    """Infinite, with both signs."""
+    return array + np.resize([np.inf, -np.inf], array.shape)
+
+
 EDITS = {
     "fit": [
         *((place, GONE) for place in (
@@ -372,7 +380,7 @@ EDITS = {
         ("subforest.shares", lambda a: a * 0 + 1e-320), ("subforest.shares", lambda a: a * 2),
         ("subforest.shares", lambda a: -a), ("subforest.group_of", lambda a: swapped(a) + 1),
         ("subforest.groups", lambda a: ~a), ("subforest.importance", lambda a: a * 2),
-        ("subforest.importance", lambda a: a * np.nan),
+        ("subforest.importance", lambda a: a * np.nan), ("path.importance", opposed),
         ("subforest.constant", lambda a: a + np.inf),
         ("subforest.trees.nodes.gain", lambda a: a - 1e9),
         ("model.trees.nodes.left", first(0)), ("model.trees.nodes.left", first(10**6)),

@@ -111,6 +111,7 @@ def _are_shares(values: FloatArray) -> bool:
     return bool(((values >= 0) & (values <= 1 + _NEAR)).all() and near.all())
 
 
+@np.errstate(all="ignore")  # of forged numbers: they are checked
 def restored(saved: SavedFit, *, trusted: bool) -> Fit:
     """The fit of a record; a FormulaError if `trusted` is needed, many if it is damaged."""
     data = data_of(saved.design, trusted)

@@ -168,6 +168,7 @@ def _example(design: ModelData, columns: LinearColumns) -> dict[str, SavedColumn
 # --- and back ------------------------------------------------------------------------------------
 
 
+@np.errstate(all="ignore")  # of forged numbers: they are checked
 def linear_parts(saved: SavedLinear, *, trusted: bool) -> dict[str, Any]:
     """What a ``GlmFit`` is made of; many kinds of errors if the record is damaged."""
     design = data_of(saved.design, trusted)
