@@ -126,7 +126,7 @@ def test_blocks_of_a_page_run(page, tmp_path, monkeypatch, capsys):
         return full(formula, data, method=method, resamples=few, **trees | arguments)
 
     def short(view, shares, *, repeats=1, **arguments):
-        return curve(view, shares, repeats=min(repeats, 5), inner_folds=2, **arguments)
+        return curve(view, shares, repeats=min(repeats, 5), **arguments)
 
     curve = treeselect.results.views.SearchView.learning_curve
     monkeypatch.setattr(treeselect.results.views.SearchView, "learning_curve", short)

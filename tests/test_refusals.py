@@ -171,8 +171,8 @@ DOORS = {
         "seed": {"None", "zero"},
     },
     ("performance", lambda at, **given: at.fit.performance(**{"folds": 2} | given)): {
-        "folds": set(), "repeats": set(), "fold_groups": NO, "inner_folds": NO,
-        "scoring": SHARED["scoring"], "n_jobs": NO, "seed": {"None", "zero"},
+        "folds": set(), "repeats": set(), "fold_groups": NO, "n_jobs": NO,
+        "scoring": SHARED["scoring"], "seed": {"None", "zero"},
     },
     (
         "coefficient_stability",

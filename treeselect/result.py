@@ -611,7 +611,6 @@ class SelectionResult(Summarised):
         *,
         repeats: int = 1,
         fold_groups: str | Sequence[Any] | None = None,
-        inner_folds: int | Splitter | Sequence[int] | None = None,
         scoring: Scoring = None,
         model: FinalModel | BaseEstimator | None = None,
         horizon: float | None = None,
@@ -634,9 +633,6 @@ class SelectionResult(Summarised):
             Clusters that are held out as a whole; by default as in the fit. A column that is
             neither the fit's nor behind the terms requires `data`. The selection in each fold, as
             in the fit, keeps the fit's own clusters together, if it has any.
-        inner_folds : int, splitter or array of int, optional
-            Folds of the training rows that choose `k` by ``"1se"`` or ``"best"``; by default as in
-            the fit. They, too, keep the fit's clusters together.
         scoring : str or callable, optional
             Score on the held-out rows; by default as in the fit, which also chooses `k`.
         model : {"stack", "forest", "boosting", "glm", "gam"} or estimator, optional
@@ -678,8 +674,8 @@ class SelectionResult(Summarised):
         fit = self._fit
         seed = fit.seed if seed is None else read_seed(seed)
         given: dict[str, Any] = {
-            "repeats": repeats, "fold_groups": fold_groups, "inner_folds": inner_folds,
-            "scoring": scoring, "horizon": horizon, "seed": seed,
+            "repeats": repeats, "fold_groups": fold_groups, "scoring": scoring,
+            "horizon": horizon, "seed": seed,
         }  # fmt: skip
         if model is not None:
             check_final(fit.chosen_method, model)

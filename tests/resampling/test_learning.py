@@ -110,12 +110,8 @@ def test_parts_are_within_larger_ones_and_their_shares_rise(fit):
 
 def test_what_chooses_k_inside_a_part_may_have_too_few_rows(data):
     fit = treeselect.select("y ~ a + b", data, method="mrmr", k="best", folds=10, seed=1)
-    with pytest.raises(OptionError, match="`inner_folds` sets how"):
+    with pytest.raises(OptionError, match="which are split again to choose `k`"):
         fit.search.learning_curve([0.1, 1], 3)
-    assert fit.search.learning_curve([0.4], 3, inner_folds=2).scores.shape == (1, 3)
-    for k in (1, "auto"):
-        with pytest.raises(OptionError, match=f"`inner_folds` needs a fit .*\n  Found: k={k!r}"):
-            fit.update(k=k, folds=None, resamples=0).performance(2, inner_folds=2)
 
 
 # --- standard errors of held-out scores, and what an interval of them is made of -----------------
@@ -414,11 +410,10 @@ def test_a_model_file_keeps_groups_and_fold_numbers_with_the_data(mixed, tmp_pat
     assert with_data.glance()["score"].tolist() == ["accuracy"]
     assert same(with_data.performance(2), expected)
     without = saved(fit, tmp_path)
-    with pytest.raises(OptionError, match="`inner_folds` must be given"):
+    with pytest.raises(OptionError, match="The folds that chose `k` must be known"):
         without.with_data(data).performance(2)
-    assert same(without.with_data(data).performance(2, inner_folds=fold), expected)
     with pytest.raises(OptionError, match="`fold_groups` must be given"):
-        without.with_data(mixed).performance(2, inner_folds=fold)
+        without.with_data(mixed).performance(2)
 
 
 def brier(y_true, prediction):
@@ -436,8 +431,8 @@ def test_functions_are_not_in_a_model_file(mixed, tmp_path):
     assert again.resample(2).stability.n_resamples == 2
     with pytest.raises(OptionError, match=r"`scoring` must be given: .* `brier`, is a function"):
         again.performance(2)
-    found = again.performance(2, scoring=brier, inner_folds=TimeSeriesSplit(3))
-    assert same(found, fit.performance(2))
+    with pytest.raises(OptionError, match="The folds that chose `k` must be known"):
+        again.performance(2, scoring=brier)
 
 
 def test_no_number_of_units_takes_the_place_of_outer_folds(mixed, cross_validated):
@@ -446,10 +441,6 @@ def test_no_number_of_units_takes_the_place_of_outer_folds(mixed, cross_validate
             cross_validated.performance(**arguments)
         assert "Give " in str(error.value)
         assert "an integer `k`" not in str(error.value)
-    with pytest.raises(
-        OptionError, match=r"(?s)must be at most .* 200.*training rows of fold 1 of 2"
-    ):
-        cross_validated.performance(2, inner_folds=300)
     ordered = mixed.sort_values("died")
     fit = treeselect.select("died ~ signal", ordered, k=1, seed=1, **QUICK)
     with pytest.raises(OptionError, match=r"1 of 2 classes .*. Give other `folds`.$"):

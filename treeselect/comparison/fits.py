@@ -218,8 +218,8 @@ def compare_fits(
     seed = a.seed if seed is None else read_seed(seed)
     done = [
         measure(
-            fit, folds, repeats=repeats, fold_groups=None, inner_folds=None, scoring=scoring,
-            seed=seed, course=course,
+            fit, folds, repeats=repeats, fold_groups=None, scoring=scoring, seed=seed,
+            course=course,
         )
         for fit in fits
     ]  # fmt: skip

@@ -98,13 +98,12 @@ def read_folds(
     repeats: object,
     fold_groups: str | Sequence[Any] | None,
     n_rows: int,
-    name: str = "folds",
 ) -> Folds:
     """Check the first two arguments against all rows of the data."""
     n_repeats = checks.check_count("repeats", repeats, least=1, most=checks.MOST_REPEATS)
     if isinstance(folds, bool) or checks.whole(folds) is not None:
         known: int | Splitter | IntArray = checks.check_count(
-            name, folds, least=2, most=checks.MOST_FOLDS
+            "folds", folds, least=2, most=checks.MOST_FOLDS
         )
     else:
         if n_repeats != 1:
@@ -113,7 +112,7 @@ def read_folds(
                 f"  Found: {n_repeats} repeats of {type(folds).__name__}. Omit `repeats`, or give"
                 " a repeated splitter such as `RepeatedStratifiedKFold` as `folds`."
             )
-        known = folds if _is_splitter(folds) else _fold_numbers(folds, n_rows, name)
+        known = folds if _is_splitter(folds) else _fold_numbers(folds, n_rows)
     return Folds(folds=known, repeats=n_repeats, groups_name=_name_of(fold_groups))
 
 
@@ -123,9 +122,9 @@ def _is_splitter(value: object) -> TypeGuard[Splitter]:
     return all(map(callable, methods)) and not isinstance(value, type)
 
 
-def _fold_numbers(given: object, n_rows: int, name: str) -> IntArray:
+def _fold_numbers(given: object, n_rows: int) -> IntArray:
     allowed = (
-        f"`{name}` must be a whole number of at least 2, a scikit-learn splitter, or an array with"
+        "`folds` must be a whole number of at least 2, a scikit-learn splitter, or an array with"
         " the fold number of each row.\n"
     )
     values = None if isinstance(given, str) else checks.as_floats(given)
@@ -215,8 +214,9 @@ def split_rows(problem: Problem, weights: RowWeights, folds: Folds, seed: int) -
         found = _splits_of(folds.folds, rows)
     elif folds.folds is None:
         raise OptionError(
-            "`inner_folds` must be given: the folds of the fit were not a number, and are not in"
-            " the file that the model was loaded from."
+            "The folds that chose `k` must be known: they were not a number, and are not in the"
+            " file that the model was loaded from.\n  Use the fit before it is saved, or select"
+            " with a number of folds."
         )
     else:
         splitter: Any = folds.folds

@@ -182,7 +182,6 @@ def learn(
     shares: Sequence[float],
     folds: int | Splitter | Sequence[int],
     *,
-    inner_folds: int | Splitter | Sequence[int] | None,
     seed: int,
     workers: Workers,
     **given: Any,
@@ -203,7 +202,7 @@ def learn(
             " file holds."
         )
     outer = outer_folds(result, folds, scoring=None, seed=stream_seed(seed, "learning"), **given)
-    nested, groups = nested_selection(result, outer, inner_folds), outer.here.arrays.groups
+    nested, groups = nested_selection(result, outer), outer.here.arrays.groups
     n_folds = len(outer.splits)
     places = [(share, number) for share in parts for number in range(n_folds)]
     seeds = [stream_seed(seed, "learning", number) for number in range(n_folds)]

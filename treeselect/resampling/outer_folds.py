@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from treeselect.arguments.checks import SCORE_RULES
 from treeselect.designs.families import Family
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.response import Response
@@ -41,7 +40,6 @@ class OuterFolds:
 
     here: ModelData  # the rows, those of the fit
     data: Any  # as given, or None
-    n_rows: int  # of all data
     folds: Folds  # as requested
     splits: tuple[Split, ...]
     weights: RowWeights  # case weights of the rows, with the clusters of the folds
@@ -93,7 +91,7 @@ def outer_folds(
     check_scoring(family, here.response.y, here.weight)
     problem = dataclasses.replace(here.problem, family=family, wants_scores=False)
     splits = split_rows(problem, in_groups.row_weights, asked, seed)
-    return OuterFolds(here, data, n_rows, asked, splits, in_groups.row_weights, family)
+    return OuterFolds(here, data, asked, splits, in_groups.row_weights, family)
 
 
 def _families(response: Response, scoring: Scoring) -> tuple[Family, Family]:
@@ -121,26 +119,12 @@ class Nested(NamedTuple):
     horizon: float | None = None  # at which survival is predicted
 
 
-def nested_selection(
-    result: Fit,
-    outer: OuterFolds,
-    inner_folds: int | Splitter | Sequence[int] | None,
-    scoring: Scoring = None,
-) -> Nested:
-    """The selection of a fit as it is repeated in outer folds: with its choice of k, by
-    `inner_folds` if they are given, and its clusters."""
+def nested_selection(result: Fit, outer: OuterFolds, scoring: Scoring = None) -> Nested:
+    """The selection of a fit as it is repeated in outer folds: with its choice of k, and its
+    clusters."""
     here, choice, method = outer.here, result.choice, result.chosen_method
-    if inner_folds is not None:
-        inner = read_folds(inner_folds, 1, None, outer.n_rows, "inner_folds")
-        if choice.k not in SCORE_RULES:
-            raise OptionError(
-                '`inner_folds` needs a fit with `k="1se"` or `k="best"`, whose `k` they choose.\n'
-                f"  Found: k={choice.k!r}. Leave `inner_folds` out."
-            )
-        inner = dataclasses.replace(choice.folds, folds=inner.for_rows(here.response.rows).folds)
-        choice = dataclasses.replace(choice, folds=dataclasses.replace(inner, repeats=1))
-    inside = in_own_groups(here, result.choice.folds, outer.data).row_weights
-    if inside.groups is None and result.choice.folds.groups_name is not False:
+    inside = in_own_groups(here, choice.folds, outer.data).row_weights
+    if inside.groups is None and choice.folds.groups_name is not False:
         inside = outer.weights  # a model file does not hold the clusters of the fit
     family, _ = _families(here.response, scoring)
     problem = dataclasses.replace(here.problem_for(method), family=family, wants_scores=False)
@@ -171,7 +155,7 @@ def one_fold(nested: Nested, split: Split, seed: int, where: str, *, n_threads: 
     except OptionError as error:
         raise OptionError(
             f"{error}\n  This was in the training rows of fold {where}, which are split again to"
-            " choose `k`; `inner_folds` sets how."
+            " choose `k`."
         ) from None
     predicted = model.predict(problem, n_threads)
     scored = dataclasses.replace(problem, family=family)

@@ -551,7 +551,6 @@ def measure(
     result: Fit,
     folds: int | Splitter | Sequence[int],
     *,
-    inner_folds: int | Splitter | Sequence[int] | None,
     scoring: Scoring,
     horizon: float | None = None,
     seed: int,
@@ -562,7 +561,7 @@ def measure(
     outer = outer_folds(
         result, folds, scoring=scoring, seed=stream_seed(seed, "performance"), **given
     )
-    nested = nested_selection(result, outer, inner_folds, scoring)
+    nested = nested_selection(result, outer, scoring)
     here, family, n_folds = outer.here, outer.family, len(outer.splits)
     horizon = horizon_of(horizon, here, outer.weights.values)
     nested = nested._replace(horizon=horizon)

@@ -746,7 +746,6 @@ class SearchView:
         *,
         repeats: int = 1,
         fold_groups: str | Sequence[Any] | None = None,
-        inner_folds: int | Splitter | Sequence[int] | None = None,
         seed: int | None = None,
     ) -> LearningCurve:
         """Learning curve: score and stability of the whole procedure by the number of rows.
@@ -761,8 +760,6 @@ class SearchView:
             are any), increasing, above 0, at most 1.
         folds, repeats, fold_groups
             As in :meth:`SelectionResult.performance`.
-        inner_folds : int, splitter or array of int, optional
-            As in :meth:`SelectionResult.performance`, of the rows of a subset.
         seed : int, optional
             Default: as in the fit.
 
@@ -796,7 +793,7 @@ class SearchView:
         fit = self._fit
         given: dict[str, Any] = {
             "shares": shares, "folds": folds, "repeats": repeats, "fold_groups": fold_groups,
-            "inner_folds": inner_folds, "seed": fit.seed if seed is None else read_seed(seed),
+            "seed": fit.seed if seed is None else read_seed(seed),
         }  # fmt: skip
         found = learn(fit, **given, workers=workers_for(fit.n_jobs))
         return with_step(fit, found, SearchView.learning_curve, given, "search")
