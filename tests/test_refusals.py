@@ -81,7 +81,6 @@ def at_hand():
         comparison=treeselect.compare(methods=["mrmr", "cfs"], folds=2, **asked),
         term=fit.selected[0],
         imputed=treeselect.select(**asked | {"method": "mrmr", "data": [data, data]}),
-        paths=fit.resample(4, scheme="complementary", path=2).stability,
         classes=treeselect.select("I(y > 0) ~ x1", data, method="mrmr", k=1, seed=1).performance(2),
         times=small_fit("Surv(time, dead) ~ risky", 1),
         risks=small_fit("Surv(time, dead) ~ risky", 1).model.risk_groups(2, folds=2),
@@ -179,9 +178,6 @@ DOORS = {
         lambda at, **given: at.resampled.model.coefficient_stability(**given),
     ): {"fold_groups": NO},
     ("models", lambda at, **given: at.stability.models(**given)): {"n": {"None", "two"}},
-    ("q_values", lambda at, **given: at.paths.q_values(**given)): {
-        "power": set(), "cutoff": {"huge", "beyond digits"},
-    },
     ("resample ", lambda at, **given: at.fit.resample(**{"n": 2} | given)): {
         "path": {"true"}, "effects": {"true"},
     },

@@ -251,7 +251,7 @@ def _largest_of_support(
 # sizes, and h(x) = (2 x - 1)^power above 1/2 and 0 below.
 
 POWER, CUTOFF, PAIRS = 2, 0.05, 25
-"""Defaults of q-values (``benchmarks/qvalues.py``). Pairs are splits of the same rows: however many
+"""Of q-values (``benchmarks/qvalues.py``). Pairs are splits of the same rows: however many
 there are, they count as at most this many independent ones."""
 
 
@@ -310,19 +310,15 @@ def followed(
     return stability.along
 
 
-def efp_of(stability: Resampled, power: int, cutoff: float) -> FloatArray:
+def efp_of(stability: Resampled) -> FloatArray:
     """Efp scores of the units that are not forced in: see ``Stability.q_values``."""
-    exponent = checks.whole(power)
-    if exponent not in (1, 2, 3):
-        raise OptionError(f"`power` must be 1, 2 or 3.\n  Found: {checks.described(power)}.")
-    cutoff = checks.check_between("cutoff", cutoff, 0)
     if not _has_whole_pairs(stability):
         raise StabilityError(
             f"Q-values need complete complementary pairs.\n  Found: {stability.words}. Use {_WAY}."
         )
     path = followed(stability, "q-values", _WAY)
     n_pairs = min(stability.n_resamples // 2, PAIRS)
-    return efp_scores(path.frequency[:, stability.assessed], n_pairs, exponent, cutoff)
+    return efp_scores(path.frequency[:, stability.assessed], n_pairs, POWER, CUTOFF)
 
 
 def has_q_values(stability: Resampled) -> bool:

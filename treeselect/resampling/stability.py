@@ -131,18 +131,11 @@ class Stability(printing.Summarised, Resampled):
         }
         return self._frame(pd.DataFrame(table))
 
-    def q_values(self, power: int = error_bounds.POWER, cutoff: float = error_bounds.CUTOFF) -> Any:
+    def q_values(self) -> Any:
         """False discovery rates by integrated path stability selection.
 
         Select the units with a q-value of at most 0.1 to control the false discovery rate at 10%,
         and those with an efp score of at most 1 to expect at most one false selection.
-
-        Parameters
-        ----------
-        power : {1, 2, 3}
-            Exponent of ``2 frequency - 1``: see the notes.
-        cutoff : float
-            Sizes are used as long as the mean bound is at most this, above 0.
 
         Returns
         -------
@@ -154,8 +147,6 @@ class Stability(printing.Summarised, Resampled):
 
         Raises
         ------
-        OptionError
-            If an argument is not allowed.
         StabilityError
             If the paths of the resamples were not followed, or the resamples are not complete
             complementary pairs.
@@ -165,21 +156,20 @@ class Stability(printing.Summarised, Resampled):
         This is integrated path stability selection [1]_, [2]_ with the number of units k as the
         tuning parameter, which every method has. Let f(k) be the selection frequency of a unit in
         the sets of size k, over both halves of all splits. Its score is the mean over k = 1 to K of
-        ``max(2 f(k) - 1, 0) ** power``. Its efp score is the mean bound on the sum of that term
+        ``max(2 f(k) - 1, 0) ** 2``. Its efp score is the mean bound on the sum of that term
         over all units without signal (:func:`treeselect.resampling.error_bounds.size_bound`),
         divided by the score. K is the largest size on the paths at which the mean bound is at most
-        `cutoff`. The q-value is the minimum, over thresholds that the efp score reaches, of the
-        ratio of expected false positives to the number selected.
+        0.05. The q-value is the minimum, over thresholds that the efp score reaches, of the ratio
+        of expected false positives to the number selected.
 
         The assumption is that, on half of the rows, no unit without signal is selected with a
         higher probability than a unit drawn at random. Near-duplicates of units with signal violate
-        it, and units with other costs or more levels may. Power 1 needs nothing else. For powers 2
-        and 3, [1]_ and [2]_ also assume that pairs are independent. But pairs are splits of the
-        same rows: an association that is strong by chance in all rows is strong in most halves.
-        With power 3 and cutoff 0.05, the choice of [2]_ for trees, a ranking by correlation found
-        units at q = 0.1 in 18 of 20 data sets of pure noise; with power 2, false positives increase
-        with the number of pairs. Here pairs count as at most 25 independent ones, however many
-        there are. That number was chosen in simulations in which the rate held for this ranking,
+        it, and units with other costs or more levels may. [1]_ and [2]_ also assume that pairs are
+        independent. But pairs are splits of the same rows: an association that is strong by chance
+        in all rows is strong in most halves. With power 3, the choice of [2]_ for trees, a ranking
+        by correlation found units at q = 0.1 in 18 of 20 data sets of pure noise; with power 2,
+        false positives increase with the number of pairs. Here pairs count as at most 25
+        independent ones, a number chosen in simulations in which the rate held for this ranking,
         the lasso, mRMR and boosted stumps with independent columns
         (``benchmarks/results/qvalues.md``).
 
@@ -199,7 +189,7 @@ class Stability(printing.Summarised, Resampled):
         >>> print(fit.stability.q_values().head(1)["term"][0])
         sex
         """
-        efp = error_bounds.efp_of(self, power, cutoff)
+        efp = error_bounds.efp_of(self)
         judged = np.flatnonzero(self.assessed)
         frame = pd.DataFrame(
             {
