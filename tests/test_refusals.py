@@ -76,7 +76,7 @@ def at_hand():
     asked = {"formula": "y ~ x1 + x2", "data": data, "k": 1, "seed": 1, "progress": False}
     fit = treeselect.select(method="mrmr", **asked)
     return types.SimpleNamespace(
-        data=data, asked=asked, fit=fit, resampled=fit.resample(4),
+        data=data, asked=asked, fit=fit,
         stability=fit.resample(4, scheme="complementary").stability,
         comparison=treeselect.compare(methods=["mrmr", "cfs"], folds=2, **asked),
         term=fit.selected[0],
@@ -162,21 +162,15 @@ DOORS = {
         "model": set(),
     },
     ("inference", lambda at, **given: at.fit.inference(**given)): {
-        "split": set(), "repeats": set(), "level": set(), "n_jobs": NO,
-        "fold_groups": NO, "seed": {"None", "zero"},
+        "split": set(), "repeats": set(), "level": set(), "n_jobs": NO, "seed": {"None", "zero"},
     },
     ("resample", lambda at, **given: at.fit.resample(**{"n": 2} | given)): {
-        "n": set(), "scheme": NO, "k": NO, "fold_groups": NO, "n_jobs": NO, "checkpoint": NO,
-        "seed": {"None", "zero"},
+        "n": set(), "scheme": NO, "k": NO, "n_jobs": NO, "checkpoint": NO, "seed": {"None", "zero"},
     },
     ("performance", lambda at, **given: at.fit.performance(**{"folds": 2} | given)): {
         "folds": set(), "repeats": set(), "fold_groups": NO, "n_jobs": NO,
         "scoring": SHARED["scoring"], "seed": {"None", "zero"},
     },
-    (
-        "coefficient_stability",
-        lambda at, **given: at.resampled.model.coefficient_stability(**given),
-    ): {"fold_groups": NO},
     ("models", lambda at, **given: at.stability.models(**given)): {"n": {"None", "two"}},
     ("resample ", lambda at, **given: at.fit.resample(**{"n": 2} | given)): {
         "path": {"true"}, "effects": {"true"},

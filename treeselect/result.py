@@ -510,7 +510,6 @@ class SelectionResult(Summarised):
         path: bool | int = False,
         seed: int | None = None,
         n_jobs: int | None = None,
-        fold_groups: str | Sequence[Any] | None = None,
         effects: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
         on_piece: Callable[[Piece], object] | None = None,
@@ -522,10 +521,10 @@ class SelectionResult(Summarised):
         n : int
             Number of resamples, 2 to 100,000.
         scheme : {"bootstrap", "subsample", "complementary"}
-            Draw rows (or clusters) with replacement; half of them without; or both halves of each
-            random split, with the same share of each class, or of the events. Default:
-            ``"complementary"`` if tests choose `k`, which copies of rows would mislead; otherwise
-            ``"bootstrap"``.
+            Draw rows (or the clusters of the fit) with replacement; half of them without; or both
+            halves of each random split, with the same share of each class, or of the events.
+            Default: ``"complementary"`` if tests choose `k`, which copies of rows would mislead;
+            otherwise ``"bootstrap"``.
         k : int, "auto", "1se", "best", optional
             Number of terms (units, if there are groups) to select on each resample, or the rule
             that chooses it there. Default: ``"auto"`` if it chose the number of the fit, otherwise
@@ -536,10 +535,6 @@ class SelectionResult(Summarised):
             the path is not recorded. If it is, `k` is a size on that path.
         seed, n_jobs : int, optional
             Default: as in the fit. Results do not depend on `n_jobs`.
-        fold_groups : str or array, shape (n_rows,), optional
-            Column or array of clusters, for example patients or sites: resamples, and the bags of
-            the method, draw whole clusters (default: as in the fit). A column that is neither
-            the fit's nor behind the terms requires `data`.
         effects : bool
             Also fit the final model on each resample, for the intervals of :meth:`effects
             <treeselect.results.views.ModelView.effects>` and the bands of :meth:`shape
@@ -597,7 +592,7 @@ class SelectionResult(Summarised):
         course = self._course(n_jobs, checkpoint, on_piece)
         seed = self._fit.seed if seed is None else read_seed(seed)
         given: dict[str, Any] = {
-            "k": k, "path": path, "seed": seed, "fold_groups": fold_groups, "effects": effects,
+            "k": k, "path": path, "seed": seed, "effects": effects,
         }  # fmt: skip
         found = resample(self._fit, n, scheme=scheme, **given, course=course)
         step = step_text(SelectionResult.resample, {"n": n, "scheme": scheme, **given})
@@ -630,9 +625,9 @@ class SelectionResult(Summarised):
         folds, repeats : int, splitter or array of int; int
             The outer folds, given as in :func:`treeselect.select`.
         fold_groups : str or array, shape (n_rows,), optional
-            Clusters that are held out as a whole; by default as in the fit. A column that is
-            neither the fit's nor behind the terms requires `data`. The selection in each fold, as
-            in the fit, keeps the fit's own clusters together, if it has any.
+            Clusters that are held out as a whole, such as sites; by default those of the fit. A
+            column behind no term requires `data`. The selection in each fold keeps the fit's own
+            clusters together, if it has any.
         scoring : str or callable, optional
             Score on the held-out rows; by default as in the fit, which also chooses `k`.
         model : {"stack", "forest", "boosting", "glm", "gam"} or estimator, optional
@@ -778,7 +773,6 @@ class SelectionResult(Summarised):
         n_jobs: int | None = None,
         *,
         missing: Literal["drop", "indicator"] = "drop",
-        fold_groups: str | Sequence[Any] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         on_piece: Callable[[Piece], object] | None = None,
     ) -> Inference:
@@ -803,11 +797,6 @@ class SelectionResult(Summarised):
             Default: as in the fit. Results do not depend on it.
         missing
             As in :meth:`refit`, within the rows for testing.
-        fold_groups : str or array, shape (n_rows,), optional
-            Column or array of clusters, for example patients or sites: a cluster is wholly in one
-            part, the folds that choose `k` and the bags of the method keep it together, and
-            standard errors are cluster-robust (default: as in the fit). A column that is
-            neither the fit's nor behind the terms requires `data`.
         checkpoint, on_piece : path, callable, optional
             As in :meth:`resample`; a piece is the selection of a split.
 
@@ -853,12 +842,11 @@ class SelectionResult(Summarised):
         preceding ones are dropped, as in R; a term that loses all its columns is not tested in that
         split (NaN in ``.splits``, 1 in the aggregation). The summary counts such splits.
 
-        Splitting the rows of one cluster would make the parts dependent, and ignoring the clusters
-        would make standard errors too small. Standard errors are therefore cluster-robust [2]_,
-        with t and F tests on G - 1 degrees of freedom for G clusters, in all families; those of
-        Cox's model are R's ``coxph(cluster=)`` times ``sqrt(G / (G - 1))``. They require many
-        clusters (50 or more to fit on), more clusters than coefficients, and no column or level
-        that occurs in one cluster only; otherwise the split fails.
+        A cluster of the fit is wholly in one part. Cluster-robust standard errors [2]_ have t and F
+        tests on G - 1 degrees of freedom for G clusters, in all families; those of Cox's model are
+        R's ``coxph(cluster=)`` times ``sqrt(G / (G - 1))``. They require many clusters (50 or more
+        to fit on), more clusters than coefficients, and no column or level that occurs in one
+        cluster only; otherwise the split fails.
 
         References
         ----------
@@ -879,13 +867,12 @@ class SelectionResult(Summarised):
         from treeselect.resampling.inference import infer
 
         fit, course = self._fit, self._course(n_jobs, checkpoint, on_piece)
-        here, folds = fit.in_groups(fold_groups)
         given: dict[str, Any] = {
             "split": split, "repeats": repeats, "level": level,
             "seed": fit.seed if seed is None else read_seed(seed), "missing": missing,
         }  # fmt: skip
-        step = step_text(SelectionResult.inference, {**given, "fold_groups": fold_groups})
-        return infer(fit, here, **given, folds=folds, course=course, call=fit.call.text + step)
+        step = step_text(SelectionResult.inference, given)
+        return infer(fit, **given, course=course, call=fit.call.text + step)
 
     def _course(self, n_jobs: object, checkpoint: object, on_piece: object) -> Course:
         """How the pieces of a long call are run."""

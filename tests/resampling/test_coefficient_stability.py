@@ -9,7 +9,7 @@ import statsmodels.formula.api as smf
 from quick import WITH_GAPS, by_mrmr, changed, normal
 
 import treeselect
-from treeselect.errors import OptionError, StabilityError
+from treeselect.errors import StabilityError
 from treeselect.resampling.assessing import resample_weights
 from treeselect.resampling.coefficient_stability import (
     Refit,
@@ -96,7 +96,7 @@ def test_classes_and_counts(small, response):
     assert dict(found.facts())["Response"] == response + said[response]
 
 
-def test_weights_offset_and_groups_go_along_if_given_again(small):
+def test_weights_offset_and_groups_go_along(small):
     data = small.assign(times=np.arange(len(small)) % 2 + 1, log_time=0.1, site=np.arange(90) // 3)
     fit = selected_by_aic(
         data, "visits ~ a + c", family="poisson", weights="times", offset="log_time",
@@ -113,15 +113,6 @@ def test_weights_offset_and_groups_go_along_if_given_again(small):
     )
     of_rows = plain.model.coefficient_stability().table["full_std_error"]
     assert not np.allclose(found.table["full_std_error"], of_rows)  # cluster-robust
-    sites = np.arange(90) // 3
-    data = small.assign(site=sites)
-    fit = selected_by_aic(small, resamples=0).resample(4, fold_groups=sites)
-    with pytest.raises(OptionError, match=r"`resample\(\)` was given an array of clusters"):
-        fit.model.coefficient_stability()
-    found = fit.model.coefficient_stability(fold_groups=sites)
-    named = selected_by_aic(data, resamples=0).with_data(data).resample(4, fold_groups="site")
-    twin = named.model.coefficient_stability()
-    pd.testing.assert_frame_equal(found.table, twin.table)
 
 
 def test_full_models_of_too_many_terms_and_of_separated_classes():

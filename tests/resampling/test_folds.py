@@ -307,39 +307,37 @@ def test_folds_and_scores_are_those_of_scikit_learn(seed: int):
     assert r_squared(numbers, numbers, weight) == 1.0
 
 
-# --- clusters that are given later, in each call that takes them ---------------------------------
+# --- clusters of a fit in each call, of an array and of a file; and others of a performance -----
 
 CALLS = {
-    "resample": lambda fit, **how: fit.resample(3, **how).stability.selected,
-    "inference": lambda fit, **how: fit.inference(repeats=2, **how).p_values,
-    "performance": lambda fit, **how: fit.performance(2, **how).scores,
+    "resample": lambda fit: fit.resample(3).stability.selected,
+    "inference": lambda fit: fit.inference(repeats=2).p_values,
+    "performance": lambda fit: fit.performance(2).scores,
 }
+ASKED = {"method": "lasso", "k": 2, "seed": 1}
 
 
 @pytest.mark.parametrize("name", CALLS)
 def test_clusters_of_the_fit_of_an_array_and_of_a_file_are_the_same(name, wards, tmp_path):
-    call, asked = CALLS[name], {"method": "lasso", "k": 2, "seed": 1}
-    fit = treeselect.select("y ~ .", wards, fold_groups="ward", **asked)
-    plain = treeselect.select("y ~ . - ward", wards, **asked)
+    call = CALLS[name]
+    fit = treeselect.select("y ~ .", wards, fold_groups="ward", **ASKED)
     bare = treeselect.load(fit.save(tmp_path / "bare"))
     whole = treeselect.load(fit.save(tmp_path / "whole", include_data=True))
     rest, array = wards.drop(columns="ward"), wards["ward"].to_numpy()
-    expected, later = call(fit), call(plain.with_data(wards), fold_groups="ward")
-    np.testing.assert_array_equal(call(plain, fold_groups=array), later)
-    for given, groups_name in ((None, False), (array, True), ("ward", "ward")):
-        assert plain.with_data(wards)._fit.in_groups(given)[1].groups_name == groups_name
-    if name != "performance":  # there trees of the model draw whole clusters of the fit alone
-        np.testing.assert_array_equal(later, expected)
-    for one, given in (
-        (whole, {}),
-        (bare.with_data(wards), {}),
-        (bare.with_data(rest), {"fold_groups": array}),
-    ):
-        np.testing.assert_array_equal(call(one, **given), expected)
+    by_array = treeselect.select("y ~ .", rest, fold_groups=array, **ASKED)
     unused = pd.concat([wards.tail(1).assign(y=np.nan), wards], ignore_index=True)
-    np.testing.assert_array_equal(
-        call(treeselect.select("y ~ .", unused, fold_groups="ward", **asked)), expected
-    )
-    said = r"`fold_groups` must be given(.|\n)*with_data\(data\)` with the column `ward`"
+    more = treeselect.select("y ~ .", unused, fold_groups="ward", **ASKED)
+    for one in (by_array, whole, bare.with_data(wards), more):
+        np.testing.assert_array_equal(call(one), call(fit))
+    said = r"`fold_groups` must be known(.|\n)*with_data\(data\)` with the column `ward`"
     with pytest.raises(OptionError, match=said):
         call(bare.with_data(rest))
+
+
+def test_a_performance_may_hold_out_other_clusters(wards):
+    plain = treeselect.select("y ~ . - ward", wards, **ASKED)
+    here, array = plain.with_data(wards), wards["ward"].to_numpy()
+    later = here.performance(2, fold_groups="ward").scores
+    np.testing.assert_array_equal(plain.performance(2, fold_groups=array).scores, later)
+    for given, groups_name in ((None, False), (array, True), ("ward", "ward")):
+        assert here._fit.in_groups(given)[1].groups_name == groups_name

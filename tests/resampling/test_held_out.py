@@ -327,8 +327,8 @@ def test_a_term_that_is_not_selected_is_added(fit):
 
 
 def test_folds_of_conditional_importance_are_of_whole_groups_or_ones_own(fit, data):
-    found = fit.with_data(data).model.conditional_importance(
-        3, terms="site", fold_groups="patient", scoring="neg_mean_absolute_error"
+    found = fit.update(fold_groups="patient").model.conditional_importance(
+        3, terms="site", scoring="neg_mean_absolute_error"
     )
     assert found.scheme == "3-fold cross-validation of whole patient clusters repeated 5 times"
     assert found.score.max() < 0

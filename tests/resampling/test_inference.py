@@ -168,7 +168,7 @@ def test_noise_of_wards_looks_like_signal_unless_wards_stay_together():
             f"y ~ {' + '.join(terms)}", data, k=4, keep=terms, seed=seed, **LASSO
         )
         apart += fit.inference().splits[0].p_values.values()
-        found = fit.with_data(data).inference(fold_groups="ward")
+        found = fit.update(fold_groups="ward").inference()
         together += found.splits[0].p_values.values()
     assert len(apart) == len(together) == 120
     assert np.mean(np.array(apart) < 0.05) > 0.4
@@ -220,7 +220,7 @@ def test_standard_errors_of_wards_are_those_of_statsmodels():
     """All families and weights are compared with R in ``test_weights_kind.py``."""
     data = wards(5, n_groups=60)
     fit = treeselect.select("y ~ n0 + x", data, k=2, keep=["n0", "x"], seed=1, **LASSO)
-    found = fit.with_data(data).inference(fold_groups="ward")
+    found = fit.update(fold_groups="ward").inference()
     own = pd.factorize(data["ward"])[0]
     weights = fit.data.design.row_weights.in_groups(own)
     rows = part_rows(fit.data.design.problem, weights, 0.5, stream_seed(1, "inference", 0))[1]
@@ -247,7 +247,6 @@ def test_the_summary_tells_of_groups():
     assert "with 24 for testing, p-values may be too small" in text
     text = " ".join(str(fit.refit("glm").summary()).split())
     assert "Std. errors: cluster-robust" in text
-    assert "fold_groups=fold_groups" in str(fit.inference(fold_groups=data["ward"]).summary())
 
 
 def test_a_column_of_one_ward_has_no_standard_error():
@@ -287,7 +286,7 @@ def test_few_wards():
     found = fit.inference()  # each part gets one of the two
     assert "6 `ward` clusters (60 rows) for selection, 6 (60)" in str(found.summary())
     with pytest.raises(OptionError, match=r"at least 2 rows of each class .*, in whole clusters"):
-        fit.inference(fold_groups=np.where(data["ill"], 0, np.arange(120) + 1))
+        fit.update(fold_groups=np.where(data["ill"], 0, np.arange(120) + 1)).inference()
 
 
 @pytest.fixture(scope="module")

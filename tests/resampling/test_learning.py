@@ -84,7 +84,7 @@ def test_all_rows_give_the_scores_of_the_same_folds_and_groups_stay_together(dat
     turned = treeselect.select("y ~ d + c + b + a", data[data.columns[::-1]], method="mrmr", k=1,
                                seed=1)  # fmt: skip
     np.testing.assert_array_equal(turned.search.learning_curve([0.5, 1], own).scores, found.scores)
-    found = fit.with_data(data).search.learning_curve([0.5, 1], 3, fold_groups="site")
+    found = fit.update(fold_groups="site").search.learning_curve([0.5, 1], 3)
     assert (found.n_train % 3 == 0).all()
 
 
@@ -412,7 +412,7 @@ def test_a_model_file_keeps_groups_and_fold_numbers_with_the_data(mixed, tmp_pat
     without = saved(fit, tmp_path)
     with pytest.raises(OptionError, match="The folds that chose `k` must be known"):
         without.with_data(data).performance(2)
-    with pytest.raises(OptionError, match="`fold_groups` must be given"):
+    with pytest.raises(OptionError, match="`fold_groups` must be known"):
         without.with_data(mixed).performance(2)
 
 

@@ -182,19 +182,17 @@ def rows_of(group):
 
 def test_rows_drawn_apart_make_selections_look_stable_and_clusters_must_suffice(wards):
     """What wards tell by chance comes back in every resample of rows, but not of wards."""
-    fit = treeselect.select("y ~ . - ward", wards, method="lasso", k=2, seed=1)
-    rows, groups = fit.resample(30), fit.with_data(wards).resample(30, fold_groups="ward")
+    asked = {"method": "lasso", "k": 2, "seed": 1}
+    rows = treeselect.select("y ~ . - ward", wards, resamples=30, **asked)
+    groups = treeselect.select("y ~ .", wards, fold_groups="ward", resamples=30, **asked)
     assert rows.stability.index > groups.stability.index + 0.2
     assert groups.stability.groups_name == "ward"
-    by_rows, by_wards = rows.stability.selected[:5], groups.stability.selected[:5]
-    twin = fit.resample(5, fold_groups=wards["ward"].to_numpy())
-    np.testing.assert_array_equal(twin.stability.selected, by_wards)
-    own = treeselect.select(
-        "y ~ .", wards, method="lasso", k=2, seed=1, resamples=5, fold_groups="ward"
-    )
-    np.testing.assert_array_equal(own.stability.selected, by_wards)
-    again = own.resample(5, fold_groups=np.arange(400))  # rows, although the fit has groups
-    np.testing.assert_array_equal(again.stability.selected, by_rows)
+    array = wards["ward"].to_numpy()
+    twin = treeselect.select("y ~ . - ward", wards, fold_groups=array, resamples=5, **asked)
+    np.testing.assert_array_equal(twin.stability.selected, groups.stability.selected[:5])
+    assert twin.stability.words == "5 bootstrap resamples of whole clusters"
+    each = treeselect.select("y ~ . - ward", wards, fold_groups=np.arange(400), **asked)
+    np.testing.assert_array_equal(each.resample(5).stability.selected, rows.stability.selected[:5])
     two = wards.assign(y=wards["ward"] == "w0")
     alone = treeselect.select("y ~ gene + n0", two, method="lasso", k=1, seed=1, fold_groups="ward")
     with pytest.raises(StabilityError, match="too few clusters with one of its values"):
@@ -219,8 +217,6 @@ def test_the_summary_and_the_report_say_that_groups_were_drawn(wards, tmp_path):
         assert f" on {found.stability.words}" in page
         loaded = treeselect.load(found.save(tmp_path / "fit", include_data=True))
         assert loaded.stability.words == found.stability.words
-    by_array = fit.resample(4, fold_groups=wards["ward"].to_numpy())
-    assert by_array.stability.words == "4 bootstrap resamples of whole clusters"
 
 
 # --- model frequencies, pairs and the co-selection matrix as tables ------------------------------

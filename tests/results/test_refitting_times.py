@@ -93,7 +93,7 @@ def test_inference_is_by_cluster(times, study):
     table = one.tidy(exponentiate=True)
     assert (table["ci_low"] > 0).all()
     assert "Hazard ratio" in one.summary().as_text()
-    robust = times.inference(fold_groups=study["doctor"].to_numpy())
+    robust = times.update(fold_groups=study["doctor"].to_numpy()).inference()
     (split,) = robust.splits
     assert split.fit.n_groups == split.fit.df + 1 == 22
     several = times.inference(repeats=2)

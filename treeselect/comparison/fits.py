@@ -217,12 +217,9 @@ def compare_fits(
         )
     seed = a.seed if seed is None else read_seed(seed)
     done = [
-        measure(
-            fit, folds, repeats=repeats, fold_groups=None, scoring=scoring, seed=seed,
-            course=course,
-        )
+        measure(fit, folds, repeats=repeats, scoring=scoring, seed=seed, course=course)
         for fit in fits
-    ]  # fmt: skip
+    ]
     if any(own.partial for own in done):  # other folds may be finished of each
         raise KeyboardInterrupt
     one = done[0]

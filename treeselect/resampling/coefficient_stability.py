@@ -295,9 +295,10 @@ def _fixed(value: float, form: str) -> str:
 
 
 def coefficient_stability(
-    result: Fit, data: ModelData, stability: Stability, workers: Workers, missing: object = "drop"
+    result: Fit, stability: Stability, workers: Workers, missing: object = "drop"
 ) -> CoefficientStability:
     """See :meth:`ModelView.coefficient_stability`."""
+    data = result.in_groups()[0]
     coding = read_coding(missing)
     terms = tuple(spec.term.name for spec in data.spec.terms)
     if coding.missing == "drop":

@@ -186,7 +186,6 @@ def leave_out(
     given: Literal["selected", "all"],
     terms: str | Sequence[str] | None,
     repeats: int | None,
-    fold_groups: str | Sequence[Any] | None,
     scoring: Scoring,
     seed: int,
     workers: Workers,
@@ -203,7 +202,7 @@ def leave_out(
             )
     outer = outer_folds(
         result, 2 if folds is None else folds, repeats=usual if repeats is None else repeats,
-        seed=stream_seed(seed, "conditional"), fold_groups=fold_groups, scoring=scoring,
+        seed=stream_seed(seed, "conditional"), scoring=scoring,
     )  # fmt: skip
     here, family = outer.here, outer.family
     problem = dataclasses.replace(here.problem, family=family, wants_scores=False)

@@ -178,8 +178,8 @@ def with_groups(
         known = isinstance(name, str)
         column = f"`fit.with_data(data)` with the column {quoted(str(name))}, or " if known else ""
         raise OptionError(
-            "`fold_groups` must be given: the fit used them, and the model file does not hold"
-            f" them.\n  Use {column}`fold_groups=` with one value per row."
+            "`fold_groups` must be known: the fit used them, and the model file does not hold"
+            f" them.\n  Use {column}`fit.update(data=..., fold_groups=...)`."
         )
     groups = read_groups(given, frame, here.response.rows)
     here = dataclasses.replace(here, row_weights=here.row_weights.in_groups(groups))

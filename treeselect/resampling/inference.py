@@ -27,7 +27,7 @@ from treeselect.models.linear.tests import fit_terms, fitted_terms
 from treeselect.printing import MOST_ROWS, Summarised, SummaryContent, p_text
 from treeselect.resampling.choosing import Choice, Procedure, choose
 from treeselect.resampling.fit import Fit
-from treeselect.resampling.folds import Folds, Split
+from treeselect.resampling.folds import Split
 from treeselect.resampling.performance import rule_words
 from treeselect.resampling.records import Stoppable, stopped
 from treeselect.resampling.sample_splitting import (
@@ -245,18 +245,17 @@ def _aggregated(found: Inference) -> pd.DataFrame:
 
 def infer(
     result: Fit,
-    data: ModelData,
     *,
     split: float,
     repeats: int,
     seed: int,
     level: float,
-    folds: Folds,
     course: Course,
     call: str,
     missing: object = "drop",
 ) -> Inference:
     """See :meth:`SelectionResult.inference`."""
+    data, folds = result.in_groups()
     coding = read_coding(missing)
     split, level = check_share("split", split), check_share("level", level)
     repeats = check_count("repeats", repeats, least=1, most=MOST_REPEATS)

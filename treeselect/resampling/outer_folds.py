@@ -76,9 +76,9 @@ def outer_folds(
     folds: int | Splitter | Sequence[int],
     *,
     repeats: int,
-    fold_groups: str | Sequence[Any] | None,
     scoring: Scoring,
     seed: int,
+    fold_groups: str | Sequence[Any] | None = None,
 ) -> OuterFolds:
     """Split the rows of a fit according to `folds`, with the fit's clusters or others."""
     here, data = result.design, result.source

@@ -230,7 +230,6 @@ def group_by_risk(
     horizon: float | None = None,
     folds: int | Splitter | Sequence[int] = 10,
     *,
-    fold_groups: str | Sequence[Any] | None = None,
     seed: int | None = None,
 ) -> RiskGroups:
     """See :meth:`ModelView.risk_groups`; figures show what it gives by default."""
@@ -242,10 +241,7 @@ def group_by_risk(
             f"  Found: family {quoted(result.family)}."
         )
     n_groups = check_count("n_groups", n_groups, least=2, most=20)
-    outer = outer_folds(
-        result, folds, repeats=1, fold_groups=fold_groups, scoring=None,
-        seed=stream_seed(seed, "risk"),
-    )  # fmt: skip
+    outer = outer_folds(result, folds, repeats=1, scoring=None, seed=stream_seed(seed, "risk"))
     here, problem, weight = outer.here, outer.here.problem, outer.weights.values
     at = held_out.read_horizon(horizon, here, weight)
     calls = [

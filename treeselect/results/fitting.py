@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -183,7 +183,6 @@ def resample(
     k: Any = None,
     path: bool | int = False,
     seed: int | None = None,
-    fold_groups: str | Sequence[Any] | None = None,
     effects: bool = False,
     course: Course | None = None,
 ) -> Fit:
@@ -191,7 +190,7 @@ def resample(
     course = Course(workers_for(fit.n_jobs), fit.progress) if course is None else course
     seed = fit.seed if seed is None else seed
     effects = check_flag("effects", effects) and bool(fit.selected)
-    here, folds = fit.in_groups(fold_groups)
+    here, folds = fit.in_groups()
     method = fit.chosen_method if k is None else fit.chosen_method.tuned(None)
     choice = _choice_on_resamples(fit, k)
     usual: Scheme = "complementary" if choice.k == AUTO else "bootstrap"

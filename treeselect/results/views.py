@@ -17,7 +17,6 @@ from treeselect.arguments.checks import read_seed
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.scoring import Scoring
 from treeselect.engine.arrays import FloatArray
-from treeselect.errors import OptionError
 from treeselect.frames.tables import in_library
 from treeselect.models.model import TreeModel, WeightedForest
 from treeselect.resampling.coefficient_stability import CoefficientStability, coefficient_stability
@@ -304,7 +303,6 @@ class ModelView:
         terms: str | Sequence[str] | None = None,
         given: Literal["selected", "all"] = "selected",
         repeats: int | None = None,
-        fold_groups: str | Sequence[Any] | None = None,
         scoring: Scoring = None,
         seed: int | None = None,
     ) -> ConditionalImportance:
@@ -329,8 +327,6 @@ class ModelView:
         repeats : int, optional
             How often to repeat the folds, so that losses depend less on the random split; by
             default 5 if `folds` is a number, otherwise 1.
-        fold_groups : str or array, shape (n_rows,), optional
-            As in :meth:`SelectionResult.performance`.
         scoring : str or callable, optional
             Score on the held-out rows; by default as in the fit.
         seed : int, optional
@@ -402,7 +398,7 @@ class ModelView:
         fit = self._fit
         asked: dict[str, Any] = {
             "folds": folds, "terms": terms, "given": given, "repeats": repeats,
-            "fold_groups": fold_groups, "scoring": scoring,
+            "scoring": scoring,
             "seed": fit.seed if seed is None else read_seed(seed),
         }  # fmt: skip
         found = leave_out(fit, **asked, workers=workers_for(fit.n_jobs))
@@ -412,7 +408,6 @@ class ModelView:
         self,
         *,
         missing: Literal["drop", "indicator"] = "drop",
-        fold_groups: str | Sequence[Any] | None = None,
     ) -> CoefficientStability:
         """Refit the linear model on each resample, with the terms selected there.
 
@@ -424,8 +419,6 @@ class ModelView:
         missing
             As in :meth:`SelectionResult.refit`. What replaces a missing number is computed from all
             rows.
-        fold_groups : array, shape (n_rows,), optional
-            The clusters, if :meth:`SelectionResult.resample` was given an array of them.
 
         Returns
         -------
@@ -481,17 +474,8 @@ class ModelView:
         ['Intercept', 'sex', 'age']
         """
         fit, stability = self._fit, self._fit.stability
-        if fold_groups is None and stability.groups_name != fit.choice.folds.groups_name:
-            if not isinstance(stability.groups_name, str):
-                raise OptionError(
-                    "`fold_groups` must be given: `resample()` was given an array of clusters,"
-                    " which is not stored.\n  Give the same array again."
-                )
-            fold_groups = stability.groups_name
-        here, workers = fit.in_groups(fold_groups)[0], workers_for(fit.n_jobs)
-        found = coefficient_stability(fit, here, stability, workers, missing)
-        given: dict[str, Any] = {"missing": missing, "fold_groups": fold_groups}
-        step = step_text(ModelView.coefficient_stability, given, "model")
+        found = coefficient_stability(fit, stability, workers_for(fit.n_jobs), missing)
+        step = step_text(ModelView.coefficient_stability, {"missing": missing}, "model")
         return dataclasses.replace(found, call=fit.call.whole + step)
 
     def risk_groups(
@@ -500,7 +484,6 @@ class ModelView:
         horizon: float | None = None,
         folds: int | Splitter | Sequence[int] = 10,
         *,
-        fold_groups: str | Sequence[Any] | None = None,
         seed: int | None = None,
     ) -> RiskGroups:
         """Survival in groups of increasing predicted risk, and calibration of predicted survival.
@@ -518,8 +501,6 @@ class ModelView:
             end of follow-up; by default the median event time.
         folds : int, splitter or array of int
             Folds, given as in :func:`treeselect.select`.
-        fold_groups : str or array, shape (n_rows,), optional
-            As in :meth:`SelectionResult.performance`.
         seed : int, optional
             Default: as in the fit.
 
@@ -551,7 +532,7 @@ class ModelView:
         ['low', 'middle', 'high']
         """
         given: dict[str, Any] = {
-            "n_groups": n_groups, "horizon": horizon, "folds": folds, "fold_groups": fold_groups,
+            "n_groups": n_groups, "horizon": horizon, "folds": folds,
         }  # fmt: skip
         found = group_by_risk(self._fit, **given, seed=seed)
         told = {**given, "seed": found.seed}
@@ -745,7 +726,6 @@ class SearchView:
         folds: int | Splitter | Sequence[int] = 5,
         *,
         repeats: int = 1,
-        fold_groups: str | Sequence[Any] | None = None,
         seed: int | None = None,
     ) -> LearningCurve:
         """Learning curve: score and stability of the whole procedure by the number of rows.
@@ -758,7 +738,7 @@ class SearchView:
         shares : sequence of float
             Shares of the training rows of each fold (stratified by class; whole clusters, if there
             are any), increasing, above 0, at most 1.
-        folds, repeats, fold_groups
+        folds, repeats
             As in :meth:`SelectionResult.performance`.
         seed : int, optional
             Default: as in the fit.
@@ -792,7 +772,7 @@ class SearchView:
         """
         fit = self._fit
         given: dict[str, Any] = {
-            "shares": shares, "folds": folds, "repeats": repeats, "fold_groups": fold_groups,
+            "shares": shares, "folds": folds, "repeats": repeats,
             "seed": fit.seed if seed is None else read_seed(seed),
         }  # fmt: skip
         found = learn(fit, **given, workers=workers_for(fit.n_jobs))
