@@ -772,7 +772,6 @@ class SelectionResult(Summarised):
         level: float = 0.95,
         n_jobs: int | None = None,
         *,
-        missing: Literal["drop", "indicator"] = "drop",
         checkpoint: str | os.PathLike[str] | None = None,
         on_piece: Callable[[Piece], object] | None = None,
     ) -> Inference:
@@ -795,8 +794,6 @@ class SelectionResult(Summarised):
             Confidence level of the intervals of one split, above 0 and below 1.
         n_jobs : int, optional
             Default: as in the fit. Results do not depend on it.
-        missing
-            As in :meth:`refit`, within the rows for testing.
         checkpoint, on_piece : path, callable, optional
             As in :meth:`resample`; a piece is the selection of a split.
 
@@ -869,7 +866,7 @@ class SelectionResult(Summarised):
         fit, course = self._fit, self._course(n_jobs, checkpoint, on_piece)
         given: dict[str, Any] = {
             "split": split, "repeats": repeats, "level": level,
-            "seed": fit.seed if seed is None else read_seed(seed), "missing": missing,
+            "seed": fit.seed if seed is None else read_seed(seed),
         }  # fmt: skip
         step = step_text(SelectionResult.inference, given)
         return infer(fit, **given, course=course, call=fit.call.text + step)

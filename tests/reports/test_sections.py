@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from quick import burnt, changed, stability_of
+from quick import WITH_GAPS, burnt, changed, stability_of
 from survival_data import small_fit, small_times
 
 import treeselect
@@ -341,8 +341,9 @@ def test_q_values_have_a_figure_and_a_table_where_there_are_any():
     assert path_section(stability([[0, 0, 0]])) is None
 
 
+@WITH_GAPS
 def test_valid_p_values_stand_beside_the_linear_model(fitted, cross_validated, tmp_path):
-    found = fitted.inference(repeats=2, missing="indicator")
+    found = fitted.inference(repeats=2)
     page = fitted.report(tmp_path / "a.html", inference=found).read_text(encoding="utf-8")
     assert '<h2 id="inference">P-values that account for the selection</h2>' in page
     section = page[page.index('id="inference"') :]

@@ -104,15 +104,8 @@ def test_coded_terms_and_ordered_factors_take_missing_values(gaps):
     np.testing.assert_allclose(glm.predict(data), glm.result.fittedvalues, atol=1e-10)
 
 
-def test_inference_and_coefficients_use_all_rows_and_trees_have_no_such_rule(fit, gaps):
+def test_new_gaps_have_no_indicator_and_trees_have_no_such_rule(fit, gaps):
     graded = treeselect.select("y ~ x + grade", gaps.dropna(), k=2, **QUICK)
-    found = fit.inference(missing="indicator")
-    (split,) = found.splits
-    assert (split.n_fitted, split.n_dropped, found.n_failed) == (45, 0, 0)
-    assert 'missing="indicator"' in str(found.summary())
-    table = fit.resample(2).model.coefficient_stability(missing="indicator")
-    assert table.n_dropped == 0
-    assert "missing(x)" in table.tidy()["column"].to_list()
     glm = graded.refit("glm", missing="indicator")
     assert glm.predict(gaps).isna().equals(gaps["x"].isna())
     with pytest.raises(OptionError, match="`missing` must be left out unless the model is linear"):
@@ -145,6 +138,5 @@ def test_ordered_factors_have_the_coefficients_of_r(model, formula):
 
 
 def test_refusals(fit):
-    for call in (lambda **given: fit.refit("glm", **given), fit.inference):
-        with pytest.raises(OptionError, match="`missing` must be one of"):
-            call(missing="mean")
+    with pytest.raises(OptionError, match="`missing` must be one of"):
+        fit.refit("glm", missing="mean")

@@ -333,10 +333,10 @@ def _variables(design: DesignSpec, frame: pd.DataFrame, terms: Sequence[str]) ->
 _SHARE = 0.05
 """A linear model that drops more than this share of the rows gives a warning."""
 
-WAYS_OUT = (
-    '`missing="indicator"` uses these rows, with an indicator of missing values;'
-    " `select(formula, frames)` selects and pools over imputed data."
-)
+POOLED = "`select(formula, frames)` selects and pools over imputed data."
+"""What can be done about missing values."""
+
+WAYS_OUT = f'`missing="indicator"` uses these rows, with an indicator of missing values; {POOLED}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,7 +371,9 @@ def gaps_of(data: ModelData, terms: Sequence[str]) -> Gaps:
     return Gaps(tuple(found), int((every & used).sum()), int(used.sum()))
 
 
-def warn_of_gaps(data: ModelData, terms: Sequence[str], call: str, *, splits: bool = False) -> None:
+def warn_of_gaps(
+    data: ModelData, terms: Sequence[str], call: str, way_out: str = POOLED, *, splits: bool = False
+) -> None:
     """Warn if a linear model of these terms drops more than a twentieth of the rows. `call` is the
     user's. A call that `splits` selects again, and so drops the rows of other terms than these."""
     gaps = gaps_of(data, terms)
@@ -386,4 +388,4 @@ def warn_of_gaps(data: ModelData, terms: Sequence[str], call: str, *, splits: bo
             f"drops incomplete cases. For the terms of the fit these are {n_rows} rows, in which"
             f" {of} is missing; each split selects its own terms."
         )
-    warn(f"`{call}` {drops}\n  Missing values: {gaps.words}.\n  {WAYS_OUT}")
+    warn(f"`{call}` {drops}\n  Missing values: {gaps.words}.\n  {way_out}")

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from treeselect import printing
-from treeselect.designs.linear import USUAL, WAYS_OUT, LinearCoding, read_coding, warn_of_gaps
+from treeselect.designs.linear import POOLED, warn_of_gaps
 from treeselect.designs.modeldata import INTERCEPT, ModelData, data_fingerprint
 from treeselect.designs.preparing import column_labels, in_labels
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
@@ -48,7 +48,7 @@ class Refit:
     n_dropped: int = 0  # rows that a model of all rows omits because a term is missing
 
 
-def fit_terms(data: ModelData, terms: Sequence[str], coding: LinearCoding = USUAL) -> Refit:
+def fit_terms(data: ModelData, terms: Sequence[str]) -> Refit:
     """The linear model of some terms on all rows, as ``refit("glm")`` fits it; its standard errors
     are cluster-robust if the rows are clustered."""
     terms = tuple(terms)
@@ -57,7 +57,7 @@ def fit_terms(data: ModelData, terms: Sequence[str], coding: LinearCoding = USUA
         return Refit(terms, failure=f"There are {len(terms):,} terms for {n_rows:,} rows.")
     with why_not() as failure:
         rows = np.arange(len(data.weight))
-        here = linear_data(data, terms, rows, data.row_weights.groups, coding)
+        here = linear_data(data, terms, rows, data.row_weights.groups)
         fitted = _fitted(data, terms, here.of_columns(here.is_free))
         return dataclasses.replace(fitted, n_dropped=here.n_dropped)
     return Refit(terms, failure=failure[0])
@@ -69,14 +69,13 @@ def _of_one_set(
     scheme: Scheme,
     seed: int,
     numbers: IntArray,
-    coding: LinearCoding,
     *,
     n_threads: int = 1,
 ) -> list[Refit]:
     """Linear models of one set of terms on the resamples that selected it. Columns are encoded once
     from all rows: a level that is absent from a resample must not change the reference level."""
     with why_not() as failure:
-        every = linear_data(data, terms, np.arange(len(data.weight)), coding=coding)
+        every = linear_data(data, terms, np.arange(len(data.weight)))
         every = every.of_columns(every.is_free)
     if failure:
         return [Refit(terms, failure=failure[0])] * len(numbers)
@@ -174,7 +173,6 @@ class CoefficientStability(printing.Summarised, InLibrary):
     k_of_fit: int
     seed: int
     labels: tuple[str, ...] = ()  # labels in print of the coefficients, in the order of the rows
-    coding: LinearCoding = USUAL  # how the models take missing values
     fingerprint: str | None = None  # of the data
 
     def tidy(self) -> Any:
@@ -236,7 +234,7 @@ class CoefficientStability(printing.Summarised, InLibrary):
                 said.append(
                     "Each model omits the rows in which one of its terms is missing, the full"
                     f" model {self.n_dropped:,}. RMSD ratio and bias include this difference in"
-                    f" rows. {WAYS_OUT}"
+                    f" rows. {POOLED}"
                 )
         else:
             said.append(
@@ -247,11 +245,6 @@ class CoefficientStability(printing.Summarised, InLibrary):
             "Median and quantiles are over the resamples; a coefficient counts as 0 if its term was"
             " not selected (Heinze, Wallisch and Dunkler 2018)."
         )
-        if self.coding.missing == "indicator":
-            said.append(
-                "Missing values are a level of a factor; for a number they are replaced by the"
-                " median, with an indicator."
-            )
         for why, count in self.failures:
             said.append(f"Resamples without a linear model ({count:,}): {why}")
         return tuple(said)
@@ -295,25 +288,23 @@ def _fixed(value: float, form: str) -> str:
 
 
 def coefficient_stability(
-    result: Fit, stability: Stability, workers: Workers, missing: object = "drop"
+    result: Fit, stability: Stability, workers: Workers
 ) -> CoefficientStability:
     """See :meth:`ModelView.coefficient_stability`."""
     data = result.in_groups()[0]
-    coding = read_coding(missing)
     terms = tuple(spec.term.name for spec in data.spec.terms)
-    if coding.missing == "drop":
-        warn_of_gaps(data, terms, "coefficient_stability()")
+    warn_of_gaps(data, terms, "coefficient_stability()")
     if stability.asked is not None:  # which of them were finished is not known
         raise StabilityError(
             "`coefficient_stability()` needs all requested resamples.\n"
             f"  Found: {stability.n_resamples:,} of {stability.asked:,}, as the call was stopped."
             " Resample again; with the same `checkpoint` it resumes."
         )
-    full, own = fit_terms(data, terms, coding), fit_terms(data, result.selected, coding)
+    full, own = fit_terms(data, terms), fit_terms(data, result.selected)
     sets, names = distinct_sets(stability.selected)[0], np.array(stability.units, dtype=object)
     numbers = [np.flatnonzero((stability.selected == chosen).all(axis=1)) for chosen in sets]
     calls = [
-        (data, data.terms_of(names[chosen]), stability.scheme, stability.seed, here, coding)
+        (data, data.terms_of(names[chosen]), stability.scheme, stability.seed, here)
         for chosen, here in zip(sets, numbers, strict=True)
     ]
     found = run_all(_of_one_set, calls, workers, "Refits", result.progress)
@@ -339,7 +330,6 @@ def coefficient_stability(
         seed=result.seed,
         library=data.library,
         labels=tuple(column_labels(data, table["column"], table["term"])),
-        coding=coding,
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from treeselect.arguments.checks import MOST_REPEATS, check_count, check_flag, check_share
-from treeselect.designs.linear import WAYS_OUT, LinearCoding, read_coding, warn_of_gaps
+from treeselect.designs.linear import POOLED, USUAL, warn_of_gaps
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import shown_names
 from treeselect.designs.row_sample import varies
@@ -73,8 +73,7 @@ class Inference(Summarised, Stoppable, InPapers):
     notes: tuple[str, ...]  # on columns and missing values of the splits
     design: ModelData = field(repr=False)
     groups_name: str | bool = False  # column of the clusters, or whether an array of them was given
-    # of a single split: the rows for testing, and how terms are coded
-    tested: tuple[ModelData, LinearCoding] | None = field(default=None, repr=False)
+    tested: ModelData | None = field(default=None, repr=False)  # the rows of a single split
 
     def _content(self) -> SummaryContent:
         one, n, design = self.n_splits == 1, self.n_splits, self.design
@@ -192,10 +191,9 @@ class Inference(Summarised, Stoppable, InPapers):
             raise OptionError(
                 f"A table of models needs a model, and none could be fitted.\n  {split.failure}"
             )
-        data, coding = self.tested
-        full, _, fit = fit_terms(data, split.selected, coding)
-        found = fitted_terms(data, full, fit, "inference()", coding)
-        return found, data, split.selected, _VALID
+        full, _, fit = fit_terms(self.tested, split.selected)
+        found = fitted_terms(self.tested, full, fit, "inference()", USUAL)
+        return found, self.tested, split.selected, _VALID
 
     def __repr__(self) -> str:
         partial = ", partial" if self.partial else ""
@@ -252,11 +250,9 @@ def infer(
     level: float,
     course: Course,
     call: str,
-    missing: object = "drop",
 ) -> Inference:
     """See :meth:`SelectionResult.inference`."""
     data, folds = result.in_groups()
-    coding = read_coding(missing)
     split, level = check_share("split", split), check_share("level", level)
     repeats = check_count("repeats", repeats, least=1, most=MOST_REPEATS)
     method, weights, k = result.chosen_method, data.row_weights, result.choice.k
@@ -273,18 +269,17 @@ def infer(
     seeds = [stream_seed(seed, "inference", number) for number in range(repeats)]
     parts = draw_parts(asked, split, seeds)
     calls = [(asked, part.train, own) for part, own in zip(parts, seeds, strict=True)]
-    if coding.missing == "drop":
-        warn_of_gaps(data, result.selected, "inference()", splits=True)
+    warn_of_gaps(data, result.selected, "inference()", splits=True)
     chosen = run_pieces(_select, calls, Kind("split", BoolArray | None), course)
     parts = [parts[number] for number in chosen]
     terms = tuple(spec.term.name for spec in data.spec.terms)
     splits = tuple(
-        fit_part(data, None if units is None else _terms_of(data, units), part.test, coding)
+        fit_part(data, None if units is None else _terms_of(data, units), part.test)
         for units, part in zip(chosen.values(), parts, strict=True)
     )
     tested = None
     if len(splits) == 1 and splits[0].fit is not None:
-        tested = dataclasses.replace(data, row_weights=weights.only(parts[0].test)), coding
+        tested = dataclasses.replace(data, row_weights=weights.only(parts[0].test))
     return Inference(
         terms,
         splits,
@@ -295,7 +290,7 @@ def infer(
             ("Method", f"{method.title}, {rule_words(asked, result)}"),
             ("Split", _part_words(parts, asked, folds.groups_name)),
         ),
-        split_notes(data, splits, coding),
+        split_notes(data, splits),
         result.design,
         groups_name=folds.groups_name,
         library=data.library,
@@ -348,9 +343,7 @@ def _term_rows(
     return ("Term", "P-value", "Splits selecting it", "Splits testing it"), tuple(rows)
 
 
-def split_notes(
-    data: ModelData, splits: Sequence[SplitFit], coding: LinearCoding
-) -> tuple[str, ...]:
+def split_notes(data: ModelData, splits: Sequence[SplitFit]) -> tuple[str, ...]:
     """Notes on aliased columns and missing values."""
     labels, notes = shown_names(data), []
     counts = Counter(name for split in splits for name in split.aliased)
@@ -374,13 +367,8 @@ def split_notes(
         )
     if untested:
         notes.append(f"Not tested (NA), as no column is left: {told(untested)}.")
-    if coding.missing == "drop" and any(split.n_dropped for split in splits):
-        notes.append(f"Rows with missing values are dropped. {WAYS_OUT}")
-    if coding.missing == "indicator":
-        notes.append(
-            "Missing values are a level of a factor; for a number they are replaced by the median"
-            " of the rows for testing, with an indicator that is tested with the term."
-        )
+    if any(split.n_dropped for split in splits):
+        notes.append(f"Rows with missing values are dropped. {POOLED}")
     return tuple(notes)
 
 

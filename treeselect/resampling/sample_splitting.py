@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from treeselect.brief import brief
-from treeselect.designs.linear import LinearCoding
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.row_sample import labels_of
 from treeselect.engine.arrays import FloatArray, IntArray
@@ -128,16 +127,14 @@ class SplitFit:
         return 1.0 if np.isnan(p_value) else min(1.0, p_value * max(len(self.selected), 1))
 
 
-def fit_part(
-    data: ModelData, terms: tuple[str, ...] | None, rows: IntArray, coding: LinearCoding
-) -> SplitFit:
+def fit_part(data: ModelData, terms: tuple[str, ...] | None, rows: IntArray) -> SplitFit:
     """Fit the linear model of some terms on some rows, and test each of them."""
     if terms is None:
         why = "The response is constant in the rows for selection."
         return SplitFit((), {}, None, why, 0, 0)
     n_fitted = n_dropped = 0
     with why_not() as reasons:
-        full = here = linear_data(data, terms, rows, data.row_weights.groups, coding)
+        full = here = linear_data(data, terms, rows, data.row_weights.groups)
         n_fitted, n_dropped = len(here.y), here.n_dropped
         aliased: dict[str, int] = {}
         if n_fitted > here.matrix.shape[1]:

@@ -185,7 +185,7 @@ _STRAIGHT = "No selected term has a spline: none is a number with 8 or more well
 def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> GlmFit:
     """Fit the linear model of a selection to all complete cases, or to all rows."""
     if coding.missing == "drop":
-        warn_of_gaps(data, result.selected, call)
+        warn_of_gaps(data, result.selected, call, WAYS_OUT)
     full, left_out, fit = tests.fit_terms(data, result.selected, coding)
     if fit.problems:
         warn(" ".join(fit.problems))

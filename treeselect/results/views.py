@@ -404,21 +404,11 @@ class ModelView:
         found = leave_out(fit, **asked, workers=workers_for(fit.n_jobs))
         return with_step(fit, found, ModelView.conditional_importance, asked, "model")
 
-    def coefficient_stability(
-        self,
-        *,
-        missing: Literal["drop", "indicator"] = "drop",
-    ) -> CoefficientStability:
+    def coefficient_stability(self) -> CoefficientStability:
         """Refit the linear model on each resample, with the terms selected there.
 
         The table that Heinze, Wallisch and Dunkler [1]_ recommend with every selected model: how
         much of a coefficient, and of its uncertainty, is due to the selection.
-
-        Parameters
-        ----------
-        missing
-            As in :meth:`SelectionResult.refit`. What replaces a missing number is computed from all
-            rows.
 
         Returns
         -------
@@ -474,8 +464,8 @@ class ModelView:
         ['Intercept', 'sex', 'age']
         """
         fit, stability = self._fit, self._fit.stability
-        found = coefficient_stability(fit, stability, workers_for(fit.n_jobs), missing)
-        step = step_text(ModelView.coefficient_stability, {"missing": missing}, "model")
+        found = coefficient_stability(fit, stability, workers_for(fit.n_jobs))
+        step = step_text(ModelView.coefficient_stability, {}, "model")
         return dataclasses.replace(found, call=fit.call.whole + step)
 
     def risk_groups(
