@@ -242,7 +242,6 @@ def test_each_public_name_is_in_the_reference_once():
         names = members(pkgutil.resolve_name(result))
         public |= {f"{result}.{name}" for name in names if not FOR_REPORTS.search(name)}
     public |= {f"treeselect.TreeSelector.{name}" for name in ("fit", "transform")}
-    public |= {"treeselect.results.versions.Versions"}
     public -= FOR_PAGES
     counts = Counter(documented())
     assert [name for name, count in counts.items() if count > 1] == []

@@ -76,7 +76,7 @@ def validate() -> tuple[Summary, bool]:
             ("Result", f"{failed} of {len(rows)} checks failed" if failed
              else f"all {len(rows)} checks passed"),
             ("Date", datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z")),
-            *versions().facts(),
+            *versions().content.facts,
             ("Signature", "name ____________________  date ____________________"),
         ),
         columns=("Requirement", "Case", "Result"),
