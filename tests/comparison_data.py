@@ -17,7 +17,6 @@ def made(
     rule="1se",
     n_folds=5,
     repeats=1,
-    n_terms=1,
     names=None,
     **changes,
 ):
@@ -41,7 +40,7 @@ def made(
     units = tuple(names or (f"unit{g:03d}" for g in range(n_units)))
     fields = {
         "runs": runs, "units": units,
-        "terms_of_unit": tuple((u,) if n_terms == 1 else (u, f"{u}:b") for u in units),
+        "terms_of_unit": tuple((u,) for u in units),
         "assessed": np.ones(n_units, dtype=bool), "rule": rule,
         "repeat_of_fold": np.arange(total) // n_folds, "n_train": np.full(total, 80),
         "n_test": np.full(total, 20), "repeats": float(repeats), "response": "died",

@@ -56,7 +56,7 @@ def _section(
         opened=opened,
         pictures=_keyed("check", pictures),
         sentences=(*sentences, *_cautions(held)),
-        folded=folded,
+        folded=tuple(replace(table, fold=table.caption) for table in folded),
     )
 
 
@@ -103,8 +103,8 @@ def _risks(held: held_out.HeldOut, decisions: DecisionCurve) -> Section:
             Picture("Net benefit", net_benefit, figure),
         ],
         said,
-        _folded(_shares_table(found), caption),
-        _folded(Table(content.columns, content.rows), f"Error rates and net benefit: {event}"),
+        _shares_table(found).titled(caption),
+        Table(content.columns, content.rows).titled(f"Error rates and net benefit: {event}"),
     )
 
 
@@ -141,7 +141,7 @@ def _numbers(held: held_out.HeldOut) -> Section:
             ),
         ],
         _recalibration_words(held_out.recalibration(held)),
-        _folded(listed(found, columns), "Observed and predicted means by group"),
+        listed(found, columns).titled("Observed and predicted means by group"),
     )
 
 
@@ -187,7 +187,7 @@ def _classes(held: held_out.HeldOut, name: str) -> Section:
         held,
         pictures,
         [said],
-        _folded(_shares_table(found), "Calibration of the classes"),
+        _shares_table(found).titled("Calibration of the classes"),
         lead=f" The figures show calibration for {which}{' classes' if several else ' class'}.",
         opened=tuple(shown),
     )
@@ -250,10 +250,6 @@ def _cautions(held: held_out.HeldOut) -> list[str]:
 
 
 # --- figures and tables -------------------------------------------------------------------------
-
-
-def _folded(table: Table, caption: str) -> Table:
-    return table.titled(caption, caption)
 
 
 def _shares_table(found: pd.DataFrame) -> Table:
