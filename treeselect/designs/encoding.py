@@ -305,9 +305,6 @@ _DOT = re.compile(r"(?<![\w.`])\.(?![\w.`])")
 _MOST_LETTERS = 1_000
 """Length of a formula that is advised."""
 
-_MOST_TERMS = 20
-"""Most terms of a formula that is written anew."""
-
 
 def identifier_problems(
     formula: ParsedFormula, values: Mapping[str, Values]
@@ -364,14 +361,11 @@ def without_columns(formula: ParsedFormula, names: Sequence[str]) -> tuple[str, 
     if not left:
         return ()
     text = formula.text.strip()
-    gone = [term for term in formula.terms if set(term.variables) & set(names)]
+    written = f"{text.partition('~')[0].strip()} ~ {' + '.join(term.text for term in left)}"
     if _DOT.search(text.partition("~")[2]):
+        gone = (term for term in formula.terms if term not in left)
         written = f"{text} {' '.join(f'- {term.text}' for term in gone)}"
-        if len(gone) > _MOST_TERMS:
-            return ()
-    elif len(left) <= _MOST_TERMS and "strata(" not in text:
-        written = f"{text.partition('~')[0].strip()} ~ {' + '.join(term.text for term in left)}"
-    else:
+    elif "strata(" in text:
         return ()
     them = "it" if len(set(names)) == 1 else "them"
     return (f"To leave {them} out: `{shown(written)}`.",) if len(written) <= _MOST_LETTERS else ()

@@ -31,11 +31,8 @@ _MEANT = {
 }  # fmt: skip
 """The family whose selection is refitted by a model of this name, or that has another name."""
 
-_LARGEST = 1e70
-"""Largest response whose fourth powers (variances of squared errors) sum to finite numbers."""
-
-_SMALLEST = 1e-70
-"""The same for responses whose fourth powers would be 0."""
+_SMALLEST, _LARGEST = 1e-70, 1e70
+"""Responses whose fourth powers (variances of squared errors) are above 0 and sum to numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,15 +254,11 @@ def _check_numbers(
         raise DataError(
             f"The response {quoted(name)} must vary.\n  Found: {distinct[0]:g} in every row."
         )
-    if np.abs(y).max() > _LARGEST:
+    largest = np.abs(y).max()
+    if not _SMALLEST <= largest <= _LARGEST:
         raise DataError(
-            f"The response {quoted(name)} must be at most {_LARGEST:g} in absolute value.\n"
-            f"  Found: {y[np.argmax(np.abs(y))]:g}. Rescale it."
-        )
-    if np.abs(y).max() < _SMALLEST:
-        raise DataError(
-            f"The response {quoted(name)} must reach an absolute value of {_SMALLEST:g}.\n"
-            f"  Found: at most {np.abs(y).max():g}. Rescale it."
+            f"The response {quoted(name)} must reach an absolute value from {_SMALLEST:g} to"
+            f" {_LARGEST:g}.\n  Found: at most {largest:g}. Rescale it."
         )
     odd = np.flatnonzero((y < 0) | (y != np.floor(y)))
     if family == "poisson" and len(odd):

@@ -147,14 +147,9 @@ def _membership(terms: Sequence[Term], groups: Mapping[str, Sequence[str]]) -> d
     lookup = _Lookup(terms)
     membership: dict[str, str] = {}
     for group, listed in groups.items():
-        if not isinstance(group, str):
-            found = f"  Found: {described(group)}."
-            raise OptionError(f"The name of a group in `groups` must be text.\n{found}")
-        if is_broken(group):
+        if not isinstance(group, str) or is_broken(group):
             raise OptionError(
-                "The name of a group in `groups` must be valid text.\n"
-                f"  Found: {quoted(group)}, which contains an incomplete character (a lone"
-                " surrogate)."
+                f"The name of a group in `groups` must be valid text.\n  Found: {described(group)}."
             )
         names = members(listed) or []
         if not names or not all(isinstance(n, str) for n in names):

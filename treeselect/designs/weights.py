@@ -225,15 +225,11 @@ def read_weights(
         )
     there = values[values > 0]
     if kind != "frequency" and len(there):
-        most, limit, way = float(values.max()), "", ""
-        if most > _LARGEST:  # powers must be numbers
-            limit, way = f"be at most {_LARGEST:g}", ". Divide"
-        elif most < 1 / _LARGEST:
-            limit, way = f"reach {1 / _LARGEST:g}", " at most. Multiply"
-        if limit:
+        most = float(values.max())
+        if not 1 / _LARGEST <= most <= _LARGEST:  # powers must be numbers
             raise OptionError(
-                f"Case weights ({name}) must {limit}.\n"
-                f"  Found: {most:g}{way} them by a common number."
+                f"Case weights ({name}) must reach {1 / _LARGEST:g}, and be at most {_LARGEST:g}.\n"
+                f"  Found: at most {most:g}. Multiply them by a common number."
             )
         if there.min() == there.max():
             return RowWeights((values > 0).astype(np.int64), are_copies=True)
