@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from treeselect.arguments.checks import described, members
-from treeselect.comparison.methods import noun_in
 from treeselect.comparison.record import Contest
 from treeselect.designs.preparing import labelled_names
 from treeselect.errors import OptionError, needed, quoted
@@ -234,7 +233,7 @@ def gather(
     response = fit.design.response
     what = response.name if response.follow_up is None else "the time to the event"
     title = f"Which terms predict {what}?"
-    return Report(title=title, nouns=noun(fit), **_sections(SELECTION_SECTIONS, material, sections))
+    return Report(title=title, **_sections(SELECTION_SECTIONS, material, sections))
 
 
 def gather_comparison(
@@ -252,8 +251,7 @@ def gather_comparison(
         else f"Which method predicts {found.response} best?"
     )
     material = ContestMaterial(found, versions, written, named)
-    nouns = noun_in(found)
-    return Report(title=title, nouns=nouns, **_sections(COMPARISON_SECTIONS, material, sections))
+    return Report(title=title, **_sections(COMPARISON_SECTIONS, material, sections))
 
 
 def _sections(
