@@ -26,7 +26,7 @@ from treeselect.reports.render import (
     template_environment,
     word_page,
 )
-from treeselect.resampling.fit import Fit, as_shown, noun
+from treeselect.resampling.fit import Fit, as_shown
 from treeselect.results.calls import check_found
 from treeselect.results.versions import session
 from treeselect.writing import check_place, write_file
