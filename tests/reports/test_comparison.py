@@ -58,7 +58,7 @@ def test_the_page_stands_alone_and_stays_small(four):
     page = page_of(four)
     assert "<script" not in page
     assert not re.search(r"""src\s*=|href="(?!#|data:(?:text|image)/)|@import|url\(""", page)
-    assert page.count('role="img"') == 2 * page.count("</desc>") == 2 * 4
+    assert page.count('role="img"') == 2 * page.count("</desc>") == 2 * 2
     labels = re.findall(r'aria-(?:labelledby|describedby)="([^"]+)"', page)
     assert len(labels) > 10
     assert all(page.count(f'id="{label}"') == 1 for label in labels)
@@ -70,8 +70,8 @@ def test_the_page_stands_alone_and_stays_small(four):
     many = made(12, range(31), 500, names=names, labels=labels, own=(5,), n_folds=3, rule=20)
     page = page_of(many)
     assert len(page.encode()) < 300_000
-    assert page.count('<g class="hue-') == 2 * 2 * (8 + 8)  # lines and their names
-    assert page.count("and 4 more") == 2
+    assert page.count('<g class="hue-') == 2 * (8 + 8)  # lines and their names
+    assert page.count("and 4 more") == 1
     report = gathered(many)
     assert len(report.terms.table.rows) == 30
     assert report.terms.table.more == many.terms()["term"].nunique() - 30
@@ -185,17 +185,9 @@ def test_comparisons_without_differences_sizes_stability_or_selection():
     assert "constant model" not in report.scores.lead
     found = made(2, (0, 4), n_units=4, rule=4)  # nothing or all four units
     report = gathered(found)
-    assert report.stability.lead.startswith("Stability is undefined")
-    assert (
-        "Stability is undefined: every fold selected all terms that it could, or none."
-        in page_of(found)
-    )
     assert "–" in report.methods.table.rows[0]
     assert set(report.methods.table.marks.values()) == {(None, None)}
     assert report.cards[1].value == "Not defined"
-    mixed = gathered(made(2, (1, 4), n_units=4, rule=4))
-    at_four = mixed.stability.table.rows[-1]
-    assert at_four == ("4", "–", "–")
     found = with_scores(made(1, (0, 1)), [[0.5, 0.5]], [[0, 0]])
     report = gathered(found)
     assert report.terms.lead.startswith("No method selected any term")

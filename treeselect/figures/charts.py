@@ -134,13 +134,10 @@ def score_figure(
     what: str,
     noun: str = "term",
     bounds: tuple[float, float] = UNBOUNDED,
-    cover: Sequence[float] = (),
 ) -> Plane:
-    """Lines with error bars over the number of units; the axis shows the values to `cover`."""
-    values = [*cover, *(value for one in series for value in one.y)]
-    errors = [NAN] * len(cover)
-    for one in series:
-        errors += _halves(one)
+    """Lines with error bars over the number of units."""
+    values = [value for one in series for value in one.y]
+    errors = [half for one in series for half in _halves(one)]
     axis = axes.score_axis(values, errors, bounds)
     said, shown = [], []
     for one in series:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -166,11 +166,7 @@ def scores(material: parts.ContestMaterial) -> parts.Section:
         )
     if any(0 in (run.sizes or ()) for run in found.runs):
         lead += " The constant model, with nothing selected in any fold, is omitted."
-    table = table_by_size(
-        found,
-        lines,
-        lambda row: f"{decimal_text(row['score'], 3)} ({decimal_text(row['standard_error'], 3)})",
-    )
+    table = _table_by_size(found, lines)
     return parts.Section(
         "scores",
         f"Score against number of {noun_in(found)}",
@@ -182,10 +178,7 @@ def scores(material: parts.ContestMaterial) -> parts.Section:
 
 def score_lines_figure(material: parts.ContestMaterial) -> Plane:
     found, lines = material.found, material.lines
-    shown = [
-        _series(line, i, "score", "standard_error")
-        for i, line in enumerate(lines[: charts.MOST_LINES])
-    ]
+    shown = [_series(line, i) for i, line in enumerate(lines[: charts.MOST_LINES])]
     figure = charts.score_figure(
         shown,
         len(lines) - len(shown),
@@ -196,43 +189,6 @@ def score_lines_figure(material: parts.ContestMaterial) -> Plane:
     return replace(
         figure, key="score-lines", title=f"{found.score_name} against number of {noun_in(found)}"
     )
-
-
-# --- stability against the number of terms ------------------------------------------------------
-
-
-def stability(material: parts.ContestMaterial) -> parts.Section:
-    """Stability of each method at each size, where it is defined."""
-    found, lines = material.found, material.lines
-    shown = [
-        _series(line, i, "stability")
-        for i, line in enumerate(lines[: charts.MOST_LINES])
-        if line.curve["stability"].notna().any()
-    ]
-    units = noun_in(found)
-    title = f"Stability against number of {units}"
-    if not shown:
-        said = f"Stability is undefined: every fold selected all {units} that it could, or none."
-        return parts.Section("stability", title, lead=said)
-    lead = (
-        "Nogueira's index over the folds (1: identical selections; 0: no better than chance). It is"
-        f" undefined where every fold selects all {noun_in(found)} that it could, or none."
-    )
-    table = table_by_size(found, lines, lambda row: decimal_text(row["stability"], 2, missing="–"))
-    figure = replace(
-        charts.score_figure(
-            shown,
-            max(len(lines) - charts.MOST_LINES, 0),
-            what="stability index",
-            noun=noun_in(found, 1),
-            bounds=(-1.0, 1.0),
-            cover=(0.0, 1.0),
-        ),
-        key="stability-lines",
-        title=title,
-    )
-    table = table.titled("Stability index by size", "Stability as a table")
-    return parts.Section("stability", title, lead=lead, figure=figure, table=table)
 
 
 # --- the terms that each method selected --------------------------------------------------------
@@ -293,30 +249,6 @@ def notes(material: parts.ContestMaterial) -> parts.Section | None:
     )
 
 
-# --- computing time -----------------------------------------------------------------------------
-
-
-def seconds(material: parts.ContestMaterial) -> parts.Section:
-    glance = material.ranked
-    shown = glance.head(parts.MOST_UNITS)
-    figure = charts.bar_figure(
-        shown["method"].tolist(),
-        shown["seconds"].tolist(),
-        len(glance) - len(shown),
-        texts=[f"{seconds:.2g} s" for seconds in shown["seconds"]],
-    )
-    return parts.Section(
-        "time",
-        "Computing time",
-        sub=True,
-        lead=(
-            "Seconds to compute the whole path and refit the final model on the training rows of"
-            " one fold, median over the folds."
-        ),
-        figure=replace(figure, key="seconds", title="Seconds per fold"),
-    )
-
-
 # --- methods, papers and software ---------------------------------------------------------------
 
 
@@ -337,27 +269,27 @@ def software(material: parts.ContestMaterial) -> parts.Section:
     )
 
 
-# --- values of methods by size: as lines, and as a table ----------------------------------------
+# --- scores of methods by size: as lines, and as a table ----------------------------------------
 
 
-def _series(line: ScoreLine, i: int, what: str, errors: str = "") -> Series:
-    """A column of the table of a method by number of terms, perhaps with error bars."""
+def _series(line: ScoreLine, i: int) -> Series:
+    """The scores of a method by number of terms, with error bars if there are any."""
     table, ends = line.curve, dict[str, Any]()
-    if errors and table[errors].notna().any():
-        low, high = table[what] - table[errors], table[what] + table[errors]
+    if table["standard_error"].notna().any():
+        low, high = (table["score"] + sign * table["standard_error"] for sign in (-1, 1))
         ends = {"low": low.to_list(), "high": high.to_list()}
-    x, y, ringed = (table[name].to_list() for name in ("size", what, "compared"))
+    x, y, ringed = (table[name].to_list() for name in ("size", "score", "compared"))
     return Series(x=x, y=y, name=line.method, colour=i, mark=i, ringed=ringed, **ends)
 
 
-def table_by_size(
-    found: Contest, lines: Sequence[ScoreLine], text: Callable[[Mapping[Hashable, Any]], str]
-) -> parts.Table:
+def _table_by_size(found: Contest, lines: Sequence[ScoreLine]) -> parts.Table:
     """A row for each size, and one for a given tuning parameter; a column for each method."""
     curves = found.in_pandas.curves()
     sizes = sorted({int(k) for k in curves["k"].dropna()})
     cells = {
-        (row["method"], None if pd.isna(row["k"]) else int(row["k"])): text(row)
+        (row["method"], None if pd.isna(row["k"]) else int(row["k"])): (
+            f"{decimal_text(row['score'], 3)} ({decimal_text(row['standard_error'], 3)})"
+        )
         for row in curves.to_dict("records")
     }
     names = [line.method for line in lines]

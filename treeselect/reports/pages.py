@@ -79,8 +79,6 @@ COMPARISON_SECTIONS: Mapping[str, Callable[[ContestMaterial], object]] = {
     "methods": comparison.methods,
     "scores": comparison.scores,
     "differences": comparison.differences,
-    "stability": comparison.stability,
-    "seconds": comparison.seconds,
     "terms": comparison.terms,
     "asked": comparison.asked,
     "notes": comparison.notes,
