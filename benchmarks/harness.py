@@ -265,7 +265,6 @@ REDUCED = {
 _MORE = {
     "importance, mdi": ForestImportance(kind="mdi"),
     "controlburn, paper": ControlBurn.published(),
-    "controlburn, refined": ControlBurn(refine=True),
 }
 
 FORMS = {name: kind(**REDUCED.get(name, {})) for name, kind in METHODS.items()} | _MORE

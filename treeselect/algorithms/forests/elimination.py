@@ -12,7 +12,7 @@ import numpy as np
 from treeselect.algorithms.forests.ranking import Kind, RankingForest
 from treeselect.algorithms.options import flag, number, refuse_costs
 from treeselect.algorithms.references import DIAZ_2006, GUYON_2002, Reference
-from treeselect.algorithms.search.revision import RefinedMethod
+from treeselect.algorithms.search.revision import PrunedMethod
 from treeselect.algorithms.task import Step, Task, first_units, ranked_step, ranking
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
@@ -30,7 +30,7 @@ Judge = Callable[[BoolArray], FloatArray]
 
 
 def path_of_shares(
-    method: RefinedMethod,
+    method: PrunedMethod,
     step: float,
     task: Task,
     judge: Judge,
@@ -107,7 +107,7 @@ class RecursiveElimination(RankingForest):
     step : float
         Share of the terms removed at a time, above 0, at most 0.9, while more than 30 remain; then
         terms are removed one at a time.
-    kind, n_trees, mtry, max_depth, min_leaf, prune, refine
+    kind, n_trees, mtry, max_depth, min_leaf, prune
         As for :class:`ForestImportance`, for each forest.
 
     Raises
@@ -180,7 +180,7 @@ class VarSelRF(RankingForest):
         then falls further than it should [1]_.
     kind : {"permutation", "unbiased", "mdi"}
         Importance, as for :class:`ForestImportance`.
-    n_trees, mtry, max_depth, min_leaf, prune, refine
+    n_trees, mtry, max_depth, min_leaf, prune
         As for :class:`ForestImportance`, for each forest. The authors use 5,000 trees for the first
         forest and 2,000 for the others.
 
@@ -238,7 +238,7 @@ class VarSelRF(RankingForest):
         steps = _steps_of(found, np.zeros_like(groups.keep))
         last = next(i for i, s in enumerate(steps) if s.tuning <= self.c_sd or s is steps[-1])
         chosen = dataclasses.replace(steps[last], tuning=self.c_sd)
-        if self.begins_above:
+        if self.prune:
             return self.revised([chosen], task)
         return (*steps[:last], chosen)
 
