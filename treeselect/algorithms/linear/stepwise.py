@@ -21,7 +21,6 @@ from treeselect.engine.threads import one_thread
 from treeselect.errors import MethodError
 
 Direction = Literal["both", "forward", "backward"]
-Criterion = Literal["bic", "aic"]
 
 _LESS = 1e-7
 """Least difference between criteria that counts."""
@@ -41,9 +40,8 @@ class Stepwise(PrunedMethod):
     penalty : float, optional
         Penalty per coefficient, at least 0, in units of -2 log-likelihood: ``log(n)`` is BIC, 2 is
         AIC. The search ends where no step lowers the criterion, as in R's ``step(k = penalty)``,
-        but interactions need no main effects. If None, `k` decides.
-    criterion : {"bic", "aic"}
-        Criterion that is compared along the path if `penalty` is None.
+        but interactions need no main effects. If None, `k` decides, and sets of the path are
+        compared by BIC.
     direction : {"both", "forward", "backward"}
         ``"both"``: terms enter and leave, starting from those forced in; ``"forward"``: terms only
         enter; ``"backward"``: terms only leave, starting from all of them.
@@ -86,7 +84,6 @@ class Stepwise(PrunedMethod):
     """
 
     penalty: float | None = field(default=None, metadata=number(least=0.0))
-    criterion: Criterion = field(default="bic", metadata=choice("bic", "aic"))
     direction: Direction = field(default="both", metadata=choice("both", "forward", "backward"))
 
     name: ClassVar[str] = "stepwise"
@@ -98,14 +95,6 @@ class Stepwise(PrunedMethod):
     own_model: ClassVar[FinalModel | None] = "glm"
     reads_columns: ClassVar[bool] = True
     scores_out_of_bag: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.penalty is not None and self.criterion != "bic":
-            raise MethodError(
-                "Stepwise can't have `criterion` and `penalty` together.\n"
-                "  Leave out `criterion`; AIC is `penalty=2`."
-            )
 
     def path(self, task: Task) -> tuple[Step, ...]:
         refuse_costs(self, task.problem.groups)
@@ -146,7 +135,7 @@ class Search:
             self._penalty = rules.penalty
         else:
             size = problem.sample_size(task.weight) * (mass.sum() / self._weight.sum())
-            self._penalty = 2.0 if rules.criterion == "aic" else float(np.log(max(size, 1.0)))
+            self._penalty = float(np.log(max(size, 1.0)))
         if rules.direction == "backward" and columns.x.shape[1] >= len(self._rows) - 1:
             raise MethodError(
                 '`direction="backward"` needs more rows than columns.\n'
