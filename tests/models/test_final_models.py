@@ -7,7 +7,7 @@ from scipy.interpolate import CubicSpline
 from sklearn.linear_model import LinearRegression
 
 import treeselect
-from treeselect.errors import OptionError, TreeselectWarning
+from treeselect.errors import DataError, OptionError, TreeselectWarning
 from treeselect.models.linear.model import LinearModel, refit_linear, spline_basis
 
 FEW = {"method": "mrmr", "seed": 1, "n_jobs": 1, "progress": False, "resamples": 0}
@@ -243,6 +243,12 @@ def test_members_share_the_importance_of_their_group(frame, model):
 def test_a_model_that_can_not_be_is_refused(frame, options, message):
     with pytest.raises(OptionError, match=message):
         treeselect.select("y ~ a + c", frame, **{**FEW, "k": 1, **options})
+
+
+def test_numbers_whose_squares_overflow_are_refused_by_name(frame):
+    fit = select(frame.assign(a=np.where(frame["a"] > 0, 1.7e308, 0)), "y", ["a"], None)
+    with pytest.raises(DataError, match=r"Found: `a`, with 1\.7e\+308"):
+        fit.refit("glm")
 
 
 def test_a_monotone_fit_is_not_scored_by_what_can_not_be_monotone(frame):
