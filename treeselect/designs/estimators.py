@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from treeselect.arguments.checks import answer, parameters_of
+from treeselect.arguments.checks import parameters_of
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.random import stream_seed
@@ -23,19 +23,6 @@ _WHOLE = 1e-9
 
 
 # --- in words ------------------------------------------------------------------------------------
-
-
-def last_step(selector: Any) -> Any:
-    """The selector itself, or the last step of a pipeline."""
-    return selector.steps[-1][1] if is_pipeline(selector) else selector
-
-
-def is_pipeline(selector: Any) -> bool:
-    """Whether it has steps, of which the last one selects."""
-    steps = answer(selector, "steps")
-    return (
-        isinstance(steps, list) and len(steps) > 0 and answer(selector, "named_steps") is not None
-    )
 
 
 def text_of(value: Any) -> str:

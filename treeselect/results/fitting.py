@@ -391,7 +391,8 @@ def _notes(
     """What a reader should know of this selection, of so many units that can be selected."""
     k, step, steps = choice.k, found.step, found.steps
     many, one = noun_of(groups.terms), noun_of(groups.terms, 1)
-    yield from filter(None, (step.warning, step.warned))
+    if step.warning:
+        yield step.warning
     if step.cut_from is not None:
         below = max((s.size for s in steps if s.size < step.size), default=None)
         leaps = "begins with" if below is None else f"jumps from {below} to"
