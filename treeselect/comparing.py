@@ -57,6 +57,7 @@ from treeselect.shown import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from sklearn.base import BaseEstimator
 
     from treeselect.printing import SummaryContent
     from treeselect.result import SelectionResult
@@ -96,7 +97,7 @@ def compare(
     costs: Mapping[str, float] | None = None,
     keep: Iterable[str] | str | None = None,
     monotone: Mapping[str, int] | None = None,
-    model: FinalModel | Literal["own"] | None = None,
+    model: FinalModel | BaseEstimator | Literal["own"] | None = None,
     seed: int | None = None,
     n_jobs: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,

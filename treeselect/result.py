@@ -32,6 +32,7 @@ from treeselect.running.pieces import Course, Piece, read_course
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from sklearn.base import BaseEstimator
 
     from treeselect.printing import SummaryContent
     from treeselect.resampling.coefficient_stability import CoefficientStability
@@ -361,7 +362,7 @@ class SelectionResult(Summarised):
 
         Parameters
         ----------
-        model : str
+        model : str or estimator
             ``"forest"``: a random forest of at most 200 trees, the final model of most methods.
             ``"stack"``: a penalised additive model of the family, with a spline of each number,
             plus a random forest of its residuals, as far as that lowers the out-of-bag error.
@@ -376,6 +377,8 @@ class SelectionResult(Summarised):
             Firth's penalised likelihood (R: ``logistf``). ``"ordinal"``: ordered classes, numbers
             or an ordered categorical, in the order that the summary shows, by the proportional odds
             model (R: ``MASS::polr``). ``"gamma"``: numbers above 0, with the log link.
+            Alternatively, an estimator of scikit-learn, not for times to an event, of which a copy
+            is fitted to numbers and indicators of all levels but the first.
         missing : {"drop", "indicator"}
             For ``"glm"`` and ``"gam"``: a row with a missing value in a term is dropped, or a
             missing value is a level of a factor, and of a number it is replaced by the median, with
@@ -390,8 +393,8 @@ class SelectionResult(Summarised):
         Returns
         -------
         SelectionResult
-            For ``"stack"``, ``"forest"`` and ``"boosting"``: the same selection with this final
-            model.
+            For ``"stack"``, ``"forest"``, ``"boosting"`` and an estimator: the same selection with
+            this final model. ``.model.fitted.estimator`` is the fitted copy of an estimator.
         GlmFit
             For ``"glm"`` and ``"gam"``: ``.predict(new, se=True)``; ``.result``, the result of
             statsmodels (for times to an event, of our Cox model); ``.summary()``; ``.tidy()``, with
@@ -420,7 +423,11 @@ class SelectionResult(Summarised):
         Weights that are no frequencies are relative (statsmodels: ``var_weights``, divided by their
         mean). Counts that vary more than chance allows are quasi-Poisson. With `fold_groups`,
         errors are cluster-robust, or those of the model, with a warning, if there are too few
-        clusters. Columns that are linear combinations of others are dropped, as in R, and named.
+        clusters. Columns that are linear combinations of others are dropped, as in R, and named. An
+        estimator receives missing numbers unchanged if its scikit-learn tags allow them; otherwise
+        they are replaced by the medians of the training rows, with a missing-value indicator for
+        each number. Rows are repeated as frequency weights say where it takes no
+        ``sample_weight``.
 
         The columns of a spline are the number, ``age``, and ``age'``, ``age''`` of equation 2.25 of
         [1]_, as of ``rms::rcs`` in R; ``.formula`` gives the same model to formulaic, patsy and
@@ -606,7 +613,7 @@ class SelectionResult(Summarised):
         fold_groups: str | Sequence[Any] | None = None,
         inner_folds: int | Splitter | Sequence[int] | None = None,
         scoring: Scoring = None,
-        model: FinalModel | None = None,
+        model: FinalModel | BaseEstimator | None = None,
         horizon: float | None = None,
         seed: int | None = None,
         n_jobs: int | None = None,
@@ -632,7 +639,7 @@ class SelectionResult(Summarised):
             the fit. They, too, keep the fit's clusters together.
         scoring : str or callable, optional
             Score on the held-out rows; by default as in the fit, which also chooses `k`.
-        model : {"stack", "forest", "boosting", "glm", "gam"}, optional
+        model : {"stack", "forest", "boosting", "glm", "gam"} or estimator, optional
             What predicts the held-out rows, as in :func:`treeselect.select`; by default the final
             model of the fit. ``"glm"`` tells how well the linear model that is published predicts.
         horizon : float, optional

@@ -23,6 +23,8 @@ from treeselect.results.linear_model import GlmFit
 from treeselect.running.machine import warn
 
 if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
     from treeselect.imputing import ImputedSelection
 
 
@@ -49,7 +51,7 @@ def select(
     costs: Mapping[str, float] | None = None,
     keep: Iterable[str] | str | None = None,
     monotone: Mapping[str, int] | None = None,
-    model: FinalModel | None = None,
+    model: FinalModel | BaseEstimator | None = None,
     resamples: int | None = None,
     folds: int | Splitter | Sequence[int] | None = None,
     fold_groups: str | Sequence[Any] | None = None,
@@ -130,7 +132,7 @@ def select(
         ignore it in the selection. A split on the term must order the values of its children,
         whose mean bounds all values below it (the "basic" method of LightGBM). A missing value has
         no place in the order. More than two classes are refused.
-    model : {"stack", "forest", "boosting", "glm", "gam"}, optional
+    model : {"stack", "forest", "boosting", "glm", "gam"} or estimator, optional
         The final model of the selected terms: what predicts, and what the scores of sets,
         ``.performance()``, effects and the report are of. ``"forest"`` is a random forest,
         ``"stack"`` an additive model plus a forest of what it leaves, ``"boosting"`` gradient
@@ -138,8 +140,12 @@ def select(
         model), ``"gam"`` the same with restricted cubic splines of numbers ([2]_, equation 2.25:
         four knots at quantiles, three where these coincide); in both a missing number is the
         median, with an indicator, and a missing level is a level, so that every row has a
-        prediction. None is the method's own: of exchange search the stack, of most methods a
-        forest. The selection path does not depend on it, the size only where scores choose it.
+        prediction. An estimator of scikit-learn, or a pipeline of such, is fitted as a copy to the
+        columns of ``"glm"``, not standardised; missing numbers are passed on if it takes them, and
+        each ``random_state`` of None is set from the seed. A classifier needs ``predict_proba``;
+        offsets and times to an event are refused. None is the method's own: of exchange search
+        the stack, of most methods a forest. The selection path does not depend on it, the size only
+        where scores choose it.
     resamples : int, optional
         Number of resamples to assess stability, 2 to 100,000; 0 for none: bootstrap resamples or,
         with ``k="auto"``, random halves of the rows in complementary pairs, which also score sets

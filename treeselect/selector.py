@@ -93,7 +93,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
     monotone : dict of str to int, optional
         Columns with which predictions of ``result_`` must not decrease (1) or
         must not increase (-1).
-    model : {"stack", "forest", "boosting", "glm", "gam"}, optional
+    model : {"stack", "forest", "boosting", "glm", "gam"} or estimator, optional
         What ``result_`` predicts with; by default the method's own model.
     folds, repeats, scoring, resamples, weights_kind, n_jobs
     weights, offset, fold_groups : str, optional
@@ -171,7 +171,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         costs: Mapping[Column, float] | None = None,
         keep: Iterable[Column] | Column | None = None,
         monotone: Mapping[Column, int] | None = None,
-        model: FinalModel | None = None,
+        model: FinalModel | BaseEstimator | None = None,
         folds: int | Splitter | Sequence[int] | None = None,
         repeats: int | None = None,
         fold_groups: str | None = None,

@@ -97,7 +97,8 @@ ARGUMENTS = split({
         "{NAME: 1}; {NAME: -1}; {NAME: 0}; {}; None; {NAME: 1.0}; dict.fromkeys(NAMES, 1); "
         "{NAME: '1'}; {'no such': 1}",
     "model":
-        "None; 'glm'; 'gam'; 'stack'; 'forest'; 'boosting'; 'own'; 'lm'; 1",
+        "None; 'glm'; 'gam'; 'stack'; 'forest'; 'boosting'; 'own'; 'lm'; 1; LinearRegression(); "
+        "LogisticRegression(tol=0.1, max_iter=9999)",
     "labels":
         "{NAME: 'Weight (kg)'}; {}; None; {NAME: None}; {NAME: ''}; {NAME: '<b>&'}; "
         "{NAME: '`~ | *_'}; {NAME: 'x' * 300}; {NAME: '\x1b[31m\u202e'}; {NAME: 3}; "

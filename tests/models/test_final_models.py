@@ -4,10 +4,20 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.interpolate import CubicSpline
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import (
+    LinearRegression,
+    LogisticRegression,
+    PoissonRegressor,
+    RidgeClassifier,
+)
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeselect
-from treeselect.errors import DataError, OptionError, TreeselectWarning
+from treeselect.algorithms.method import refit_by
+from treeselect.errors import DataError, ModelFileError, OptionError, TreeselectWarning
 from treeselect.models.linear.model import LinearModel, refit_linear, spline_basis
 
 FEW = {"method": "mrmr", "seed": 1, "n_jobs": 1, "progress": False, "resamples": 0}
@@ -205,7 +215,64 @@ def test_classes_and_columns_that_a_fold_lacks_do_no_harm(frame):
         assert predicted[:, absent].max() < 1e-6
 
 
-@pytest.mark.parametrize("model", [None, "glm"])
+@pytest.mark.parametrize(
+    ("response", "estimator", "options"),
+    [
+        ("y", LinearRegression(), {"weights": "exposure"}),
+        ("y", make_pipeline(StandardScaler(), LinearRegression()), {"weights": "times"}),
+        ("yes", LogisticRegression(C=1e8, tol=1e-8, max_iter=5_000), {}),
+        ("three", LogisticRegression(C=1e8, tol=1e-8, max_iter=5_000), {}),
+        ("count", PoissonRegressor(alpha=0, tol=1e-9, max_iter=5_000), {"family": "poisson"}),
+    ],
+)
+def test_an_estimator_has_the_columns_of_the_linear_model(frame, response, estimator, options):
+    own, linear = (select(frame, response, TERMS, model, **options) for model in (estimator, "glm"))
+    odd = frame.assign(site=frame["site"].where(frame["site"] != "u"), b=np.nan)
+    for new in (frame, odd):
+        np.testing.assert_allclose(own.predict(new), linear.predict(new), rtol=1e-3, atol=1e-4)
+    if "times" in options.values():
+        said = "StandardScaler(), then LinearRegression() on the selected terms"
+        assert own._fit.model.description == said
+    shares = [one.tidy().set_index("term")["importance"] for one in (own, linear)]
+    if response == "y":
+        np.testing.assert_allclose(*(share[TERMS] for share in shares), atol=0.03)
+
+
+def test_an_estimator_goes_with_the_fit_everywhere(frame, tmp_path):
+    frame = frame.head(150)
+    model = DecisionTreeClassifier(max_features=1, max_depth=3, splitter="random")
+    fit = select(frame, "yes", ["a", "b", "c"], model, keep=["a", "c"], k=2)
+    words = 'DecisionTreeClassifier(max_depth=3, max_features=1, splitter="random")'
+    assert words.replace('"', "'") in fit._fit.model.description
+    assert f"model={words}" in fit.search.call
+    assert "incomplete" not in str(fit.summary())
+    again = select(frame[frame.columns[::-1]], "yes", ["c", "b", "a"], model, keep=["a", "c"], k=2)
+    np.testing.assert_array_equal(fit.predict(frame), again.predict(frame))
+    bare = select(frame, "yes", ["a", "b", "c"], None, keep=["a", "c"], k=2)
+    means = {
+        fit.performance(3).mean, fit.performance(3, n_jobs=2).mean,
+        bare.performance(3, model=model, checkpoint=tmp_path).mean,
+    }  # fmt: skip
+    assert len(means) == 1
+    other = model.set_params(max_depth=1)  # the fit has its own copy
+    assert fit.performance(3).mean in means
+    with pytest.warns(TreeselectWarning, match="From other calls"):
+        assert bare.performance(3, model=other, checkpoint=tmp_path).mean not in means
+    effects = fit.resample(20, effects=True).model.effects()
+    assert np.isfinite(effects[["effect", "low", "high"]].to_numpy(dtype=float)).all()
+    assert fit.report(tmp_path / "fit.html").exists()
+    assert "Numbers as they are" in str(fit.search.checklist())
+    with pytest.raises(ModelFileError, match="files hold no estimators"):
+        fit.save(tmp_path / "fit.treeselect")
+    fit.refit("forest").save(tmp_path / "fit.treeselect")
+    assert not (
+        treeselect.load(tmp_path / "fit.treeselect").predict(frame) == fit.predict(frame)
+    ).all()
+    compared = treeselect.compare("yes ~ a + c", frame, ["mrmr"], k=2, folds=3, seed=1, model=other)
+    assert "those of DecisionTreeClassifier(max_depth=1" in str(compared.summary())
+
+
+@pytest.mark.parametrize("model", [None, "glm", DecisionTreeRegressor(max_depth=4)])
 def test_members_share_the_importance_of_their_group(frame, model):
     groups = {"both": ["a", "site", "c"]}
     fit = select(frame, "y", ["a", "site", "c", "sex"], model, keep=["both", "sex"], k=2,
@@ -225,13 +292,61 @@ def test_members_share_the_importance_of_their_group(frame, model):
     assert select(frame, "y", ["a"], model).model.members().empty
 
 
+def test_estimators_get_missing_numbers_copies_and_classes_that_folds_lack(frame):
+    fit = select(frame, "y", ["b", "site"], DecisionTreeRegressor(max_leaf_nodes=4))
+    coding = fit._fit.model.codings[0]
+    assert coding.table.shape == (256, 1)
+    assert np.isnan(coding.of(np.array([np.nan, 1.0]))).tolist() == [[True], [False]]
+    assert np.isfinite(fit.predict(frame)).all()
+    for one in (np.nan, "same"):
+        empty = select(frame.assign(one=one, a=1.0), "y", ["one"], LinearRegression())
+        found = empty.predict(frame.assign(one=1.0 if one != "same" else one)).unique()
+        assert found == pytest.approx(frame["y"].mean())
+    with pytest.raises(DataError, match=r"Found: `a`, with 1\.7e\+308"):
+        select(frame.assign(a=np.where(frame["a"] > 0, 1.7e308, 0)), "y", ["a"], LinearRegression())
+    fit = select(frame, "y", ["a", "c"], KNeighborsRegressor(5), weights="times")
+    rows = frame.loc[frame.index.repeat(frame["times"])]
+    known = KNeighborsRegressor(5).fit(rows[["a", "c"]], rows["y"]).predict(frame[["a", "c"]])
+    np.testing.assert_allclose(fit.predict(frame), known)
+    data = select(frame, "three", ["a", "site"], LogisticRegression())._fit.design
+    weights = data.row_weights.only(np.flatnonzero(data.response.y != 1))
+    model = refit_by(data.model)(data.problem, weights, np.array([True, True]), seed=1)
+    predicted = model.predict(data.problem)
+    assert predicted.shape == (300, 3)
+    assert predicted[:, 1].max() == 0
+    least = select(frame, "count", ["a"], LinearRegression(), family="poisson")
+    assert least.predict(frame.assign(a=-1e9)).min() > 0
+
+
+@pytest.mark.parametrize(
+    ("response", "model", "message"),
+    [
+        ("y", LogisticRegression(), "must be a regressor"),
+        ("yes", LinearRegression(), "must be a classifier"),
+        ("yes", RidgeClassifier(), "gives probabilities"),
+        ("y", LinearRegression, "not its class"),
+        ("Surv(time, event)", LinearRegression(), "times to an event"),
+        ("y + offset", LinearRegression(), "an offset, which it would ignore"),
+        ("y + weights", KNeighborsRegressor(), "multiples of the smallest one"),
+        ("y", KNeighborsRegressor(9_999), "KNeighborsRegressor says: "),
+        ("y", 1, "must be one of `stack`"),
+    ],
+)
+def test_an_estimator_that_can_not_be_is_refused(frame, response, model, message):
+    response, *argument = response.split(" + ")
+    with pytest.raises(OptionError, match=message):
+        select(frame, response, ["a", "c"], model, **dict.fromkeys(argument, "exposure")).predict(
+            frame
+        )
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"model": "lm"}, "`model` must be one of `stack`"),
         (
-            {"model": LinearRegression()},
-            r"`model` must be one of `stack`.*\n.*LinearRegression\(\)",
+            {"model": LinearRegression(), "monotone": {"a": 1}},
+            r"observed by the model `LinearRegression\(\)`",
         ),
         ({"model": "glm", "monotone": {"a": 1}}, "`monotone` can't be observed by the model"),
         (

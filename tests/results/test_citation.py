@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from quick import changed, stability_of
+from sklearn.ensemble import HistGradientBoostingClassifier
 from survival_data import small_fit
 
 import treeselect
@@ -257,7 +258,10 @@ def test_all_items_and_what_is_known():
 def test_what_is_true_of_other_fits():
     assert reported(fitted())["23a"] == ""
     assert reported(fitted(model="gam"))["12b"].startswith("Numbers as restricted cubic splines")
-    assert reported(fitted())["12g"] == "`fit.predict(new)`, also of a saved model."
+    found = reported(fitted(model=HistGradientBoostingClassifier(class_weight="balanced")))
+    assert found["12b"].endswith("missing numbers are passed on to it, a missing level is a level.")
+    assert "the final model weights the classes" in found["13"]
+    assert found["12g"] == "`fit.predict(new)`."
     assert reported(fitted())["12d"] == "Rows are taken as independent."
     dropped = reported(fitted(missing="drop"))
     assert dropped["12a"].startswith("All rows without missing values select the terms")

@@ -1,10 +1,12 @@
-"""Other models of the selected terms: forest, linear model."""
+"""Other models of the selected terms: forest, linear model, estimators of scikit-learn."""
 
 import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
 from quick import WITH_GAPS
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import treeselect
 from treeselect.errors import DataError, OptionError, TreeselectWarning
@@ -151,6 +153,7 @@ def test_an_empty_selection_has_an_intercept_and_too_few_rows_no_model(trial):
     fit = result.refit("glm")
     assert fit.result.params.iloc[0] == pytest.approx(trial["size"].mean())
     assert "p-values" not in f"{fit.drop1()} {fit.anova()}"  # there are none
+    assert (result.refit(LinearRegression()).predict(trial) == trial["size"].mean()).all()
     boosted = result.refit("boosting")
     assert boosted.model.fitted.description == "the null model"
     assert boosted.predict(trial).tolist() == pytest.approx([trial["size"].mean()] * 200)
@@ -276,6 +279,20 @@ def test_what_summary_trees_and_shapes_tell_of_boosted_trees(trial, tmp_path):
     )
 
 
+def test_an_estimator_is_the_model_that_select_would_have_fitted(trial):
+    for response, model in (
+        ("size", LinearRegression()), ("kind", LogisticRegression()), ("ill", LogisticRegression()),
+        ("size", HistGradientBoostingRegressor(max_iter=3, random_state=0)),
+    ):  # fmt: skip
+        fit = select(response, trial, weights="copies").refit(model)
+        other = select(response, trial, weights="copies", model=model)
+        assert fit.predict(trial).equals(other.predict(trial))
+        assert fit.model.fitted.estimator is not model
+        assert fit.performance(2).tidy().equals(other.performance(2).tidy())
+        assert f".refit({model!r})" in fit.summary().as_text()
+        assert "Scores belong to the previous model" in " ".join(fit.search.notes)
+
+
 @pytest.mark.parametrize(
     ("model", "response", "options", "said"),
     [
@@ -284,6 +301,8 @@ def test_what_summary_trees_and_shapes_tell_of_boosted_trees(trial, tmp_path):
             "lasso", "size", {},
             "`boosting`, `glm`, `gam`, `negative-binomial`, `firth`, `ordinal`, `gamma`",
         ),
+        (LinearRegression(), "ill", {}, "must be a classifier"),
+        (LinearRegression(), "copies", {"monotone": {"x": 1}}, "`monotone` can't be observed"),
     ],
 )  # fmt: skip
 def test_models_that_can_not_be(trial, model, response, options, said):

@@ -20,12 +20,14 @@ from treeselect.algorithms.options import check_options
 from treeselect.algorithms.references import Reference, texts, with_references
 from treeselect.algorithms.task import Step, Task, ranked_step
 from treeselect.arguments.checks import NotGiven, described
+from treeselect.designs.estimators import Estimator
 from treeselect.designs.families import Family
 from treeselect.designs.problem import FinalModel, Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.errors import MethodError, OptionError, quoted
 from treeselect.models.boosting import refit_boosting
+from treeselect.models.estimator import estimator_words, refit_estimator
 from treeselect.models.forest import REFITTED_TREES, refit_forest
 from treeselect.models.linear.model import linear_words, refit_linear
 from treeselect.models.model import TreeModel
@@ -357,7 +359,15 @@ REFITS: dict[str, Callable[..., TreeModel]] = {
 """Final models by name: of a problem that is ready, weights and selected units."""
 
 
-def model_words(model: FinalModel, family: Family) -> str:
+def refit_by(model: FinalModel | Estimator) -> Callable[..., TreeModel]:
+    if isinstance(model, Estimator):
+        return partial(refit_estimator, estimator=model)
+    return REFITS[model]
+
+
+def model_words(model: FinalModel | Estimator, family: Family) -> str:
+    if isinstance(model, Estimator):
+        return estimator_words(model)
     if model in ("glm", "gam"):
         return linear_words(family, bends=model == "gam")
     return {
@@ -385,14 +395,14 @@ def final_model(method: Method, task: Task, step: Step, *, usual: bool = False) 
     if usual or named is None:
         own = Method.final_model(method, task, step) if usual else method.final_model(task, step)
         return _with_imputer(own, problem)
-    return _with_imputer(REFITS[named](
+    return _with_imputer(refit_by(named)(
         problem, weights, step.selected, seed=task.seed, n_threads=task.n_threads,
         n_trees=task.n_final_trees or REFITTED_TREES, wants_importance=task.wants_importance,
     ), problem)  # fmt: skip
 
 
 def named_model(
-    name: FinalModel,
+    name: FinalModel | Estimator,
     problem: Problem,
     weights: RowWeights,
     units: BoolArray,
@@ -400,7 +410,7 @@ def named_model(
 ) -> TreeModel:
     """A final model that is asked for."""
     problem, weights = problem.ready(weights, units)
-    return _with_imputer(REFITS[name](problem, weights, units, **options), problem)
+    return _with_imputer(refit_by(name)(problem, weights, units, **options), problem)
 
 
 def _with_imputer(model: TreeModel, problem: Problem) -> TreeModel:

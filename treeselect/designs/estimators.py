@@ -1,19 +1,22 @@
-"""Selectors of other packages: in words, and copied with seeds."""
+"""Estimators and selectors of other packages: in words, copied with seeds, and as final models."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from treeselect.arguments.checks import parameters_of
+from treeselect.arguments.checks import answer, described, parameters_of
+from treeselect.designs.response import Response
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.random import stream_seed
-from treeselect.errors import MethodError, said_by
+from treeselect.errors import MethodError, OptionError, listing, said_by
 
 _LONGEST = 100
 """Most characters of a value that is shown by its repr."""
@@ -122,3 +125,118 @@ def copies_or_shares(
             f" {way}."
         )
     return np.rint(times).astype(np.int64), None
+
+
+# --- estimators ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Estimator:
+    """An estimator of scikit-learn as the final model, and the classes of the response as they are
+    passed to it."""
+
+    unfitted: Any
+    classes: tuple[Any, ...]
+
+    @property
+    def name(self) -> str:
+        return type(self.unfitted).__name__
+
+    @property
+    def takes_missing(self) -> bool:
+        """Whether missing numbers are passed to it as they are."""
+        from sklearn.utils import get_tags
+
+        return bool(get_tags(self.unfitted).input_tags.allow_nan)
+
+    @property
+    def weights_classes(self) -> bool:
+        known = self.unfitted.get_params()
+        return any(known[n] is not None for n in known if n.split("__")[-1] == "class_weight")
+
+    def __str__(self) -> str:
+        """The call that creates it, of a pipeline those of its steps; names if that is long."""
+        own = self.unfitted
+        parts = [step for _, step in own.steps] if is_pipeline(own) else [own]
+        text = ", then ".join(map(text_of, parts))
+        return (
+            text if len(text) <= _LONGEST else ", then ".join(type(own).__name__ for own in parts)
+        )
+
+
+def read_estimator(
+    given: Any, models: Sequence[str], response: Response, *, has_offset: bool
+) -> Estimator:
+    """A copy of an estimator that is given as `model`; an OptionError unless it can be one."""
+    check_estimator(given, models)
+    name = type(given).__name__
+    if response.family.has_times:
+        raise OptionError(
+            "`model` can't be an estimator for times to an event.\n"
+            f'  Found: {name}. Use `model="glm"`, Cox\'s model, or another model by its name.'
+        )
+    check_kind(given, response)
+    if response.classes and not callable(answer(given, "predict_proba")):
+        raise OptionError(
+            "`model` must be a classifier that gives probabilities.\n  Found:"
+            f" {name}, without `predict_proba`. Wrap it in scikit-learn's `CalibratedClassifierCV`."
+        )
+    if has_offset:
+        raise OptionError(
+            "`model` can't be an estimator where there is an offset, which it would ignore.\n"
+            '  Use `model="glm"`, or another model by its name.'
+        )
+    return Estimator(copy_of(given), tuple(response.classes))
+
+
+def check_estimator(estimator: Any, models: Sequence[str]) -> None:
+    """Raise an OptionError unless this is an estimator; others have one of these names."""
+    if isinstance(estimator, type):
+        raise OptionError(
+            "`model` must be an estimator, not its class.\n"
+            f"  Found: {estimator.__name__}. Write `{estimator.__name__}()`."
+        )
+    if not all(callable(answer(estimator, name)) for name in ("fit", "predict", "get_params")):
+        raise OptionError(
+            f"`model` must be one of {listing(models)}, or an estimator of scikit-learn.\n"
+            f"  Found: {described(estimator)}."
+        )
+
+
+def check_kind(estimator: Any, response: Response) -> None:
+    """Raise an OptionError unless the estimator is for such a response, other than times."""
+    from sklearn.base import is_classifier, is_regressor
+
+    needed = "classifier" if response.classes else "regressor"
+    try:
+        fits = (is_classifier if response.classes else is_regressor)(estimator)
+    except Exception:  # it does not say what it is
+        fits = False
+    if not fits:
+        raise OptionError(
+            f"`model` must be a {needed}: the family of the response is"
+            f" {response.family.name}.\n  Found: {type(estimator).__name__}."
+        )
+
+
+@contextmanager
+def fitting(estimator: Any) -> Iterator[None]:
+    """An error inside becomes an OptionError, with the estimator's own words."""
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Exception as error:  # code of others can fail in any way
+        raise OptionError(
+            "`model` must be an estimator that can be fitted to the selected columns.\n"
+            f"  {type(estimator).__name__} says: {said_by(error)}"
+        ) from error
+
+
+def class_shares(estimator: Any, x: FloatArray, classes: Sequence[Any]) -> FloatArray:
+    """Probability of each class, shape (n_rows, n_classes): 0 if the estimator saw none of it."""
+    shares = np.asarray(estimator.predict_proba(x), dtype=np.float64)
+    place = {value: k for k, value in enumerate(classes)}
+    found = np.zeros((len(x), len(classes)))
+    found[:, [place[value] for value in np.asarray(estimator.classes_).tolist()]] = shares
+    return found

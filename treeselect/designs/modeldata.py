@@ -18,6 +18,7 @@ import pandas as pd
 from treeselect.arguments.checks import check_choice
 from treeselect.brief import brief
 from treeselect.designs.encoding import DesignSpec
+from treeselect.designs.estimators import Estimator, read_estimator
 from treeselect.designs.evaluation import model_matrix
 from treeselect.designs.problem import (
     CodedColumns,
@@ -124,7 +125,7 @@ class ModelData:
     words: Mapping[str, str] = field(default_factory=dict)
     sample: RowSample | None = None  # None if all rows with a response and a weight are here
     # what predicts; None for the method's own final model
-    model: FinalModel | None = None
+    model: FinalModel | Estimator | None = None
     missing: Missing = "level"
     fingerprint: str | None = None  # of the data that a model file leaves out, if it has it
 
@@ -268,8 +269,11 @@ class ModelData:
     def with_model(self, model: Any, known: Sequence[str] = get_args(FinalModel)) -> ModelData:
         """The same with a final model that is asked for; None for the method's own. Other models
         are `known` by name."""
-        if model is not None:
+        if isinstance(model, str):
             check_choice("model", model, known)
+        elif model is not None:
+            has_offset = self.offset_name is not False
+            model = read_estimator(model, known, self.response, has_offset=has_offset)
         if self.arrays.directions and reads_columns(model):
             raise OptionError(
                 f"`monotone` can't be observed by the model {quoted(str(model))}.\n"

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from treeselect.arguments.checks import check_count, described
 from treeselect.brief import brief
+from treeselect.designs.estimators import Estimator
 from treeselect.designs.families import Family
 from treeselect.designs.imputer import Imputer, learn_imputer
 from treeselect.designs.weights import RowWeights
@@ -202,9 +203,9 @@ Missing = Literal["level", "impute", "drop"]
 split; what is expected from the other terms; or the row has no part in the training."""
 
 
-def reads_columns(model: FinalModel | None) -> bool:
+def reads_columns(model: FinalModel | Estimator | None) -> bool:
     """Whether it needs the columns before they are binned (``Problem.columns``)."""
-    return model in ("glm", "gam")
+    return isinstance(model, Estimator) or model in ("glm", "gam")
 
 
 # --- What a method sees: encoded data, units and response ----------------------------------------
@@ -234,7 +235,7 @@ class Problem:
     # they are NaN if they would need separate forests or predictions
     wants_scores: bool = True
     # the final model, if it is not the method's own
-    model: FinalModel | None = None
+    model: FinalModel | Estimator | None = None
     missing: Missing = "level"
     # imputer, given: what filled in the columns of training rows, and the columns as they were
     imputer: Imputer | None = None

@@ -18,6 +18,7 @@ from treeselect.arguments.checks import NotGiven
 from treeselect.coding import raw
 from treeselect.designs.columns import TermSpec
 from treeselect.designs.encoding import NewLevels
+from treeselect.designs.estimators import Estimator
 from treeselect.designs.imputer import Imputer
 from treeselect.designs.modeldata import ModelData, RowCounts, data_fingerprint
 from treeselect.designs.problem import FinalModel, Missing
@@ -280,7 +281,12 @@ def saved_fit(fit: Fit, *, include_data: bool) -> SavedFit:
 
 def saved_design(data: ModelData, choice: Choice | None = None) -> SavedDesign:
     """How data are encoded, with the data themselves where the choice of size is given."""
-    spec, arrays, response = data.spec, data.arrays, data.response
+    spec, arrays, response, model = data.spec, data.arrays, data.response, data.model
+    if isinstance(model, Estimator):
+        raise ModelFileError(
+            "Can't save this model: files hold no estimators, which only code can restore.\n"
+            f'  Found: {model}. Save `fit.refit("forest")`, which has the same terms.'
+        )
     follow_up = response.follow_up
     return SavedDesign(
         formula=(spec.formula.text, spec.formula.columns, spec.formula.hidden),
@@ -291,7 +297,7 @@ def saved_design(data: ModelData, choice: Choice | None = None) -> SavedDesign:
         na=spec.na,
         units=spec.units,
         monotone=arrays.directions if len(arrays.monotone) else {},  # type: ignore[arg-type]
-        model=data.model,
+        model=model,
         column_names=arrays.column_names,
         n_levels=arrays.n_levels,
         edges=arrays.edges,

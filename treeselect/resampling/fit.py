@@ -174,7 +174,7 @@ class Fit:
 
     @property
     def final(self) -> str:
-        """The kind of the final model, by its name."""
+        """The kind of the final model: its name, or the call that creates an estimator."""
         return str(self.design.model or getattr(self.chosen_method, "refit", "forest"))
 
     @property

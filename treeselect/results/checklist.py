@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from treeselect.designs.estimators import Estimator
 from treeselect.designs.problem import reads_columns
 from treeselect.errors import first_few, listing
 from treeselect.frames.tables import PrintedTable, in_library
@@ -96,6 +97,7 @@ def _content(
 def _items(fit: Fit, cited: Citation, performance: Performance | None) -> Iterator[Item]:
     design, data = fit.design, dict(summarise(fit).facts)["Data"]
     response = design.response
+    model = design.model if isinstance(design.model, Estimator) else None
     names = [spec.term.name for spec in design.spec.terms]
     candidates = f"{counted(len(names), 'candidate term')}: {listing(names, most=20)}."
     chosen = enumeration(list(fit.selected)) if fit.selected else "none"
@@ -127,8 +129,10 @@ def _items(fit: Fit, cited: Citation, performance: Performance | None) -> Iterat
     measures = f"`calibration()`{' and `decision_curve()`' * has_risks} of `fit.performance()`."
     yield "12e", "Performance measures", f"{response.family.score_name}. {TO_ADD}{measures}"
     yield "12f", "Updating", f"None. {TO_ADD}if the model was updated after validation."
-    yield "12g", "Predictions", "`fit.predict(new)`, also of a saved model."
+    yield "12g", "Predictions", f"`fit.predict(new)`{', also of a saved model' * (model is None)}."
     balance = "The method does not balance" if response.classes else "There are no"
+    if model is not None and model.weights_classes:
+        balance = "The selection does not balance classes; the final model weights the"
     weights = " ".join(["", *(f"{name}: {value}." for name, value in design.weights_facts)])
     yield "13", "Class imbalance", f"{balance} classes.{weights}"
     compares = "" if several else "; `performance().by(column)` compares groups"
@@ -146,7 +150,8 @@ def _items(fit: Fit, cited: Citation, performance: Performance | None) -> Iterat
     yield "21", "Model development", f"{response.name}: {response_words(fit)}."
     final = f"{len(fit.selected):,} of {counted(len(names), 'term')}: {chosen}. The final model is"
     final += f" {fit.model.description}."
-    file = f'{TO_ADD}the model file, `fit.save(path)`, or `fit.refit("glm").regression_table()`.'
+    file = "file, `fit.save(path)`" if model is None else "itself, `fit.model.fitted.estimator`"
+    file = f'{TO_ADD}the model {file}, or `fit.refit("glm").regression_table()`.'
     yield "22", "Model specification", f"{final} {file}"
     yield "23a", "Model performance", score
     by = "performance" if several else "`performance().by(column)`"
@@ -174,14 +179,20 @@ def _use(fit: Fit, performance: Performance | None) -> str:
 
 
 def _columns(fit: Fit) -> str:
-    gaps = "a missing number is the median with an indicator, a missing level a level"
+    gaps, model = "a missing number is the median with an indicator, a missing level a level", ""
     trees = "numbers and levels of factors as trees divide them"
+    if fit.design.model is not None:
+        model = "" if isinstance(fit.design.model, Estimator) else fit.design.model
     said = {
         "glm": "Numbers as straight lines, levels of factors as indicators",
         "gam": "Numbers as restricted cubic splines, levels of factors as indicators",
         "stack": "Splines of numbers and indicators of levels, and, in a forest of the rest, "
         + trees,
-    }.get(fit.design.model or "", f"{trees[0].upper()}{trees[1:]}")
+    }.get(model, f"{trees[0].upper()}{trees[1:]}")
+    if isinstance(fit.design.model, Estimator):
+        said = "Numbers as they are, levels of factors as indicators"
+        if fit.design.model.takes_missing:
+            gaps = "missing numbers are passed on to it, a missing level is a level"
     if fit.design.missing == "impute":
         gaps = "missing values are imputed"
     elif fit.design.missing == "drop":

@@ -1,4 +1,4 @@
-"""Other models of the selected terms: trees, a linear model."""
+"""Other models of the selected terms: trees, a linear model, any scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -79,7 +79,8 @@ def refit(result: Fit, model: Any, missing: object = "drop", splines: Any = None
             f'`{name}` must be left out unless the model is linear: "glm", "gam".\n'
             "  Found: another model, which needs no rules for missing values or bends."
         )
-    check_choice("model", model, MODELS)
+    if model is None:
+        check_choice("model", model, MODELS)
     return _refit_final(result, model, data)
 
 

@@ -121,7 +121,7 @@ def check_size(matrix: pd.DataFrame) -> None:
     if odd.any():
         name, size = matrix.columns[odd][0], largest[odd][0]
         raise DataError(
-            "Columns of a linear model must have a largest absolute value from"
+            "Columns of a linear model or an estimator must have a largest absolute value from"
             f" {1 / _LARGEST:g} to {_LARGEST:g}.\n"
             f"  Found: {quoted(str(name))}, with {size:.2g}. Rescale it first."
         )
