@@ -265,6 +265,7 @@ REDUCED = {
 _MORE = {
     "importance, mdi": ForestImportance(kind="mdi"),
     "controlburn, paper": ControlBurn.published(),
+    "controlburn, refined": ControlBurn(refine=True),
 }
 
 FORMS = {name: kind(**REDUCED.get(name, {})) for name, kind in METHODS.items()} | _MORE

@@ -205,7 +205,7 @@ def bound(weights):
         {"lam": 0.1, "adaptive": False, "ridge": 0.2, "prune": True},
         {"sketch": 50, "sketch_kind": "gaussian", "refit": None},
         {"loss": "hinge", "constraints": bound, "lam": 1.0},
-        {"best_subset": True, "time_limit": 5.0, "ridge": 0.1},
+        {"best_subset": True, "time_limit": 5.0, "ridge": 0.1, "refine": True},
     ],
 )
 def test_what_is_written_can_be_typed_and_read_again(options):

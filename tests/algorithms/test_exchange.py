@@ -89,7 +89,7 @@ def test_pairs_and_a_binary_column_are_found_among_noise():
 def test_what_a_pair_tells_beside_single_columns_is_told_by_trees(monkeypatch):
     task = task_of(pair(), ExchangeSearch(), max_size=2, seed=1)
     search = exchange.Search(task)
-    judge = search._sure
+    judge = search.judge
     both = np.isin(task.problem.groups.names, ["x00", "x01"])
     left = judge.residuals(both)
     assert judge.error(both) < 0.4 * judge.error(np.zeros_like(both))
@@ -224,9 +224,9 @@ def test_judges_are_made_once_and_half_samples_search_half_the_rows(monkeypatch)
     assert other.once(exchange.Search, None, 1.0) is not once
     monkeypatch.setattr(exchange, "SURE_ROWS", 100)
     half = dataclasses.replace(task_of_noise, n_judge_trees=15)
-    assert len(exchange.Search(task_of_noise)._sure.rows.places) == 100
+    assert len(exchange.Search(task_of_noise).judge.rows.places) == 100
     search = exchange.Search(half)
-    assert len(search._sure.rows.places) == 50
+    assert len(search.judge.rows.places) == 50
 
     def improved(self, selected):
         raise AssertionError("an exchange")

@@ -296,7 +296,7 @@ def test_it_keeps_the_interface_seeds_all_states_and_shows_no_addresses():
     assert isinstance(method, Method)
     assert (method.name, method.title) == ("SelectKBest", "SelectKBest (scikit-learn)")
     assert method.options() == {
-        "columns": "auto", "standardise": True, "prune": True,
+        "columns": "auto", "standardise": True, "prune": True, "refine": False,
         "selector": "SelectKBest(k=3)", "parameters": "k=3, score_func=f_classif",
     }  # fmt: skip
     assert hash(method) == hash(dataclasses.replace(method))

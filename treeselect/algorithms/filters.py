@@ -13,7 +13,7 @@ import numpy as np
 from treeselect.algorithms.forests.scoring import score_of
 from treeselect.algorithms.options import choice, integer, number, refuse_costs
 from treeselect.algorithms.references import HALL_1999, HALL_2000, PENG_2005, YU_2003, Reference
-from treeselect.algorithms.search.revision import PrunedMethod
+from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, ranked_step
 from treeselect.designs.problem import FeatureGroups, Problem
 from treeselect.designs.weights import RowWeights
@@ -28,7 +28,7 @@ _LEAST = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True)
-class MRMR(PrunedMethod):
+class MRMR(RefinedMethod):
     """Minimum redundancy, maximum relevance (mRMR).
 
     Terms enter one at a time. The next term maximises its mutual information with the response
@@ -46,7 +46,7 @@ class MRMR(PrunedMethod):
     n_bins : int
         Maximum number of bins of a numeric column, 2 to 100, of about equal weight; missing values
         have their own bin.
-    prune : bool
+    prune, refine : bool
         As for :class:`RRF`.
 
     Raises
@@ -122,7 +122,7 @@ class MRMR(PrunedMethod):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FCBF(PrunedMethod):
+class FCBF(RefinedMethod):
     """Fast correlation-based filter (FCBF): predominant terms, for very many columns.
 
     Terms are visited in order of decreasing symmetrical uncertainty with the response. Each visited
@@ -135,7 +135,7 @@ class FCBF(PrunedMethod):
     delta : float, optional
         Least symmetrical uncertainty with the response, 0 to 1: all predominant terms that reach it
         are selected. If None, `k` decides.
-    n_bins, prune
+    n_bins, prune, refine
         As for :class:`MRMR`.
 
     Raises
@@ -210,7 +210,7 @@ _PATIENCE = 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class CFS(PrunedMethod):
+class CFS(RefinedMethod):
     """Correlation-based feature selection (CFS): a merit of whole sets, and a search for the best.
 
     A set has high merit if its terms are strongly associated with the response and weakly with each
@@ -223,7 +223,7 @@ class CFS(PrunedMethod):
         What each term must add to the merit: the selected set maximises the merit minus `gain`
         times the number of its terms. 0.0 gives the set of highest merit, as in [1]_; negative
         values give larger sets. If None, `k` decides.
-    n_bins, prune
+    n_bins, prune, refine
         As for :class:`MRMR`.
 
     Raises

@@ -14,7 +14,7 @@ from treeselect.algorithms.forests.scoring import score_of
 from treeselect.algorithms.linear.penalised import LinearColumns, standard_columns
 from treeselect.algorithms.method import OWN
 from treeselect.algorithms.options import MOST_UNITS, flag, refuse_costs
-from treeselect.algorithms.search.revision import PrunedMethod
+from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.selectors import (
     SIZES,
     ColumnSearch,
@@ -41,7 +41,7 @@ def _of_words(name: str) -> Any:
 
 
 @dataclass(frozen=True)
-class ForeignSelector(PrunedMethod):
+class ForeignSelector(RefinedMethod):
     """A selector of scikit-learn, or any object with ``fit(X, y)`` and ``get_support()``.
 
     ``select(..., method=SelectKBest())`` creates a ForeignSelector from the selector.
@@ -60,7 +60,7 @@ class ForeignSelector(PrunedMethod):
         Whether columns are scaled to mean 0 and variance 1. Set it to False for
         ``VarianceThreshold`` and ``chi2``, which need the original numbers and levels coded 0 and
         1.
-    prune : bool
+    prune, refine : bool
         As for :class:`RRF`.
 
     Raises
@@ -160,7 +160,7 @@ class ForeignSelector(PrunedMethod):
         return {"selector": words.text, **self._plain_options(), "parameters": words.parameters}
 
     def _plain_options(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("columns", "standardise", "prune")}
+        return {name: getattr(self, name) for name in ("columns", "standardise", "prune", "refine")}
 
     def giving_way(self, k: object) -> ForeignSelector:
         gives_way = self.columns == "auto" and self.tuning_value == OWN

@@ -196,6 +196,11 @@ class Method:
         return ""
 
     @property
+    def why_left_out(self) -> str:
+        """Why terms never enter the path with these options; `left_out` by default."""
+        return self.left_out
+
+    @property
     def tuning_value(self) -> float | str | None:
         """The tuning parameter if the user fixed it; None for a path.
 

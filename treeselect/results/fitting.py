@@ -406,7 +406,7 @@ def _notes(
         why = "Cross-validation favours" if isinstance(k, str) else "The call requests"
         yield (
             f"{why} {size} {noun_of(groups.terms, size)}, but only {step.size}"
-            f" {'enters' if step.size == 1 else 'enter'} the path: {method.left_out}."
+            f" {'enters' if step.size == 1 else 'enter'} the path: {method.why_left_out}."
         )
     yield from _end_notes(found, groups, n_units)
     skipped = skipped_sizes([s for s in steps if not np.isnan(s.tuning)] or steps)

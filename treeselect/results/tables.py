@@ -259,7 +259,9 @@ def _trace(result: Fit) -> Trace:
     if result.step.trace is None:
         raise OptionError(
             "There are no exchanges or alternatives to show: no exchange search ended with this"
-            f' set.\n  Found: the method {result.method}. `method="exchange"` records them.'
+            f' set.\n  Found: the method {result.method}. `method="exchange"`, or any other method'
+            " with `refine=True`, records them, unless backward elimination (`prune=True`) or a cut"
+            " to `k` changes the set afterwards."
         )
     return result.step.trace
 

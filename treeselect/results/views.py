@@ -635,9 +635,9 @@ class SearchView:
         -------
         frame, in the library of the data
             One row per step and unit that ever enters: ``k``, ``tuning``, ``term``, ``selected``,
-            ``importance`` by the method's own measure (for exchange search the increase in
-            error without the unit, for ControlBurn the importance in the weighted trees),
-            summing to 1 over the units of a step.
+            ``importance`` by the method's own measure (for exchange search and refined sets the
+            increase in error without the unit, for ControlBurn the importance in the weighted
+            trees), summing to 1 over the units of a step.
         """
         return in_library(importance_path_table(self._fit), self._fit.design.library)
 

@@ -165,8 +165,9 @@ class ControlBurn(Ending, Method):
     n_trees : int
         Most trees of the refitted forest, 1 to 1,000,000. On long data, fewer are grown if more
         would lower its error by less than a tenth of the error's standard error.
-    prune : bool
-        As for :class:`RRF`: whether each selection passes a backward pass.
+    prune, refine : bool
+        As for :class:`RRF`: whether each selection passes a backward pass, and whether each set is
+        refined by exchanges.
 
     Raises
     ------
@@ -212,6 +213,7 @@ class ControlBurn(Ending, Method):
     refit: str | None = field(default="forest", metadata=choice("forest", None))
     n_trees: int = field(default=REFITTED_TREES, metadata=integer(least=1))
     prune: bool = field(default=False, metadata=flag())
+    refine: bool = field(default=False, metadata=flag())
 
     name: ClassVar[str] = "controlburn"
     title: ClassVar[str] = "ControlBurn"
@@ -277,8 +279,8 @@ class ControlBurn(Ending, Method):
 
     @property
     def tells_out_of_bag(self) -> bool:
-        """Whether training scores are those of forests, out of bag, because margins have none."""
-        return self.loss == "hinge"
+        """Whether training scores are out of bag: of refined sets, or because margins have none."""
+        return self.refine or self.loss == "hinge"
 
     @property
     def predicts_any_set(self) -> bool:
@@ -301,9 +303,10 @@ class ControlBurn(Ending, Method):
             steps: Sequence[Step] = self._steps(task, self.sparsifier(task, pool))
         if self.lam is None:
             steps = self._ended(task, steps)
-        elif self.prune:
+        elif self.refine or self.prune:
             last = self._ended_at(task, steps[-1])
-            steps = [*(step for step in steps[:-1] if step.size < last.size), last]
+            smaller = [] if self.refine else [s for s in steps[:-1] if s.size < last.size]
+            steps = [*smaller, last]
         return tuple(dataclasses.replace(step, warning=warning) for step in steps)
 
     def pool(self, task: Task) -> tuple[TreePool, str | None]:
@@ -383,7 +386,7 @@ class ControlBurn(Ending, Method):
             raise MethodError(
                 "The sparse forest can't predict from this selection, which isn't on ControlBurn's"
                 f" path: no tree uses only the {step.size} selected terms.\n"
-                '  Use `refit="forest"`, or a `k` that lies on the path.'
+                '  Use `refit="forest"`, or a `k` that lies on the path, without `refine`.'
             )
         return own
 

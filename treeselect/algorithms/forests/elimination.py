@@ -12,7 +12,7 @@ import numpy as np
 from treeselect.algorithms.forests.ranking import Kind, RankingForest
 from treeselect.algorithms.options import number, refuse_costs
 from treeselect.algorithms.references import DIAZ_2006, GUYON_2002, Reference
-from treeselect.algorithms.search.revision import PrunedMethod
+from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, first_units, ranked_step, ranking
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
@@ -30,7 +30,7 @@ Judge = Callable[[BoolArray], FloatArray]
 
 
 def path_of_shares(
-    method: PrunedMethod,
+    method: RefinedMethod,
     step: float,
     task: Task,
     judge: Judge,
@@ -107,7 +107,7 @@ class RecursiveElimination(RankingForest):
     step : float
         Share of the terms removed at a time, above 0, at most 0.9, while more than 30 remain; then
         terms are removed one at a time.
-    kind, n_trees, mtry, max_depth, min_leaf, prune
+    kind, n_trees, mtry, max_depth, min_leaf, prune, refine
         As for :class:`ForestImportance`, for each forest.
 
     Raises
@@ -177,7 +177,7 @@ class VarSelRF(RankingForest):
         Share of the terms removed at a time, above 0, at most 0.9.
     kind : {"permutation", "unbiased", "mdi"}
         Importance, as for :class:`ForestImportance`.
-    n_trees, mtry, max_depth, min_leaf, prune
+    n_trees, mtry, max_depth, min_leaf, prune, refine
         As for :class:`ForestImportance`, for each forest. The authors use 5,000 trees for the first
         forest and 2,000 for the others.
 
@@ -229,7 +229,7 @@ class VarSelRF(RankingForest):
         steps = _steps_of(found, np.zeros_like(groups.keep))
         last = next(i for i, s in enumerate(steps) if s.tuning <= self.c_sd or s is steps[-1])
         chosen = dataclasses.replace(steps[last], tuning=self.c_sd)
-        if self.prune:
+        if self.begins_above:
             return self.revised([chosen], task)
         return (*steps[:last], chosen)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from treeselect.algorithms.options import MOST_DEPTH, MOST_LEAF, flag, integer, number
 from treeselect.algorithms.references import XU_2014, Reference
-from treeselect.algorithms.search.revision import PrunedMethod
+from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, step_of_gains
 from treeselect.arguments.checks import described, finite, members
 from treeselect.engine.forest.boosting import BoostedTrees
@@ -28,7 +28,7 @@ Discounts = tuple[tuple[str, str, float], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class GBFS(PrunedMethod):
+class GBFS(RefinedMethod):
     """Gradient boosted feature selection (GBFS).
 
     Small trees are boosted. The first split on a term costs `mu` times the term's cost, and later
@@ -68,6 +68,8 @@ class GBFS(PrunedMethod):
         redundant would otherwise remain. With x, y and their sum, whose first split is the best,
         all three were selected without the backward pass, and x and y with it
         (``benchmarks/papers/gbfs.py``).
+    refine : bool
+        As for :class:`RRF`.
 
     Raises
     ------

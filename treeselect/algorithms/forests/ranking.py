@@ -21,7 +21,7 @@ from treeselect.algorithms.options import (
     refuse_costs,
 )
 from treeselect.algorithms.references import BREIMAN_2001, KURSA_2010, LI_2019, Reference
-from treeselect.algorithms.search.revision import PrunedMethod
+from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import (
     CONFIRMED,
     REJECTED,
@@ -54,7 +54,7 @@ KINDS: tuple[Kind, ...] = ("unbiased", "mdi", "permutation")
 
 
 @dataclass(frozen=True, kw_only=True)
-class RankingForest(PrunedMethod):
+class RankingForest(RefinedMethod):
     """Options of methods that rank units by ordinary forests."""
 
     kind: Kind = field(default="unbiased", metadata=choice(*KINDS))
@@ -142,7 +142,7 @@ class ForestImportance(RankingForest):
         Maximum depth. By default, trees are fully grown.
     min_leaf : int
         Minimum number of rows in a leaf, at least 1.
-    prune : bool
+    prune, refine : bool
         As for :class:`RRF`.
 
     Raises
@@ -221,7 +221,7 @@ class Boruta(RankingForest):
     kind : {"permutation", "unbiased", "mdi"}
         Importance, as for :class:`ForestImportance`. The first two are divided by their standard
         errors over the trees (the Z scores of [1]_).
-    n_trees, mtry, max_depth, min_leaf, prune
+    n_trees, mtry, max_depth, min_leaf, prune, refine
         As for :class:`ForestImportance`, for each forest.
 
     Raises

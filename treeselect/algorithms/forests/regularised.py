@@ -136,6 +136,14 @@ class RRF(_RegularisedForest):
         Whether a backward pass is applied to each selection of at most 30 terms. It drops terms
         whose removal does not raise the out-of-bag error of a forest by more than its standard
         error.
+    refine : bool
+        Whether each set is refined, as in :class:`ExchangeSearch`. It may be replaced by the first
+        terms of a held-out ranking, by a set from a backward pass that starts from more of these or
+        from a larger set of the path, or by the refined set of the next smaller size with one more
+        term; then terms are exchanged. Every change must lower the out-of-bag error of forests on
+        the sets by more than the standard error of the difference. At a fixed tuning parameter,
+        the backward pass and exchanges alternate until nothing changes. Refinement includes
+        `prune`, and a path over all sizes ends when three further terms do not lower the error.
 
     Raises
     ------
@@ -202,7 +210,7 @@ class GRRF(_RegularisedForest):
     n_trees, mtry, sample_fraction, replace, max_depth, min_leaf, criterion, gain, ties
         As for :class:`RRF`, for both forests. The first forest tries `mtry` of all terms at each
         node, and always uses the decrease in impurity and random ties.
-    screen, prune
+    screen, prune, refine
         As for :class:`RRF`.
 
     Raises
@@ -301,7 +309,7 @@ class RBoost(DrawnMethod):
         ``"reweighting"``: AdaBoost, for classes without an offset. ``"gradient"``: gradient
         boosting with a learning rate of 0.1, also for numeric, count and survival responses (Cox's
         partial likelihood). ``"auto"``: reweighting where possible, otherwise gradient.
-    screen, prune : bool
+    screen, prune, refine : bool
         As for :class:`RRF`.
 
     Raises
@@ -377,8 +385,8 @@ class RBoost(DrawnMethod):
 
     @property
     def tells_out_of_bag(self) -> bool:
-        """Whether training scores are out of bag: they are for a path."""
-        return self.lam is None
+        """Whether training scores are out of bag: they are for a path, or for refined sets."""
+        return self.lam is None or super().tells_out_of_bag
 
     def _growth(self, n_groups: int) -> Growth:
         return scoring.open_growth(n_groups, self.mtry, self.max_depth, self.ties)

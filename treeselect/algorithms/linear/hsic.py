@@ -12,7 +12,7 @@ from treeselect.algorithms.forests.scoring import score_of
 from treeselect.algorithms.linear.penalised import of_number, standardised
 from treeselect.algorithms.options import MOST_UNITS, integer, number
 from treeselect.algorithms.references import CLIMENTE_2019, YAMADA_2014, Reference
-from treeselect.algorithms.search.revision import PrunedMethod
+from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, ranked_step
 from treeselect.designs.problem import CodedColumns, Problem
 from treeselect.designs.weights import RowWeights
@@ -46,7 +46,7 @@ _NEAR_END = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
-class HSICLasso(PrunedMethod):
+class HSICLasso(RefinedMethod):
     """HSIC lasso: a lasso on kernels, for data with few rows.
 
     Based on the Hilbert-Schmidt independence criterion, it captures any form of marginal
@@ -62,7 +62,7 @@ class HSICLasso(PrunedMethod):
         blocks of 100, with which time and memory are linear in the number of rows, not quadratic.
     n_shuffles : int
         Number of times the rows are shuffled into blocks, 1 to 10,000.
-    prune : bool
+    prune, refine : bool
         As for :class:`RRF`.
 
     Raises

@@ -16,7 +16,7 @@ from treeselect.algorithms.forests.elimination import path_of_shares
 from treeselect.algorithms.forests.scoring import score_of
 from treeselect.algorithms.options import check_number, number
 from treeselect.algorithms.references import GUYON_2002, MEIER_2008, YUAN_2006, Reference
-from treeselect.algorithms.search.revision import PrunedMethod
+from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, ranked_step
 from treeselect.designs.problem import CodedColumns, FinalModel, Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
@@ -63,7 +63,7 @@ class _Solved(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Lasso(PrunedMethod):
+class Lasso(RefinedMethod):
     """Group lasso: all columns of a term enter a linear predictor together.
 
     This is the linear baseline: it includes no interactions and no curves except those in the
@@ -76,7 +76,7 @@ class Lasso(PrunedMethod):
         error, or minus the log partial likelihood divided by the sum of the weights). It equals
         ``alpha`` of scikit-learn's ``Lasso`` and ``1 / (C * n)`` of its ``LogisticRegression``. If
         None, `k` decides.
-    prune : bool
+    prune, refine : bool
         As for :class:`RRF`.
 
     Raises
@@ -122,7 +122,7 @@ class Lasso(PrunedMethod):
             if self.lam is not None:
                 steps = [fits.at(self.lam)]
             else:
-                least = 0 if task.every_size or self.prune else task.max_size
+                least = 0 if task.every_size or self.begins_above else task.max_size
                 steps = fits.path(self.longest(task), least)
         return self.revised(steps, task)
 
@@ -409,7 +409,7 @@ still be a number."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class SVMRFE(PrunedMethod):
+class SVMRFE(RefinedMethod):
     """Recursive feature elimination with a linear support vector machine (SVM-RFE).
 
     A machine is trained on all terms, those with the smallest weights are removed, and a new
@@ -430,7 +430,7 @@ class SVMRFE(PrunedMethod):
     epsilon : float
         For responses without classes, the largest error that is not penalised, at least 0, in
         standard deviations of the working response.
-    prune : bool
+    prune, refine : bool
         As for :class:`RRF`.
 
     Raises

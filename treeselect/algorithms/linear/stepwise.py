@@ -12,7 +12,7 @@ from treeselect.algorithms.filters import row_mass
 from treeselect.algorithms.linear.penalised import standard_columns
 from treeselect.algorithms.options import choice, number, refuse_costs
 from treeselect.algorithms.references import SCHWARZ_1978, VENABLES_2002, VOLINSKY_2000, Reference
-from treeselect.algorithms.search.revision import PrunedMethod
+from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, ranked_step
 from treeselect.designs.problem import FinalModel
 from treeselect.engine.arrays import BoolArray
@@ -27,7 +27,7 @@ _LESS = 1e-7
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stepwise(PrunedMethod):
+class Stepwise(RefinedMethod):
     """Stepwise regression: terms enter and leave a linear predictor by BIC or AIC.
 
     Terms enter and leave one at a time, as long as the criterion falls. The linear predictor
@@ -45,7 +45,7 @@ class Stepwise(PrunedMethod):
     direction : {"both", "forward", "backward"}
         ``"both"``: terms enter and leave, starting from those forced in; ``"forward"``: terms only
         enter; ``"backward"``: terms only leave, starting from all of them.
-    prune : bool
+    prune, refine : bool
         As for :class:`RRF`.
 
     Raises

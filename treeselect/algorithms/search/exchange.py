@@ -130,6 +130,10 @@ class Search:
     def n_able(self) -> int:
         return len(self._order)
 
+    @property
+    def judge(self) -> Judge:
+        return self._sure
+
     def first(self, size: int) -> BoolArray:
         return first_units(self._order, size, len(self._keep))
 

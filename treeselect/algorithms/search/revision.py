@@ -1,19 +1,25 @@
-"""What changes the sets of a path: the backward pass, larger sets that are cut, trials of sizes."""
+"""Refinement: the sets of a method after exchanges that lower the out-of-bag error.
+
+A method that follows a path seldom drops a unit, and misses pairs that are informative only
+jointly.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 
 from treeselect.algorithms.forests.scoring import score_of
 from treeselect.algorithms.method import Method
 from treeselect.algorithms.options import flag
-from treeselect.algorithms.search.exchange import usual_trees
+from treeselect.algorithms.search.exchange import Found, Search, usual_trees
 from treeselect.algorithms.search.judging import Judge, rows_to_judge
 from treeselect.algorithms.task import (
     Step,
@@ -28,6 +34,103 @@ from treeselect.designs.problem import noun_of
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.linear.additive_search import exchanged
 from treeselect.engine.rounding import at_least, falling
+from treeselect.errors import listing
+
+NO_FURTHER = ", or do not lower the out-of-bag error"
+"""Continues a method's `left_out` for refined paths."""
+
+
+class Refinement:
+    """Improves the steps of one problem; units that are forced in stay.
+
+    All sets are judged by the out-of-bag error of forests on them, with the same bags. A set of the
+    method is replaced only if the error falls by more than its standard error, so the refined set
+    never has a higher error.
+    """
+
+    def __init__(self, task: Task) -> None:
+        self._task, self._keep = task, task.problem.groups.keep
+        self._search = Search(task)
+        self._backward = BackwardPass(task, self._search.judge)
+
+    def at(self, step: Step) -> Step:
+        """One step after refinement: redundant units are dropped and others exchanged, until
+        nothing changes."""
+        found = Found(step.selected)
+        while (found.selected & ~self._keep).any():
+            rest, _ = self._backward.sets(found.selected)[-1]
+            better = self._search.improved(rest)
+            if np.array_equal(better.selected, found.selected):
+                break
+            found = Found(better.selected, (*found.exchanges, *better.exchanges))
+        return self._step(step, found)
+
+    def path(self, steps: Sequence[Step]) -> tuple[Step, ...]:
+        """A path after refinement: a step for each size that is wanted, after the one with only the
+        units forced in.
+
+        The set of the method (if it has none of a size, the next larger one, cut) competes with the
+        first units of a held-out ranking, with sets of the backward pass from more of these and
+        from a larger step, and with the set of one unit fewer plus one. A path over all sizes ends
+        when further units do not help.
+        """
+        of_size = best_of_each_size(steps)
+        own = [of_size[size] for size in sorted(of_size)]
+        n_kept, most = int(self._keep.sum()), min(self._task.max_size, own[-1].size)
+        start = Found(step_of_size(own, n_kept, self._keep).selected)
+        found = [start]
+        if most > start.size:
+            larger = functools.partial(self._of_size, own, self._backward_sets(own))
+            every = self._task.every_size
+            found += self._search.growing(start, most, larger) if every else [larger(most, None)]
+        return tuple(self._step(step_of_size(own, one.size, self._keep), one) for one in found)
+
+    def _backward_sets(self, own: Sequence[Step]) -> list[BoolArray]:
+        """Sets of the backward pass, from the first units of the ranking and from the largest step.
+
+        Both have at most twice the wanted size plus two units; if no step has, the next larger one.
+        """
+        most = min(2 * self._task.max_size + 2, MOST_UNITS)
+        near = [step for step in own if step.size <= most]
+        above = [step for step in own if step.size > self._task.max_size]
+        some = sorted((*near, *above[:1]), key=lambda step: step.size)
+        starts = [self._search.first(most), *(step.selected for step in some[-1:])]
+        return [found for start in starts for found, _ in self._backward.sets(start)]
+
+    def _of_size(
+        self,
+        own: Sequence[Step],
+        backward: Sequence[BoolArray],
+        size: int,
+        smaller: BoolArray | None,
+    ) -> Found:
+        """The set of a size: the best of several candidates, after exchanges."""
+        step = step_of_size(own, size, self._keep)
+        others = [self._search.first(size), *backward]
+        others += [] if smaller is None else self._search.grown(smaller)
+        start = self._search.better_of(step.selected, [s for s in others if s.sum() == size])
+        return self._search.improved(start)
+
+    def _step(self, own: Step, found: Found) -> Step:
+        """A step of the method with its set replaced; what holds for both sets is kept."""
+        search, selected = self._search, found.selected
+        is_same = np.array_equal(selected, own.selected)
+        names = self._task.problem.groups.names
+        before = listing(names[g] for g in np.flatnonzero(own.selected).tolist())
+        step = ranked_step(
+            own.tuning, selected, search.worth(selected), score_of(self._task, selected)
+        )
+        return dataclasses.replace(
+            step,
+            error=search.judge.error(selected),
+            gap=own.gap if is_same else None,
+            notes=own.notes if is_same else (f"Selected before refinement: {before}.",),
+            trace=search.trace(found),
+            warning=own.warning,
+            warned=own.warned,
+            decisions=own.decisions,
+        )
+
 
 # --- The backward pass: redundant units are dropped from a selection -----------------------------
 # A method that goes forward keeps a unit once it has entered. Of x, y and their sum, it may
@@ -55,8 +158,8 @@ class BackwardPass:
     forests for s units instead of ``s ** 2 / 2``. Units that are forced in stay.
     """
 
-    def __init__(self, task: Task) -> None:
-        self._judge = _prune_judge(task)
+    def __init__(self, task: Task, judge: Judge | None = None) -> None:
+        self._judge = judge or _prune_judge(task)
         self._keep = task.problem.groups.keep
         self._rank = task.problem.groups.ranks(task.seed)
         self._chains: dict[bytes, list[tuple[BoolArray, float]]] = {}
@@ -244,30 +347,48 @@ def rising(steps: Sequence[Step], max_size: int) -> tuple[Step, ...]:
 
 
 class Ending:
-    """How the path of a method with the option `prune` ends."""
+    """How the path of a method with the options `prune` and `refine` ends."""
 
     __slots__ = ()
 
     prune: bool
+    refine: bool
+    left_out: ClassVar[str]
+    scores_out_of_bag: ClassVar[bool]
+
+    @property
+    def tells_out_of_bag(self) -> bool:
+        """Whether training scores are out of bag, as they are for refined sets."""
+        return self.scores_out_of_bag or self.refine
 
     @property
     def scored_before(self) -> str:
         """Training scores of pruned sets are those of the larger ones."""
-        return ", before the backward pass" * self.prune
+        return ", before the backward pass" * (self.prune and not self.refine)
+
+    @property
+    def why_left_out(self) -> str:
+        return self.left_out + (NO_FURTHER if self.refine else "")
 
     def _ended(self, task: Task, steps: Sequence[Step]) -> Sequence[Step]:
-        """The steps of a path after the final revision."""
+        """The steps of a path after the final revision; exchanges include the backward pass."""
+        if self.refine:
+            return Refinement(task).path(steps)
         return prune_path(task, steps) if self.prune else steps
 
     def _ended_at(self, task: Task, fixed: Step) -> Step:
+        if self.refine:
+            return Refinement(task).at(fixed)
         return BackwardPass(task).chain(fixed)[-1] if self.prune else fixed
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrunedMethod(Ending, Method):
-    """A method whose sets can end with a backward pass that drops redundant units."""
+class RefinedMethod(Ending, Method):
+    """A method whose sets can end with a backward pass that drops redundant units, or be refined by
+    exchanges, which include it."""
 
     prune: bool = field(default=False, metadata=flag())
+    refine: bool = field(default=False, metadata=flag())
 
     def path_of(
         self, step_at: Callable[[float], Step], task: Task, value_at: Callable[[float], float]
@@ -307,14 +428,18 @@ class PrunedMethod(Ending, Method):
             return (self._ended_at(task, steps[-1]),)
         return rising(self._ended(task, steps), task.max_size)
 
+    @property
+    def begins_above(self) -> bool:
+        return self.prune or self.refine
+
     def longest(self, task: Task) -> int:
         """Size up to which steps are needed."""
-        most = 2 * task.max_size + 2 if self.prune else task.max_size
+        most = 2 * task.max_size + 2 if self.begins_above else task.max_size
         return min(most, len(task.problem.groups.names))
 
 
 @dataclass(frozen=True, kw_only=True)
-class DrawnMethod(PrunedMethod):
+class DrawnMethod(RefinedMethod):
     """A method whose first units are the best of a few drawn at random.
 
     Small sets of its path give way to larger ones, cut to their size (``with_cuts``).
