@@ -42,6 +42,7 @@ class TreeModel:
     importance_note: ClassVar[str]
     in_place_note: ClassVar[str]
     stored_as: ClassVar[str]
+    reads_columns: ClassVar[bool] = False  # whether it predicts from columns that are not binned
 
     @property
     def is_link(self) -> bool:
@@ -87,18 +88,14 @@ class TreeModel:
 
     def predict(self, problem: Problem, n_threads: int = 1) -> FloatArray:
         """Mean response of each row of a problem, see :meth:`predict_binned`."""
-        if not self.n_trees:
+        if not self.n_trees and not self.reads_columns:
             return self.without_trees(len(problem.y), problem.offset)
-        if self.imputer is not None:
-            return self._from_columns(problem, n_threads)
+        if self.reads_columns or self.imputer is not None:
+            coded = _coded(problem)
+            columns = own_columns(coded, self.groups)
+            return self.predict_columns(coded, columns, problem.offset, n_threads)
         data = select_groups(problem.data, self.groups)
         return self.predict_binned(data, problem.offset, n_threads)
-
-    def _from_columns(self, problem: Problem, n_threads: int) -> FloatArray:
-        coded = problem.columns
-        assert coded is not None
-        columns = tuple(coded.columns[j] for j in np.flatnonzero(self.groups[coded.groups.ids]))
-        return self.predict_columns(coded, columns, problem.offset, n_threads)
 
     def predict_columns(
         self,
@@ -147,6 +144,41 @@ class TreeModel:
         if not self.is_link:
             return score
         return self.family.mean(score if offset is None else score + offset)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ColumnModel(TreeModel):
+    """A model that predicts from columns as they are, or from codes of their bins."""
+
+    reads_columns: ClassVar[bool] = True
+
+    def predict_columns(
+        self,
+        coded: CodedColumns,
+        columns: tuple[NDArray[Any], ...],
+        offset: FloatArray | None = None,
+        n_threads: int = 1,
+    ) -> FloatArray:
+        """See :meth:`TreeModel.predict_columns`; numbers are not binned."""
+        n_rows = coded.n_rows if not columns else len(columns[0])
+        return self._mean(self._of(self.filled(columns), n_rows), offset)
+
+    def _add_up(self, data: BinnedData, n_threads: int) -> FloatArray:
+        return self._of([data.column(j) for j in range(len(data.codes))], data.n_rows)
+
+    def _of(self, columns: Sequence[NDArray[Any]], n_rows: int) -> FloatArray:
+        """The model on the scale of :meth:`score`, shape (n_rows, n_outputs)."""
+        raise NotImplementedError
+
+
+def _coded(problem: Problem) -> CodedColumns:
+    assert problem.columns is not None
+    return problem.columns
+
+
+def own_columns(coded: CodedColumns, groups: BoolArray) -> tuple[NDArray[Any], ...]:
+    """The columns of some groups, before they are binned."""
+    return tuple(coded.columns[j] for j in np.flatnonzero(groups[coded.groups.ids]))
 
 
 def _shares(trees: Trees) -> FloatArray:

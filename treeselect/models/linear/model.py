@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from treeselect.designs.evaluation import spline_basis, spline_knots
 from treeselect.designs.families import Family
-from treeselect.designs.problem import CodedColumns, Problem
+from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray
 from treeselect.engine.columns import BinnedData
@@ -24,7 +24,7 @@ from treeselect.engine.linear.glm import Glm
 from treeselect.engine.rounding import weighted_median
 from treeselect.models.linear.data import reduced
 from treeselect.models.linear.likelihood import proportional_odds
-from treeselect.models.model import TreeModel, null_predictor
+from treeselect.models.model import ColumnModel, null_predictor
 
 _N_CODES = 256
 """Codes of a binned column, at most."""
@@ -63,7 +63,7 @@ def linear_words(family: Family, bends: bool) -> str:
 
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
-class LinearModel(TreeModel):
+class LinearModel(ColumnModel):
     """A constant and a part for each column of the selected units; of ordered classes the log odds
     of at most each class but the last, in proportional odds."""
 
@@ -80,23 +80,6 @@ class LinearModel(TreeModel):
     @property
     def description(self) -> str:
         return linear_words(self.family, self.bends) if self.parts else "the null model"
-
-    def predict(self, problem: Problem, n_threads: int = 1) -> FloatArray:
-        return self._from_columns(problem, n_threads)
-
-    def predict_columns(
-        self,
-        coded: CodedColumns,
-        columns: tuple[NDArray[Any], ...],
-        offset: FloatArray | None = None,
-        n_threads: int = 1,
-    ) -> FloatArray:
-        """See :meth:`TreeModel.predict_columns`; numbers are not binned."""
-        n_rows = coded.n_rows if not columns else len(columns[0])
-        return self._mean(self._of(self.filled(columns), n_rows), offset)
-
-    def _add_up(self, data: BinnedData, n_threads: int) -> FloatArray:
-        return self._of([data.column(j) for j in range(len(data.codes))], data.n_rows)
 
     def score(self, data: BinnedData) -> FloatArray:
         if not self.family.is_ordered:
