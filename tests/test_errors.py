@@ -218,6 +218,7 @@ def test_errors_are_builtin_ones_and_near_names_ignore_case():
         kind = getattr(errors, name)
         assert issubclass(kind, TreeselectError)
         assert issubclass(kind, ValueError)
+    assert issubclass(errors.NotBuiltError, NotImplementedError)
     assert near("Age", ["age", "fare", "AGE2"])[0] == "age"
     assert near("zzz", ["age"]) == []
 

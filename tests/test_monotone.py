@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import treeselect
-from treeselect.errors import OptionError
+from treeselect.errors import MethodError, OptionError
 
 MONOTONE = {"age": 1, "dose": -1}
 RIGHT = "age + dose + z + sex + noise"
@@ -130,7 +130,16 @@ def test_what_cant_be_constrained_is_refused(data, formula, monotone, words):
     assert words in str(error.value)
 
 
-def test_a_selector_takes_names(data):
+def test_a_selector_takes_names_and_trees_of_another_library_are_refused(data):
+    from sklearn.ensemble import RandomForestRegressor
+
+    known = data[["age", "z"]].fillna(0)
+    forest = RandomForestRegressor(5, max_depth=2, random_state=0).fit(known, data["number"])
+    given = {"k": 1, "seed": 1, "monotone": {"age": 1}, "method": "controlburn", "forest": forest}
+    known = known.assign(number=data["number"])
+    with pytest.raises(MethodError, match="can't be observed by the trees of another library"):
+        treeselect.select("number ~ age + z", known, refit=None, **given)
+    assert treeselect.select("number ~ age + z", known, **given).k == 1
     X = data[["age", "dose", "sex"]]
     found = treeselect.TreeSelector(
         "rrf", 2, method_options=FEW, monotone={"age": 1}, random_state=1

@@ -90,6 +90,10 @@ class WorkerError(TreeselectError, RuntimeError):
     """A worker process ended prematurely, or work can't be passed to it."""
 
 
+class NotBuiltError(TreeselectError, NotImplementedError):
+    """Planned, but not in this version."""
+
+
 def _said(arguments: Iterable[object]) -> Iterable[object]:
     return (said(text) if isinstance(text, str) else text for text in arguments)
 

@@ -21,7 +21,8 @@ from treeselect import coding
 from treeselect.engine.survival.curves import Baseline
 from treeselect.engine.tree.nodes import Nodes, Trees
 from treeselect.errors import DataError, FormulaError, ModelFileError, OptionError
-from treeselect.modelfile.restored import check_baseline
+from treeselect.modelfile.restored import _check_bins, check_baseline
+from treeselect.models.importing import ImportedBins
 
 QUICK = {"method": "controlburn", "forests": 1, "n_trees": 12, "seed": 3}
 
@@ -557,13 +558,16 @@ def test_what_a_fit_may_have(file_of, tmp_path):
 
 
 def test_parts_that_no_single_change_makes():
-    """Strata that do not follow each other."""
+    """Strata that do not follow each other; thresholds of more columns than there are."""
     none, two = np.zeros(2), np.array([1.0, 2.0])
-    for middle in (1, 3):
+    known = SimpleNamespace(levels=((), ()), column_names=("x",), n_levels=(None,))
+    for middle, source in ((1, [0]), (3, [0, 0])):
         baseline = Baseline(two, np.array([0, middle, 2]), two, none, none)
-        is_refused = pytest.raises(ValueError, match="inconsistent")
-        with is_refused if middle == 3 else contextlib.nullcontext():
-            check_baseline(baseline, SimpleNamespace(levels=((), ())))
+        bins = ImportedBins((none[:1],), np.array(source), 1, False)
+        for check, own in ((check_baseline, baseline), (_check_bins, bins)):
+            is_refused = pytest.raises(ValueError, match="inconsistent")
+            with is_refused if middle == 3 else contextlib.nullcontext():
+                check(own, known)
 
 
 def test_a_rival_is_another_set(file_of, tmp_path):

@@ -358,7 +358,15 @@ def test_q_values_refuse(found, change, options, message):
         assert "complementary" not in str(error.value)  # any resamples serve
 
 
-def test_resample_refuses_paths_where_nothing_can_enter(data):
+def test_resample_refuses_paths_of_trees_that_have_seen_all_rows(data):
+    from sklearn.ensemble import RandomForestRegressor
+
+    forest = RandomForestRegressor(5, random_state=0).fit(data[list("abcdef")], data["y"])
+    fit = treeselect.select(
+        "y ~ a + b + c + d + e + f", data, method="controlburn", forest=forest, k=2, seed=1
+    )
+    with pytest.raises(OptionError, match="`path` must be False if the trees were grown earlier"):
+        fit.resample(2, path=True)
     everything = treeselect.select("y ~ a + b", data, method="mrmr", k=2, keep=["a", "b"], seed=1)
     with pytest.raises(OptionError, match="`path` must be False if every candidate is forced in"):
         everything.resample(2, path=True)

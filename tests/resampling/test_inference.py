@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 from quick import WITH_GAPS
+from sklearn.ensemble import RandomForestRegressor
 
 import treeselect
 from treeselect.designs.preparing import Request, prepare
@@ -389,6 +390,12 @@ def test_refusals_of_parts():
     data = numbers(2).assign(ill=np.arange(150) < 3)
     fit = treeselect.select("ill ~ x0 + x1", data, k=1, seed=1, **QUICK)
     with pytest.raises(OptionError, match="at least 2 rows of each class for testing"):
+        fit.inference()
+    data = numbers(2, slopes=(2.0,))
+    forest = RandomForestRegressor(5, max_depth=2, random_state=0)
+    forest.fit(data[["x0", "x1"]], data["y"])
+    fit = treeselect.select("y ~ x0 + x1", data, method="controlburn", k=1, seed=1, forest=forest)
+    with pytest.raises(OptionError, match="fitted earlier"):
         fit.inference()
 
 

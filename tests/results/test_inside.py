@@ -10,6 +10,11 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from quick import burnt
+from sklearn.ensemble import (
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 
 import treeselect
 from treeselect import ControlBurn
@@ -110,7 +115,33 @@ def walk(own, data):
     return values
 
 
-def test_cut_and_empty_selections_have_sparse_forests_of_their_own(data, tmp_path):
+@pytest.mark.parametrize("response", ["y", "two"])
+def test_a_forest_of_others_can_be_pruned_and_predicts(data, response, tmp_path):
+    numbers = ["e", "d", "c", "b", "a"]
+    frame = data.fillna({"a": 0.0})
+    kind = GradientBoostingRegressor if response == "y" else RandomForestClassifier
+    model = kind(n_estimators=60, max_depth=3, max_features=2, random_state=0)
+    model.fit(frame[numbers], frame[response])
+    fit = treeselect.select(
+        f"{response} ~ a + b + c + d + e", frame, seed=1, k=4, method=ControlBurn(forest=model,
+        refit=None),
+    )  # fmt: skip
+    assert fit.model.trees()["terms"].explode().isin(fit.selected).all()
+    truth = frame["y"] if response == "y" else (frame["two"] == "yes").astype(float)
+    chosen = treeselect.select(
+        f"{response} ~ a + b + c + d + e", frame, seed=1, folds=3, keep="e",
+        method=ControlBurn(forest=model, refit=None),
+    )  # fmt: skip
+    assert "e" in chosen.selected
+    assert chosen.path["cv_score"].max() > 0.3
+    assert np.corrcoef(fit.predict(frame), truth)[0, 1] > 0.6
+    again = treeselect.load(fit.save(tmp_path / "fit", include_data=True))
+    pd.testing.assert_series_equal(again.predict(frame), fit.predict(frame))
+    pd.testing.assert_frame_equal(again.model.nodes(), fit.model.nodes())
+    pd.testing.assert_frame_equal(again.model.shape("b"), fit.model.shape("b"))
+
+
+def test_cut_and_empty_selections_have_sparse_forests_of_their_own(data):
     for k in range(1, 6):
         fit = treeselect.select(
             "y ~ . - two", data, method="controlburn", k=k, seed=3, forests=1, refit=None,
@@ -121,11 +152,6 @@ def test_cut_and_empty_selections_have_sparse_forests_of_their_own(data, tmp_pat
     assert fit.search.step.cut_from is not None
     assert fit.model.trees()["terms"].explode().isin(fit.selected).all()
     assert np.mean(fit.predict(data)) == pytest.approx(data["y"].mean())
-    again = treeselect.load(fit.save(tmp_path / "fit", include_data=True))
-    pd.testing.assert_series_equal(again.predict(data), fit.predict(data))
-    pd.testing.assert_frame_equal(again.model.nodes(), fit.model.nodes())
-    term = fit.selected[0]
-    pd.testing.assert_frame_equal(again.model.shape(term), fit.model.shape(term))
     for options in ({"lam": 1e6}, {"lam": 1e6, "refit": None}):
         fit = treeselect.select(
             "y ~ . - two", data, method="controlburn", seed=1, forests=1, **options
@@ -288,6 +314,41 @@ def test_other_methods_show_their_forest_of_any_names(data):
     np.testing.assert_allclose(table["weight"], 1 / 200)
     assert set(table["terms"][0]) <= set(fit.selected)
     assert len(fit.search.importance_path()) >= 3
+
+
+def test_forests_that_predict_something_else_or_are_cut_to_no_tree_are_refused(data):
+    frame = data.fillna({"a": 0.0})
+    names = list("abcde")
+    model = RandomForestRegressor(20, max_depth=6, random_state=0).fit(frame[names], frame["y"])
+    with pytest.raises(MethodError, match="no tree uses only the 2 selected terms"):
+        treeselect.select(
+            "y ~ a + b + c + d + e", frame, k=2, seed=1,
+            method=ControlBurn(forest=model, refit=None),
+        )  # fmt: skip
+    classifier = RandomForestClassifier(10, random_state=0).fit(frame[names], frame["two"])
+    formula = "y ~ a + b + c + d + e"
+    with pytest.raises(MethodError, match="must be a regressor for this response"):
+        treeselect.select(formula, frame, k=2, method=ControlBurn(forest=classifier))
+    turned = frame.assign(y=pd.Categorical(frame["two"], categories=["yes", "no"]))
+    with pytest.raises(MethodError, match="same classes in the same order"):
+        treeselect.select(formula, turned, k=2, method=ControlBurn(forest=classifier))
+    fit = treeselect.select(formula, frame.assign(y=frame["two"]), k=2, seed=1,
+                            method=ControlBurn(forest=classifier))  # fmt: skip
+    text = " ".join(fit.summary().as_text().split())
+    assert "assess only the choice among them" in text
+    assert "min_trees" not in fit.search.method.options()
+
+
+def test_splits_of_what_is_missing_are_kept_in_files(data, tmp_path):
+    names = list("abcde")
+    frame = data.assign(y=data["y"] + 5 * data["a"].isna())
+    model = RandomForestRegressor(30, max_depth=3, random_state=0).fit(frame[names], frame["y"])
+    fit = treeselect.select("y ~ a + b + c + d + e", frame, k=None, lam=1e-3, seed=1,
+                            method=ControlBurn(forest=model, refit=None))  # fmt: skip
+    assert fit.model.nodes()["split"].eq("a is known").any()
+    again = treeselect.load(fit.save(tmp_path / "fit"))
+    pd.testing.assert_series_equal(again.predict(frame), fit.predict(frame))
+    pd.testing.assert_frame_equal(again.model.nodes(), fit.model.nodes())
 
 
 def test_thresholds_are_told_with_the_digits_that_they_need():

@@ -181,6 +181,11 @@ class Method:
         return True
 
     @property
+    def was_fitted(self) -> bool:
+        """Whether its trees were grown before, on unknown rows; False by default."""
+        return False
+
+    @property
     def note(self) -> str | None:
         """What a reader of any result with these options should know; None by default."""
         return None
@@ -493,6 +498,7 @@ def _listed(options: dict[str, Any]) -> str:
 # --- Stand-in for a method whose code is missing when a model file is loaded ---------------------
 
 _TEXTS = ("name", "title", "paper", "origin", "tuning_name")
+_FLAGS = ("scores_out_of_bag", "was_fitted")
 _PLAIN = (str, int, float, bool, type(None))
 
 
@@ -508,7 +514,7 @@ class MissingMethod(Method):
     why: str  # why the method could not be found
 
     name, title, paper, origin, tuning_name = map(_of_file, _TEXTS)
-    scores_out_of_bag = _of_file("scores_out_of_bag")
+    scores_out_of_bag, was_fitted = map(_of_file, _FLAGS)
 
     @property
     def tuning_value(self) -> float | str | None:
@@ -540,9 +546,9 @@ class MissingMethod(Method):
 def check_told(said: Mapping[str, Any]) -> None:
     """Raise a ValueError unless that is a description by :func:`told`."""
     texts = all(isinstance(said.get(name), str) for name in _TEXTS)
-    flag = isinstance(said.get("scores_out_of_bag"), bool)
+    flags = all(isinstance(said.get(name), bool) for name in _FLAGS)
     options, changed = said.get("options"), said.get("changed")
-    if not texts or not flag or not isinstance(options, dict) or not isinstance(changed, list):
+    if not texts or not flags or not isinstance(options, dict) or not isinstance(changed, list):
         raise ValueError("an incomplete record of a method")
 
 
@@ -557,6 +563,7 @@ def told(method: Method, name: str) -> dict[str, Any]:
         "tuning_name": method.tuning_name,
         "tuning_value": method.tuning_value,
         "scores_out_of_bag": method.tells_out_of_bag,
+        "was_fitted": method.was_fitted,
         "options": plain_options(method.options()),
         "changed": list(method.changed()),
     }

@@ -182,7 +182,12 @@ def run_notes(
     contestants: Sequence[Contestant], runs: Sequence[Run], of_data: tuple[str, ...]
 ) -> tuple[str, ...]:
     notes = []
-    for (label, _), run in zip(contestants, runs, strict=True):
+    for (label, method), run in zip(contestants, runs, strict=True):
+        if method.was_fitted:
+            notes.append(
+                f"{label} was fitted earlier, on unknown rows: if held-out rows were among them,"
+                " its score is optimistic."
+            )
         warned, n = Counter(text for fold in run.folds for text in fold.warnings), len(run.folds)
         notes += [f"{label}, in {count} of {n} folds: {text}" for text, count in warned.items()]
     return (*notes, *of_data)

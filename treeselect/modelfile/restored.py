@@ -52,6 +52,7 @@ from treeselect.modelfile.saved import (
     alike,
 )
 from treeselect.models.forest import ForestModel
+from treeselect.models.importing import ImportedBins
 from treeselect.models.linear.model import LinearModel
 from treeselect.models.model import BoostedModel, TreeModel, WeightedForest
 from treeselect.models.probing import n_outputs_of
@@ -366,17 +367,21 @@ def _check_parts(what: str, saved: SavedModel, coded: CodedColumns) -> None:
 
 
 def _forest(saved: SavedForest, coded: CodedColumns, family: Family) -> WeightedForest:
-    what, joined, shares = "the sparse forest", saved.trees, saved.shares
-    groups, weights, gains = saved.groups, saved.weights, saved.gains
+    what, bins, joined, shares = "the sparse forest", saved.bins, saved.trees, saved.shares
+    groups, weights, gains, ids = saved.groups, saved.weights, saved.gains, coded.groups.ids
     _check_shapes(what, saved, coded, family)
+    if bins is not None:
+        _check_bins(bins, coded)
+        ids = ids[bins.source]
     n_trees = 0 if joined is None else joined.n_trees
     check(what, weights.shape == shares.shape == (n_trees,), gains.shape == (n_trees, len(groups)))
-    check(what, np.array_equal(saved.group_of, coded.groups.ids), not (gains[:, ~groups] > 0).any())
+    check(what, np.array_equal(saved.group_of, ids), not (gains[:, ~groups] > 0).any())
     check(what, (weights > 0).all(), _are_plain(weights), np.isfinite(gains).all())
     check(what, (gains >= 0).all(), _are_shares(shares), _are_shares(saved.importance))
     trees: tuple[Trees, ...] = ()
     if joined is not None:
-        _check_trees(joined, family, _highest_codes(coded))
+        highest = _highest_codes(coded) if bins is None else np.array([*map(len, bins.edges)])
+        _check_trees(joined, family, highest)
         tree = np.repeat(np.arange(n_trees), np.diff(joined.start))
         inner, used = joined.nodes.column != LEAF, np.zeros((n_trees, len(groups)), dtype=np.bool_)
         used[tree[inner], saved.group_of[joined.nodes.column[inner]]] = True
@@ -402,6 +407,17 @@ def _highest_codes(coded: CodedColumns, groups: BoolArray | None = None) -> IntA
         columns = np.flatnonzero(groups[coded.groups.ids]).tolist()
     parts = [(coded.edges[j], coded.n_levels[j]) for j in columns]
     return np.array([n or 0 if e is None else len(e) for e, n in parts], dtype=np.int64)
+
+
+def _check_bins(bins: ImportedBins, coded: CodedColumns) -> None:
+    """Bin thresholds of another library's trees, for numeric columns only."""
+    what, source, n = "thresholds", bins.source, len(coded.column_names)
+    check(what, bins.n_features == n, source.shape == (len(bins.edges),))
+    check(what, (np.diff(source) >= 0).all(), np.array_equal(np.unique(source), np.arange(n)))
+    check(what, *(size is None for size in coded.n_levels))
+    for own in bins.edges:  # an infinite threshold, the last, separates known from missing values
+        check(what, _are_edges(own[:-1]), own.ndim == 1, len(own) < MAX_BINS)
+        check(what, (np.diff(own) > 0).all(), not np.isnan(own).any())
 
 
 def _check_trees(trees: Trees, family: Family, highest: IntArray) -> None:

@@ -32,6 +32,7 @@ from treeselect.engine.tree.nodes import Trees, join_trees
 from treeselect.errors import ModelFileError
 from treeselect.frames.opening import MissingCodes
 from treeselect.frames.values import Labels, read_column
+from treeselect.models.importing import ImportedBins
 from treeselect.models.linear.model import LinearPart
 from treeselect.resampling.choosing import Choice
 from treeselect.resampling.cross_validation import ScoreBySize
@@ -179,6 +180,7 @@ class SavedForest(Struct, frozen=True):
     constant: FloatArray
     importance: FloatArray
     group_of: IntArray
+    bins: ImportedBins | None
 
 
 # --- the selection -------------------------------------------------------------------------------

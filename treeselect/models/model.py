@@ -20,6 +20,7 @@ from treeselect.engine.forest.walk import predict_sum
 from treeselect.engine.random import stream_seed
 from treeselect.engine.survival.curves import Baseline, efron
 from treeselect.engine.tree.nodes import LEAF, Trees, join_trees
+from treeselect.models.importing import ImportedBins
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +83,17 @@ class TreeModel:
         """All trees on the columns that :meth:`bin` makes; None if there are none."""
         return self.trees
 
+    def own_bins(self, coded: CodedColumns) -> ImportedBins | None:
+        """The trees' own bins of the columns of :attr:`groups`; None for the usual bins."""
+        return None
+
     def bin(self, coded: CodedColumns, columns: tuple[NDArray[Any], ...]) -> BinnedData:
         """Bin the columns of :attr:`groups` for some rows."""
-        return coded.bin(self.filled(columns), self.groups)
+        columns = self.filled(columns)
+        bins = self.own_bins(coded)
+        if bins is None:
+            return coded.bin(columns, self.groups)
+        return bins.bin(columns, np.arange(bins.n_features).tolist())
 
     def predict(self, problem: Problem, n_threads: int = 1) -> FloatArray:
         """Mean response of each row of a problem, see :meth:`predict_binned`."""
@@ -94,8 +103,7 @@ class TreeModel:
             coded = _coded(problem)
             columns = own_columns(coded, self.groups)
             return self.predict_columns(coded, columns, problem.offset, n_threads)
-        data = select_groups(problem.data, self.groups)
-        return self.predict_binned(data, problem.offset, n_threads)
+        return self.predict_binned(self._binned(problem), problem.offset, n_threads)
 
     def predict_columns(
         self,
@@ -129,6 +137,9 @@ class TreeModel:
     def filled(self, columns: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:
         """The columns of :attr:`groups`, with missing values imputed if the model does that."""
         return columns if self.imputer is None else self.imputer.fill(columns)
+
+    def _binned(self, problem: Problem) -> BinnedData:
+        return select_groups(problem.data, self.groups)
 
     def _add_up(self, data: BinnedData, n_threads: int) -> FloatArray:
         trees = self.joined()
@@ -218,6 +229,7 @@ class WeightedForest(TreeModel):
     gains: FloatArray  # (n_trees, n_groups): above 0 where the tree uses the group
     shares: FloatArray  # (n_trees,): of the sum of weights times standard deviations
     group_of: IntArray  # group of each column the trees were grown on
+    bins: ImportedBins | None = None  # of trees of another library; its features are its columns
 
     note: ClassVar[str | None] = (
         "The final model is the sparse forest at this step's penalty: the fewer terms, the more"
@@ -274,6 +286,18 @@ class WeightedForest(TreeModel):
         column = trees.nodes.column
         moved = np.where(column == LEAF, LEAF, number[column]).astype(np.int32)
         return trees._replace(nodes=trees.nodes._replace(column=moved))
+
+    def own_bins(self, coded: CodedColumns) -> ImportedBins | None:
+        """Bins of the columns of :attr:`groups` for the trees of another library."""
+        if self.bins is None:
+            return None
+        return self.bins.of_features(np.flatnonzero(self.groups[coded.groups.ids]))
+
+    def _binned(self, problem: Problem) -> BinnedData:
+        if self.bins is None:
+            return select_groups(problem.data, self.groups)
+        coded = _coded(problem)
+        return self.bin(coded, own_columns(coded, self.groups))
 
     def _total(self, trees: Trees, data: BinnedData, n_threads: int) -> FloatArray:
         scale = np.repeat(self.weights, np.diff(trees.start))[:, np.newaxis]

@@ -19,7 +19,7 @@ from treeselect.models.model import TreeModel
 
 @dataclass(frozen=True, slots=True)
 class TermProbe:
-    """Points of one term: observed rows, so that all models have their values."""
+    """Points of one term: observed rows, so that models with bins of their own have codes."""
 
     columns: IntArray  # its columns in the design
     grid: IntArray
@@ -65,6 +65,8 @@ def read_model(model: TreeModel, probes: Probes, problem: Problem) -> Readings:
     becomes_mean = model.is_link and not problem.on_link
     if len(own):
         data = model.bin(probes.coded, tuple(probes.coded.columns[j] for j in own))
+        bins = model.own_bins(probes.coded)
+        source = own if bins is None else own[bins.source]
 
     def predict(here: BinnedData) -> FloatArray:
         score = model.score(here)
@@ -78,7 +80,7 @@ def read_model(model: TreeModel, probes: Probes, problem: Problem) -> Readings:
         rows = np.concatenate([probe.grid, probe.ends])
         found = np.full((len(rows), n_outputs), np.nan)
         if len(rows) and np.isin(probe.columns, own).all():
-            columns = np.flatnonzero(np.isin(own, probe.columns))
+            columns = np.flatnonzero(np.isin(source, probe.columns))
             codes = codes_of(take_rows(data, rows), columns)
             points, at = np.unique(codes, axis=0, return_inverse=True)
             found = mean_at(predict, data, probes.weight, columns, points)[at.ravel()]

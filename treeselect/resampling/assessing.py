@@ -94,7 +94,7 @@ def assess(
     k = check_size(choice.k if isinstance(choice.k, int) else int(fitted.sum()), problem.groups)
     keep = problem.groups.keep
     able = ~keep & can_split(problem.data, weights.values)
-    n_sizes = sizes_to_follow(path, k, n_resamples, keep, able)
+    n_sizes = sizes_to_follow(path, k, n_resamples, method, keep, able)
     asked = asked._replace(
         problem=dataclasses.replace(problem, wants_scores=False),
         choice=choice if choice.k in SCORE_RULES else Choice(choice.k or k),
@@ -135,7 +135,7 @@ def assess(
 
 
 def sizes_to_follow(
-    path: bool | int, k: int, n_resamples: int, keep: BoolArray, able: BoolArray
+    path: bool | int, k: int, n_resamples: int, method: Method, keep: BoolArray, able: BoolArray
 ) -> int:
     """Number of sizes, beyond the units forced in, that `path` requests: 0 for False; for True as
     many as q-values use, and at least those up to k, which every resample has."""
@@ -146,6 +146,11 @@ def sizes_to_follow(
         raise OptionError(
             "`path` must be False if every candidate is forced in or constant: there is no path to"
             " follow."
+        )
+    if method.was_fitted:
+        raise OptionError(
+            "`path` must be False if the trees were grown earlier, perhaps on all rows.\n"
+            "  Found: a fitted `forest=`. Select with trees that are grown on each resample."
         )
     if path is True:
         n_pairs = min(max(n_resamples // 2, 1), PAIRS)

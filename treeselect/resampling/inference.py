@@ -261,6 +261,12 @@ def infer(
     split, level = check_share("split", split), check_share("level", level)
     repeats = check_count("repeats", repeats, least=1, most=MOST_REPEATS)
     method, weights, k = result.chosen_method, data.row_weights, result.choice.k
+    if method.was_fitted:
+        raise OptionError(
+            "`inference()` must grow the trees on one part of the rows.\n"
+            "  Found: a `forest=` fitted earlier, perhaps on all of them. Select with a"
+            " forest that is not yet fitted."
+        )
     if isinstance(k, int):
         k = max(1, min(k, len(result.design.arrays.groups.names)))
     problem = dataclasses.replace(data.problem_for(method), wants_scores=False)

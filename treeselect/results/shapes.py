@@ -89,6 +89,9 @@ def sample_rows(result: Fit, most: int) -> Sample:
     terms = tuple(dict.fromkeys(arrays.column_names[j] for j in own))
     imputed = {term: imputed_rows(result, term)[rows] for term in terms}
     of_column = np.array([terms.index(arrays.column_names[j]) for j in own], dtype=np.int64)
+    bins = model.own_bins(arrays)
+    if bins is not None:
+        of_column = of_column[bins.source]
     data = data._replace(group_of=of_column.astype(data.group_of.dtype))
     along = {term: number_behind(result, term, rows) for term in terms}
     known = {term: number for term, number in along.items() if number is not None}

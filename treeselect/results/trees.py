@@ -13,7 +13,7 @@ from treeselect.designs.columns import one_hot
 from treeselect.designs.encoding import DesignSpec
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import CodedColumns
-from treeselect.engine.arrays import IntArray
+from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.columns import OTHER
 from treeselect.engine.rounding import falling
 from treeselect.engine.tree.nodes import LEAF, Trees
@@ -57,13 +57,15 @@ def tidy_trees(forest: TreeModel, design: ModelData) -> pd.DataFrame:
     """All nodes of the trees of a model (see ``ModelView.nodes``). A row that meets the split goes
     left, and so does a number at most as large as the threshold; gains are decreases per unit of
     weight."""
-    trees, coded = forest.joined(), design.arrays
+    trees, coded, bins = forest.joined(), design.arrays, forest.own_bins(design.arrays)
     if trees is None:
         raise OptionError(f"The final model has no trees to show.\n  Found: {forest.description}.")
     used = np.flatnonzero(forest.groups[coded.groups.ids])
     all_labels = label_columns(design.spec, coded)
     labels = [all_labels[j] for j in used]
-    edges = [coded.edges[j] for j in used]
+    edges: list[FloatArray | None] = [coded.edges[j] for j in used]
+    if bins is not None:
+        labels, edges = [labels[j] for j in bins.source], list(bins.edges)
     nodes = trees.nodes
     tree = np.repeat(np.arange(trees.n_trees), np.diff(trees.start))
     splits = zip(nodes.column, nodes.code, nodes.missing_left, strict=True)
@@ -98,6 +100,8 @@ def _describe(
     if edges is None:
         return label.term, label.levels[code], np.nan, "right"
     threshold = float(edges[code - 1])
+    if threshold == np.inf:
+        return label.term, f"{label.name} is known", np.nan, side
     return label.term, f"{label.name} <= {_shown(threshold, edges, code - 1)}", threshold, side
 
 
@@ -188,7 +192,8 @@ def _units_of_trees(
 ) -> list[tuple[str, ...]]:
     """Names of the units of each tree, the most important ones first."""
     coded = result.design.arrays
-    group_of = coded.groups.ids[forest.groups[coded.groups.ids]]
+    group_of, bins = coded.groups.ids[forest.groups[coded.groups.ids]], forest.own_bins(coded)
+    group_of = group_of if bins is None else group_of[bins.source]
     split = trees.nodes.column != LEAF
     units: list[set[int]] = [set() for _ in range(trees.n_trees)]
     for tree, group in zip(of_node[split], group_of[trees.nodes.column[split]], strict=True):

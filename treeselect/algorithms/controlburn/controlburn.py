@@ -9,7 +9,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.controlburn.solve import FIRST_PATH, Sparsifier, TreePool, grown_pool
+from treeselect.algorithms.controlburn.solve import (
+    FIRST_PATH,
+    Sparsifier,
+    TreePool,
+    check_kind,
+    fitted_text,
+    grown_pool,
+    imported_pool,
+    is_fitted,
+)
 from treeselect.algorithms.forests.scoring import held_shares
 from treeselect.algorithms.method import Method
 from treeselect.algorithms.options import by, choice, flag, integer, number
@@ -46,6 +55,11 @@ _MAX_TREES_PER_DEPTH = 200
 _SUBSET_RIDGE = 0.01
 """Ridge of best subsets, where none is given, as a share of the constant model's loss. With it
 the gap closes in seconds; with a tenth of it, minutes on 20 columns (see ``best_subset``)."""
+
+_GROWING = (
+    "forests", "tail", "tolerance", "min_trees", "max_depth", "max_features", "tree_cost",
+)  # fmt: skip
+"""Options for growing a forest."""
 
 _APART = (
     ("best_subset", "lam", "One fixes the number of terms; the other penalises it."),
@@ -111,13 +125,17 @@ class ControlBurn(Ending, Method):
         once the out-of-bag loss no longer falls (not with ``"bagging"``), or once most trees use
         more than ten terms and more than the requested number, since such trees could not be part
         of the selection.
-    forest : {"bag-boosting", "bagging", "double bag-boosting", "single-feature"}
+    forest : str or fitted model
         Where the trees come from. ``"bag-boosting"``: incremental depth bag-boosting (Algorithm 2
         of the paper). ``"bagging"``: incremental depth bagging (Algorithm 1). ``"double
         bag-boosting"``: stages of bag-boosting at each depth until the out-of-bag loss no longer
         falls, as in the authors' software. ``"single-feature"``: trees of one term each, grown for
         one term after another: additive models, like explainable boosting machines (section 3.2.4)
         with trees of depth up to four; exact copies have their own trees, and all may be selected.
+        Or a forest or gradient boosting model of scikit-learn or LightGBM, fitted to a data frame
+        of the formula's terms, all numeric, and to the same response with its classes in the same
+        order. The trees of a fitted model are not regrown in resamples and folds, which therefore
+        assess only the choice among them.
     loss : {"family", "hinge"}
         Loss of the sparse-forest problem. ``"family"``: squared error, log loss of two or more
         classes, Poisson loss or Cox's partial likelihood. ``"hinge"``, for two classes: the hinge
@@ -200,7 +218,7 @@ class ControlBurn(Ending, Method):
     tolerance: float = field(default=1e-3, metadata=number(above=0.0))
     min_trees: int = field(default=10, metadata=integer(least=1, most=_MAX_TREES_PER_DEPTH))
     max_depth: int | None = field(default=None, metadata=integer(least=1, most=MAX_DEPTH))
-    forest: str = field(default=BAG_BOOSTING, metadata=choice(*SCHEMES))
+    forest: Any = BAG_BOOSTING
     loss: str = field(default="family", metadata=choice("family", "hinge"))
     ridge: float = field(default=0.0, metadata=number(least=0.0))
     constraints: Any = field(default=None, metadata=by(check_function))
@@ -223,6 +241,7 @@ class ControlBurn(Ending, Method):
 
     def __post_init__(self) -> None:
         Method.__post_init__(self)
+        self._check_forest()
         default = self.defaults()
         changed = {name for name, value in default.items() if getattr(self, name) != value}
         self._check_idle(changed)
@@ -231,6 +250,15 @@ class ControlBurn(Ending, Method):
     def __repr__(self) -> str:
         """The call that creates it, in keywords, without defaults."""
         return self.text
+
+    def _check_forest(self) -> None:
+        known = isinstance(self.forest, str) and self.forest in SCHEMES
+        if not known and not is_fitted(self.forest):
+            words = ", ".join(repr(scheme) for scheme in SCHEMES)
+            raise MethodError(
+                f"`forest` of ControlBurn must be one of {words}, or a fitted forest from"
+                f" scikit-learn or LightGBM.\n  Found: {described(self.forest)}."
+            )
 
     def _check_apart(self, changed: set[str]) -> None:
         """Raise a MethodError for two keywords that can't be combined."""
@@ -243,6 +271,13 @@ class ControlBurn(Ending, Method):
 
     def _check_idle(self, changed: set[str]) -> None:
         """Raise a MethodError for a keyword that the others make void."""
+        growing = [name for name in _GROWING if name in changed]
+        if is_fitted(self.forest) and growing:
+            raise MethodError(
+                f"`{growing[0]}` controls how ControlBurn grows a forest, but `forest` is already"
+                f" fitted.\n  Found: `{growing[0]}={getattr(self, growing[0])!r}` with"
+                f" {fitted_text(self.forest)}. Leave out one of them."
+            )
         idle = changed & {"tail", "min_trees", "max_features"}
         if self.forest == SINGLE and (self.max_depth or 1) > SINGLE_MOST:
             raise MethodError(
@@ -278,6 +313,25 @@ class ControlBurn(Ending, Method):
     # --- what it is ---
 
     @property
+    def was_fitted(self) -> bool:
+        """Whether the trees come from a fitted model, which must be available."""
+        return not isinstance(self.forest, str)
+
+    @property
+    def reads_columns(self) -> bool:
+        """Whether rows must be passed to the trees of another library."""
+        return self.was_fitted
+
+    @property
+    def note(self) -> str | None:
+        if not self.was_fitted:
+            return None
+        return (
+            f"The trees come from {fitted_text(self.forest)} and are not regrown: cross-validation"
+            " and resampling assess only the choice among them."
+        )
+
+    @property
     def tells_out_of_bag(self) -> bool:
         """Whether training scores are out of bag: of refined sets, or because margins have none."""
         return self.refine or self.loss == "hinge"
@@ -288,17 +342,25 @@ class ControlBurn(Ending, Method):
         return self.refit is not None
 
     def options(self) -> dict[str, Any]:
-        """All options; a function by what it is."""
+        """All options, with a fitted model by its type."""
         said = Method.options(self)
         if self.constraints is not None:
             said["constraints"] = f"{_FUNCTION} of the weights"
-        return said
+        if not is_fitted(self.forest):
+            return said
+        said["forest"] = fitted_text(self.forest)
+        return {name: value for name, value in said.items() if name not in _GROWING}
 
     # --- what it does ---
 
     def path(self, task: Task) -> tuple[Step, ...]:
         self._check_task(task)
         pool, warning = self.pool(task)
+        if len(task.problem.data.monotone) and pool.bins is not None and not self.predicts_any_set:
+            raise MethodError(
+                "`monotone` can't be observed by the trees of another library.\n"
+                "  Refit a forest to the selected terms (the default), or leave `monotone` out."
+            )
         with one_thread():
             steps: Sequence[Step] = self._steps(task, self.sparsifier(task, pool))
         if self.lam is None:
@@ -312,6 +374,16 @@ class ControlBurn(Ending, Method):
     def pool(self, task: Task) -> tuple[TreePool, str | None]:
         """The trees to choose from, and a warning if they did not converge."""
         problem = task.problem
+        if self.was_fitted:
+            assert problem.columns is not None
+            pool = imported_pool(self.forest, problem.columns, problem.family.loss.n_outputs)
+            check_kind(self.forest, pool, problem)
+            return pool, None
+        if is_fitted(self.forest):
+            raise MethodError(
+                f"This ControlBurn used {self.forest}, which model files don't store.\n"
+                "  Pass the model again: `ControlBurn(forest=model)`."
+            )
         n_units = n_able(problem.data, task.weight)
         rules = BagBoosting(
             self.tail, self.tolerance, self.min_trees, _MAX_TREES_PER_DEPTH,

@@ -1,22 +1,23 @@
-"""From a pool of trees to a path of selections: the sparse-forest problem."""
+"""From a pool of trees, grown or imported, to a path of selections: the sparse-forest problem."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from treeselect.algorithms.task import Step, Task
-from treeselect.arguments.checks import described
-from treeselect.designs.problem import Problem
+from treeselect.arguments.checks import answer, described
+from treeselect.designs.problem import CodedColumns, Problem
 from treeselect.designs.row_sample import varies
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, LeafArray, WeightArray
 from treeselect.engine.forest.bag_boosting import BagBoosting, BoostedBag, bag_boost
 from treeselect.engine.forest.bagging import Sampling
+from treeselect.engine.forest.walk import mark_leaves, narrow
 from treeselect.engine.losses import Loss
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import falling
@@ -30,10 +31,11 @@ from treeselect.engine.sparse.path import (
     weighted_importance,
 )
 from treeselect.engine.sparse.weights import SparseForest, TreeColumns, WeightedTrees
-from treeselect.engine.tree.nodes import Trees
+from treeselect.engine.tree.nodes import LEAF, Trees, group_gains
 from treeselect.engine.tree.target import relative
 from treeselect.engine.tree.used_groups import SplitPenalty
 from treeselect.errors import MethodError, listing, near_or, quoted, said_by
+from treeselect.models.importing import ImportedBins, import_forest
 from treeselect.models.model import WeightedForest
 
 FIRST_PATH = 10
@@ -196,7 +198,7 @@ class Sparsifier:
                 weights=solution.weights[used], gains=pool.gains[used],
                 shares=moved / max(moved.sum(), 1e-300), group_of=pool.group_of,
                 constant=self._constant + solution.intercept, importance=importance,
-                family=self._problem.family,
+                family=self._problem.family, bins=pool.bins,
             ),
         )  # fmt: skip
 
@@ -218,7 +220,10 @@ def _gap_words(size: int, gap: float) -> str:
     return f"Best subset of size {size} by the training loss of its trees: {known}"
 
 
-# --- The trees ------------------------------------------------------------------------------------
+# --- The trees: forests that are grown, or a fitted model ----------------------------------------
+
+_SMALLEST = 1e-300
+"""Gain recorded for a split without gain, so that its group counts as used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,8 +233,9 @@ class TreePool:
     leaves: list[LeafArray]  # (n_rows,): leaf of each row in each tree
     values: list[FloatArray]  # (n_leaves, n_outputs)
     gains: FloatArray  # gain of each group in each tree, above 0 where the tree uses it
-    trees: list[Trees]
-    group_of: IntArray  # group of each column
+    trees: list[Trees]  # on the columns of the problem, or of ``bins``
+    group_of: IntArray  # group of each of these columns
+    bins: ImportedBins | None = None  # bins of the trees of another library
 
     @property
     def uses(self) -> BoolArray:
@@ -244,7 +250,7 @@ class TreePool:
         inside = np.flatnonzero(~self.uses[:, ~groups].any(axis=1))
         return TreePool(
             [self.leaves[t] for t in inside], [self.values[t] for t in inside],
-            self.gains[inside], [self.trees[t] for t in inside], self.group_of,
+            self.gains[inside], [self.trees[t] for t in inside], self.group_of, self.bins,
         )  # fmt: skip
 
 
@@ -283,3 +289,124 @@ def _tree_penalty(problem: Problem, weight: WeightArray, tree_cost: float) -> Sp
     prices = np.where(problem.groups.keep, 0.0, problem.groups.costs)
     ids = problem.groups.ids
     return SplitPenalty(np.ones(len(ids)), tree_cost * unit * prices[ids])
+
+
+def imported_pool(model: Any, coded: CodedColumns, n_outputs: int) -> TreePool:
+    """The trees of a model fitted by another library, unchanged."""
+    forest = import_forest(model)
+    forest = forest.with_features(_column_of_each(_feature_names(model), coded))
+    data = forest.bins.bin(coded.columns, np.arange(len(coded.columns)).tolist())
+    group_of, n_groups = coded.groups.ids[data.group_of], len(coded.groups.names)
+    pool = TreePool([], [], np.zeros((0, n_groups)), [], group_of, forest.bins)
+    gains: list[FloatArray] = []
+    for number in range(forest.trees.n_trees):
+        tree = forest.trees.one(number)
+        nodes = tree.nodes._replace(value=_wanted_outputs(tree.nodes.value, n_outputs))
+        tree = tree._replace(nodes=nodes)
+        leaf, value = mark_leaves(tree, data)
+        if len(value) < 2:
+            continue
+        pool.leaves.append(narrow(leaf, len(value)))
+        pool.values.append(value)
+        pool.trees.append(tree)
+        used = np.unique(data.group_of[nodes.column[nodes.column != LEAF]])
+        gain = np.zeros(len(coded.columns))
+        gain[used] = np.maximum(group_gains(tree, data)[0, used], _SMALLEST)
+        of_groups = np.bincount(coded.groups.ids, gain, n_groups)
+        gains.append(of_groups.astype(np.float64))
+    every = np.array(gains, dtype=np.float64).reshape(len(gains), n_groups)
+    return replace(pool, gains=every)
+
+
+def check_kind(model: Any, pool: TreePool, problem: Problem) -> None:
+    """Raise a MethodError if a fitted model does not predict the response."""
+    from sklearn.base import is_classifier, is_regressor
+
+    family, kind = problem.family, type(model).__name__
+    if family.has_times:
+        raise MethodError(
+            "`forest` of ControlBurn can't be a fitted forest for a survival response.\n"
+            f"  Found: a {kind}, whose trees don't predict hazards. Leave `forest` out."
+        )
+    is_of_scikit_learn = hasattr(model, "get_params")
+    wanted = is_classifier if family.has_classes else is_regressor
+    if is_of_scikit_learn and not wanted(model):
+        needed = "classifier" if family.has_classes else "regressor"
+        raise MethodError(
+            f"`forest` of ControlBurn must be a {needed} for this response.\n"
+            f"  Found: a {kind}; the family is {family.name}."
+        )
+    if family.n_classes != 2 or not pool.leaves:
+        return
+    fitted = np.mean(
+        [value[leaf, 0] for value, leaf in zip(pool.values, pool.leaves, strict=True)], axis=0
+    )
+    if float((fitted - fitted.mean()) @ (problem.y - problem.y.mean())) < 0:
+        raise MethodError(
+            "`forest` of ControlBurn must have been fitted to the same classes in the same order.\n"
+            f"  Found: a {kind} that predicts the positive class where it is less frequent."
+        )
+
+
+def _feature_names(model: Any) -> list[str]:
+    booster = getattr(model, "booster_", model)
+    if hasattr(booster, "feature_name"):
+        return list(booster.feature_name())
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        raise MethodError(
+            "`forest` of ControlBurn must have been fitted to named columns.\n"
+            f"  Found: a {type(model).__name__} fitted to an array. Fit it to a data frame."
+        )
+    return [str(name) for name in names]
+
+
+def _column_of_each(names: Sequence[str], coded: CodedColumns) -> IntArray:
+    numbers = {
+        name: j
+        for j, name in enumerate(coded.column_names)
+        if coded.n_levels[j] is None and coded.column_names.count(name) == 1
+    }
+    foreign = [name for name in names if name not in numbers]
+    unknown = [name for name in dict.fromkeys(coded.column_names) if name not in names]
+    if foreign or unknown:
+        found = [
+            f"{quoted(name)} of the forest isn't a numeric term of the formula"
+            for name in foreign[:1]
+        ]
+        found += [f"the forest lacks {quoted(name)}" for name in unknown[:1]]
+        raise MethodError(
+            "`forest` of ControlBurn must have been fitted to the terms of the formula, all"
+            f" numeric.\n  Found: {'; '.join(found)}. Fit it to these columns of the data frame, or"
+            " change the formula."
+        )
+    return np.array([numbers[name] for name in names], dtype=np.int64)
+
+
+def _wanted_outputs(value: FloatArray, n_outputs: int) -> FloatArray:
+    """Values with as many outputs as the loss has: of two classes the share of the second."""
+    found = value.shape[1]
+    if found == n_outputs:
+        return value
+    if n_outputs == 1 and found == 2:
+        return np.ascontiguousarray(value[:, 1:])
+    raise MethodError(
+        f"`forest` of ControlBurn must predict {n_outputs} value{'s' * (n_outputs > 1)} per row for"
+        f" this response.\n  Found: {found}. Fit it to this response."
+    )
+
+
+# --- models that others have fitted ---------------------------------------------------------------
+
+_FITTED = "a fitted "
+"""How a fitted model starts in a model file, before its type."""
+
+
+def is_fitted(forest: object) -> bool:
+    """Whether it is a fitted model of another library, or the type of one from a model file."""
+    is_lost = isinstance(forest, str) and forest.startswith(_FITTED)
+    return is_lost or any(callable(answer(forest, name)) for name in ("fit", "dump_model"))
+
+
+def fitted_text(forest: object) -> str:
+    return forest if isinstance(forest, str) else f"{_FITTED}{type(forest).__name__}"

@@ -1,0 +1,131 @@
+"""Forests that others have fitted, sparsified as they are."""
+
+import lightgbm
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.tree import DecisionTreeRegressor
+from tasks import task_of
+
+import treeselect
+from treeselect import ControlBurn
+from treeselect.algorithms.controlburn.solve import imported_pool
+from treeselect.errors import MethodError
+
+
+@pytest.fixture(scope="module")
+def data() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(400, 5)), columns=["e", "d", "c", "b", "a"])
+    frame["y"] = 2 * frame["a"] + frame["b"] + 0.5 * rng.normal(size=400)
+    frame["two"] = (frame["y"] > 0).astype(int)
+    frame["three"] = np.digitize(frame["y"], [-1, 1])
+    return frame
+
+
+COLUMNS = ["e", "d", "c", "b", "a"]
+
+
+def models(data):
+    X = data[COLUMNS]
+    forest = {"n_estimators": 40, "max_depth": 3, "random_state": 1, "max_features": 2}
+    quiet = {"verbose": -1, "random_state": 1, "n_jobs": 1}
+    return {
+        "forest of classes": (RandomForestClassifier(**forest).fit(X, data["two"]), "two"),
+        "three classes": (RandomForestClassifier(**forest).fit(X, data["three"]), "three"),
+        "forest of numbers": (RandomForestRegressor(**forest).fit(X, data["y"]), "y"),
+        "boosting": (
+            GradientBoostingClassifier(n_estimators=20, max_depth=2).fit(X, data["two"]), "two",
+        ),
+        "LightGBM": (
+            lightgbm.LGBMRegressor(n_estimators=20, num_leaves=6, **quiet).fit(X, data["y"]), "y",
+        ),
+    }  # fmt: skip
+
+
+KINDS = ["forest of classes", "three classes", "forest of numbers", "boosting", "LightGBM"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_fitted_forest_is_sparsified(data, kind):
+    model, response = models(data)[kind]
+    family = "multinomial" if response == "three" else "auto"
+    formula = f"{response} ~ {' + '.join(reversed(COLUMNS))}"
+    frame = data.astype({"three": str})
+    fit = treeselect.select(
+        formula, frame, method=ControlBurn(forest=model), k=2, seed=1, family=family
+    )
+    assert set(fit.selected) == {"a", "b"}
+    text = fit.summary().as_text()
+    assert f"a fitted {type(model).__name__}" in text
+
+
+def test_columns_are_the_models_own_predictions(data):
+    model, _ = models(data)["forest of numbers"]
+    task = task_of(data, ControlBurn(forest=model), "y ~ a + b + c + d + e")
+    pool = imported_pool(model, task.problem.columns, 1)
+    ours = np.mean([v[leaf, 0] for v, leaf in zip(pool.values, pool.leaves, strict=True)], axis=0)
+    np.testing.assert_allclose(ours, model.predict(data[COLUMNS]))
+    names = np.array(task.problem.groups.names)
+    for tree, own in zip(pool.uses, model.estimators_, strict=True):
+        used = {COLUMNS[f] for f in own.tree_.feature if f >= 0}
+        assert set(names[tree]) == used
+
+
+def test_trees_of_very_many_leaves_are_taken_as_they_are():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(70_000, 2)), columns=["a", "b"])
+    frame["y"] = frame["a"] + rng.normal(size=70_000)
+    model = DecisionTreeRegressor(random_state=0).fit(frame[["a", "b"]], frame["y"])
+    assert model.get_n_leaves() > 2**16
+    pool = imported_pool(model, task_of(frame, ControlBurn(forest=model)).problem.columns, 1)
+    np.testing.assert_allclose(pool.values[0][pool.leaves[0], 0], model.predict(frame[["a", "b"]]))
+    columns = pool.columns(np.arange(70_000), 1)
+    np.testing.assert_allclose(columns.combine(np.ones(1)), model.predict(frame[["a", "b"]]))
+
+
+def test_a_saved_fit_knows_that_the_forest_is_gone(data, tmp_path):
+    model, _ = models(data)["forest of numbers"]
+    fit = treeselect.select(
+        "y ~ a + b + c + d + e", data, method=ControlBurn(forest=model), k=1, seed=1, n_trees=5
+    )
+    fit.save(tmp_path / "m.treeselect", include_data=True)
+    again = treeselect.load(tmp_path / "m.treeselect")
+    np.testing.assert_array_equal(again.predict(data), fit.predict(data))
+    with pytest.raises(
+        MethodError, match="a fitted RandomForestRegressor, which model files don't store"
+    ):
+        again.resample(2, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("formula", "found"),
+    [
+        ("y ~ a + b + c + d", "`e` of the forest isn't a numeric term"),
+        ("y ~ a + b + c + d + e + two", "the forest lacks `two`"),
+        ("y ~ a + b + c + d + C(e > 0)", "`e` of the forest isn't a numeric term"),
+        ("three ~ a + b + c + d + e", "must predict 3 values"),
+    ],
+)
+def test_other_columns(data, formula, found):
+    model, _ = models(data)["forest of numbers"]
+    with pytest.raises(MethodError) as error:
+        treeselect.select(
+            formula, data.astype({"three": str}), method=ControlBurn(forest=model), k=1, seed=1
+        )
+    assert found in str(error.value)
+
+
+def test_a_forest_without_names_and_options_that_would_grow_one(data):
+    model = RandomForestRegressor(n_estimators=3).fit(data[COLUMNS].to_numpy(), data["y"])
+    with pytest.raises(MethodError, match="fitted to an array"):
+        treeselect.select("y ~ a + b + c + d + e", data, method=ControlBurn(forest=model), k=1)
+    with pytest.raises(MethodError, match="`forests` controls how ControlBurn grows"):
+        ControlBurn(forest=model, forests=2)
+    with pytest.raises(MethodError, match="`forest` of ControlBurn must be"):
+        ControlBurn(forest="random")
