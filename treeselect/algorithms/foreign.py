@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
@@ -22,6 +23,7 @@ from treeselect.algorithms.selectors import (
     Words,
     looks_like_selector,
     not_a_method,
+    warning_note,
     words_of,
 )
 from treeselect.algorithms.task import Step, Task, ranked_step
@@ -49,8 +51,8 @@ class ForeignSelector(RefinedMethod):
     Parameters
     ----------
     selector : object
-        For example ``SelectKBest()`` or ``RFE(LogisticRegression())``. It is copied before each fit
-        and never changed.
+        For example ``SelectKBest()``, ``RFE(LogisticRegression())``, or a pipeline that ends in a
+        selector. It is copied before each fit and never changed.
     columns : "auto", "own", int or None
         Number of columns that the selector selects. ``"own"``: the number that it chooses. An
         integer: that number, if the selector has a parameter ``k``, ``n_features_to_select`` or
@@ -202,6 +204,9 @@ class ForeignSelector(RefinedMethod):
         longest = self.longest(task)
         with one_thread():
             found = self._supports(search, columns, problem.groups.keep, longest, task.every_size)
+        for warning in search.warned:
+            warnings.warn(warning, stacklevel=2)
+        note = warning_note(self.name, search.warned)
         steps: dict[int, Step] = {}
         for support in found:
             selected, worth = _of_units(support, columns, problem.groups.keep)
@@ -209,7 +214,7 @@ class ForeignSelector(RefinedMethod):
                 score = score_of(task, selected)
                 tuning = support.size if (selected & ~problem.groups.keep).any() else np.inf
                 step = ranked_step(float(tuning), selected, worth, score)
-                steps[step.size] = step
+                steps[step.size] = dataclasses.replace(step, warned=note)
         return self.revised(list(steps.values()), task)
 
     def _check_problem(self, problem: Problem) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import textwrap
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +13,10 @@ from numpy.typing import NDArray
 
 from treeselect.algorithms.references import Reference
 from treeselect.arguments.checks import answer
-from treeselect.designs.estimators import options_of, seeded, text_of
-from treeselect.engine.arrays import BoolArray, FloatArray
+from treeselect.designs.estimators import is_pipeline, last_step, options_of, seeded, text_of
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.errors import MethodError, TreeselectError, said_by
+from treeselect.quiet import own_filters
 
 SIZES = ("k", "n_features_to_select", "max_features")
 """Parameters for the number of columns that a selector selects."""
@@ -51,9 +54,10 @@ def looks_like_selector(value: object) -> bool:
     """Whether it has ``fit`` and ``get_support``, or may have ``support_`` once fitted."""
     if isinstance(value, type):
         return False
+    last = last_step(value)
     # An object with `predict` and no `get_support` is a model; a transformer shows after its fit.
-    could = _has(value, "transform") and not _has(value, "predict")
-    return _has(value, "fit") and (_has(value, "get_support") or could)
+    could = _has(last, "transform") and not _has(last, "predict")
+    return _has(value, "fit") and (_has(last, "get_support") or could)
 
 
 def not_a_method(found: object) -> MethodError:
@@ -76,22 +80,34 @@ def _has(value: object, method: str) -> bool:
 
 
 def size_parameter(selector: Any) -> str | None:
-    known = selector.get_params(deep=False) if hasattr(selector, "get_params") else {}
+    last = last_step(selector)
+    known = last.get_params(deep=False) if hasattr(last, "get_params") else {}
     return next((name for name in SIZES if name in known), None)
 
 
 def words_of(selector: Any) -> Words:
-    name, package = type(selector).__name__, type(selector).__module__.split(".")[0]
+    last = last_step(selector)
+    name, package = type(last).__name__, type(last).__module__.split(".")[0]
     origin = {"sklearn": " (scikit-learn)", "__main__": ""}.get(package, f" ({package})")
+    title = f"{name}{origin}{'' if last is selector else ' in a pipeline'}"
     paper = SCIKIT_LEARN.text if package == "sklearn" else f"The selector {name}{origin}."
     return Words(
         name=name,
-        title=f"{name}{origin}",
+        title=title,
         paper=paper,
         text=text_of(selector),
         parameters=options_of(selector, full=True),
         size=size_parameter(selector) or "",
     )
+
+
+def warning_note(name: str, warned: Sequence[Warning]) -> str | None:
+    """A note on the warnings of a selector; None without any."""
+    if not warned:
+        return None
+    first = textwrap.shorten(str(warned[0]), 200, placeholder=" ...")
+    more = f" Other warnings: {len(warned) - 1}." if len(warned) > 1 else ""
+    return f"{name} issued a {type(warned[0]).__name__}: {first}{more}"
 
 
 # --- Columns that a selector of another package selects when fitted to some rows -----------------
@@ -124,6 +140,8 @@ class ColumnSearch:
         self._selector, self._x, self._y, self._seed = selector, x, y, seed
         self._advice = advice
         self._extra = {} if weight is None else {"sample_weight": weight}
+        self.warned: list[Warning] = []
+        self._arriving = np.arange(x.shape[1])  # at the last step, as far as is known
 
     def own(self) -> Support:
         return self._read(self._fitted(seeded(self._selector, self._seed)))
@@ -137,52 +155,82 @@ class ColumnSearch:
         """
         from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest
 
-        kind = type(self._selector)
+        kind, alone = type(last_step(self._selector)), not is_pipeline(self._selector)
         if kind is SelectKBest:
             fitted = self._fitted(self._with_size(1))
             return (lambda size: self._read(fitted, k=size)), True
-        if kind is SelectFromModel and not self._selector.prefit:
+        if kind is SelectFromModel and alone and not self._selector.prefit:
             fitted = self._fitted(self._with_size(self._x.shape[1]))
             return (lambda size: self._read(self._fitted(_around(fitted, size)))), True
         if kind is RFE and self._x.shape[1] > 1:
             fitted = self._fitted(self._with_size(1))
-            ranking = fitted.ranking_
+            ranking = last_step(fitted).ranking_
             if len(np.unique(ranking)) == len(ranking):
-                return (lambda size: _support(ranking <= size, 1 / ranking)), True
+                columns = self._passed(fitted)
+                return (lambda size: self._spread(columns, ranking <= size, 1 / ranking)), True
         return self._refitted, False
 
     def _refitted(self, size: int) -> Support:
-        n = self._x.shape[1]
-        if size >= n and size_parameter(self._selector) != "max_features":
-            return _support(np.ones(n, dtype=bool), np.ones(n))  # some refuse to select all
+        if size >= len(self._arriving) and size_parameter(self._selector) != "max_features":
+            everything = np.ones(len(self._arriving), dtype=bool)  # some refuse to select all
+            return self._spread(self._arriving, everything, everything.astype(np.float64))
         return self._read(self._fitted(self._with_size(size)))
 
     def _with_size(self, size: int) -> Any:
         twin, name = seeded(self._selector, self._seed), size_parameter(self._selector)
-        return twin.set_params(**{str(name): size})
+        last_step(twin).set_params(**{str(name): size})
+        return twin
 
     def _fitted(self, selector: Any) -> Any:
-        try:
-            selector.fit(self._x, self._y, **self._extra)
-        except TreeselectError:
-            raise
-        except Exception as error:  # code of others can fail in any way
-            n, p = self._x.shape
-            raise MethodError(
-                f"{type(selector).__name__} can't be fitted to {n:,} rows and {p:,} columns.\n"
-                f"  {said_by(error)}{self._advice}"
-            ) from None
+        with own_filters(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                selector.fit(self._x, self._y, **self._extra)
+            except TreeselectError:
+                raise
+            except Exception as error:  # code of others can fail in any way
+                n, p = self._x.shape
+                raise MethodError(
+                    f"{type(last_step(selector)).__name__} can't be fitted to {n:,} rows and {p:,}"
+                    f" columns.\n  {said_by(error)}{self._advice}"
+                ) from None
+        for item in caught:
+            said = item.message
+            if isinstance(said, Warning) and repr(said) not in map(repr, self.warned):
+                self.warned.append(said)
         return selector
 
     def _read(self, fitted: Any, **parameters: int) -> Support:
+        last, columns = last_step(fitted), self._passed(fitted)
+        self._arriving = columns
         if parameters:
-            fitted.set_params(**parameters)
-        taken = _mask(fitted, self._x.shape[1])
-        return _support(taken, _worth(fitted, taken))
+            last.set_params(**parameters)
+        taken = _mask(last, len(columns))
+        return self._spread(columns, taken, _worth(last, taken))
 
+    def _spread(self, columns: IntArray, taken: BoolArray, worth: FloatArray) -> Support:
+        """Support among all columns, from that among the columns that reach the last step."""
+        found = Support(np.zeros(self._x.shape[1], dtype=bool), np.zeros(self._x.shape[1]))
+        found.taken[columns] = taken
+        found.worth[columns] = np.where(taken, worth, 0.0)
+        return found
 
-def _support(taken: BoolArray, worth: FloatArray) -> Support:
-    return Support(taken, np.where(taken, worth, 0.0))
+    def _passed(self, fitted: Any) -> IntArray:
+        """Columns that reach the last step of a pipeline."""
+        n = self._x.shape[1]
+        if not is_pipeline(fitted) or len(fitted.steps) == 1:
+            return np.arange(n)
+        names = [f"x{j}" for j in range(n)]
+        place = {name: j for j, name in enumerate(names)}
+        try:
+            return np.array([place[name] for name in fitted[:-1].get_feature_names_out(names)])
+        except Exception:  # a step without names, or with columns that it has made
+            raise MethodError(
+                "Steps before the selector in a pipeline must keep the columns' names, as scalers"
+                " and selectors do.\n"
+                f"  Found: {text_of([step for _, step in fitted.steps[:-1]])}, whose columns can't"
+                " be traced back."
+            ) from None
 
 
 def _around(fitted: Any, size: int) -> Any:

@@ -108,6 +108,8 @@ class Step:
         size could be lower; 0 if proved optimal.
     warning : str or None
         A warning to issue about how the step was found.
+    warned : str or None
+        The same, if it was already issued.
     notes : tuple of str
         Remarks of the method on the step, in full sentences.
     ensemble : WeightedForest or None
@@ -127,6 +129,7 @@ class Step:
     error: float | None = None
     gap: float | None = None
     warning: str | None = None
+    warned: str | None = None
     notes: tuple[str, ...] = ()
     ensemble: WeightedForest | None = None
     decisions: Decisions | None = None

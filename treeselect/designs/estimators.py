@@ -28,6 +28,19 @@ _WHOLE = 1e-9
 # --- in words ------------------------------------------------------------------------------------
 
 
+def last_step(selector: Any) -> Any:
+    """The selector itself, or the last step of a pipeline."""
+    return selector.steps[-1][1] if is_pipeline(selector) else selector
+
+
+def is_pipeline(selector: Any) -> bool:
+    """Whether it has steps, of which the last one selects."""
+    steps = answer(selector, "steps")
+    return (
+        isinstance(steps, list) and len(steps) > 0 and answer(selector, "named_steps") is not None
+    )
+
+
 def text_of(value: Any) -> str:
     """A parameter as it would be typed; for estimators, only changed parameters."""
     if isinstance(value, functools.partial):

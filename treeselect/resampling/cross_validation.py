@@ -272,7 +272,7 @@ def score_path(
                 units = units[falling(model.importance[units])]
             known[step.size] = score(model), units, taken
     scores, units_by_size, times = zip(*(known[step.size] for step in chosen), strict=True)
-    warned = [step.warning for step in chosen if step.warning]
+    warned = [text for step in chosen for text in (step.warning, step.warned) if text]
     return FoldPath(
         scores=np.array(scores),
         units=units_by_size,

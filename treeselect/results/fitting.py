@@ -391,8 +391,7 @@ def _notes(
     """What a reader should know of this selection, of so many units that can be selected."""
     k, step, steps = choice.k, found.step, found.steps
     many, one = noun_of(groups.terms), noun_of(groups.terms, 1)
-    if step.warning:
-        yield step.warning
+    yield from filter(None, (step.warning, step.warned))
     if step.cut_from is not None:
         below = max((s.size for s in steps if s.size < step.size), default=None)
         leaps = "begins with" if below is None else f"jumps from {below} to"
