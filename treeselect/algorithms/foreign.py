@@ -88,7 +88,8 @@ class ForeignSelector(RefinedMethod):
     Weights are passed as ``sample_weight`` if ``fit`` has that argument. Otherwise they must be
     multiples of the smallest weight, and rows are repeated. A selector that cross-validates may
     then have copies of a row in both parts of a fold, and it ignores `fold_groups`. Each
-    ``random_state`` of None is set from the seed. Training scores are those of :class:`MRMR`.
+    ``random_state`` of None is set from the seed. Warnings of the selector are issued again; those
+    of the fit to all rows also become a note. Training scores are those of :class:`MRMR`.
 
     Examples
     --------
