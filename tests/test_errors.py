@@ -82,7 +82,6 @@ CASES = {
     "k of no use": ("survived ~ .", plain, {"k": "two"}),
     "unknown method": ("survived ~ .", plain, {"method": "contrlburn"}),
     "unknown method without a near one": ("survived ~ .", plain, {"method": "pca"}),
-    "method by the name of a selector": ("survived ~ .", plain, {"method": "selectkbest"}),
     "class for a method": ("survived ~ .", plain, {"method": treeselect.RRF}),
     "model for a method": ("survived ~ .", plain, {"method": LinearRegression()}),
     "unknown family": ("survived ~ .", plain, {"family": "logistic"}),

@@ -43,16 +43,16 @@ METHOD_OPTIONS = split({
     "step": "0.2; 0.5; 0.9", "share": "0.5; 0.1", "level": "0.01; 0.05; 0.5", "max_rounds": "5; 8",
     "unexplained": "None; 0.9; 0.1; 1e-9; 1.0", "margin": "1.0; 0.0; 10.0",
     "time_limit": "0.2; None",
-    "refine": "True; False", "correction": "'bonferroni'; 'bh'",
+    "refine": "True; False",
     "scheme": "'difference'; 'quotient'", "n_bins": "2; 10; 3", "delta": "0.0; 0.1; 0.9",
     "block_size": "5; None; 20", "n_shuffles": "1; 2", "C": "1.0; 0.01; 100.0",
-    "epsilon": "0.1; 0.0", "c_sd": "0.0; 1.0", "recompute": "True; False", "penalty": "2.0; 0.0",
+    "epsilon": "0.1; 0.0", "c_sd": "0.0; 1.0", "penalty": "2.0; 0.0",
     "direction": "'both'; 'forward'; 'backward'",
 })  # fmt: skip
 """Values of options that their method takes; a tuning value decides in the place of `k`."""
 
 OWN_OPTIONS = split({
-    ("stepwise", "criterion"): "'bic'; 'aic'", ("cfs", "gain"): "0.0; 0.1",
+    ("cfs", "gain"): "0.0; 0.1",
     ("exchange", "n_trees"): "10; 12; 30",
 })  # fmt: skip
 """Those of methods that mean something else by a name."""

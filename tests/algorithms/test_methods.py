@@ -189,7 +189,7 @@ def with_garbage(mixed):
         ("rfe", {"share": 0.5}),
         ("svm_rfe", {"share": 0.5}),
         ("varselrf", {"c_sd": 1.0}),
-        ("boruta", {"level": 0.3, "correction": "bh"}),
+        ("boruta", {"level": 0.3}),
         ("controlburn", {"forest": "single-feature", "k": 2}),
         ("controlburn", {"forest": "double bag-boosting", "max_features": 0.5, "k": 2}),
         ("rboost", {"form": "gradient", "k": 2}),

@@ -118,7 +118,6 @@ def test_numbers_that_stand_for_work_have_an_end():
     ("method", "options", "says"),
     [
         ("boruta", {"level": 0.0}, "`level` of Boruta must be .* or None"),
-        ("boruta", {"correction": "holm"}, "'bonferroni' or 'bh'"),
         ("cfs", {"gain": "low"}, "`gain` of CFS must be .* or None"),
         ("cfs", {"prune": None}, "`prune` of CFS must be True or False"),
         ("fcbf", {"delta": -0.1}, "`delta` of FCBF must be .* at least 0 and at most 1, or None"),
@@ -153,7 +152,6 @@ def test_numbers_that_stand_for_work_have_an_end():
         ("exchange", {"n_trees": 3}, "`n_trees` of ExchangeSearch .* at least 10"),
         ("exchange", {"margin": -1.0}, "`margin` of ExchangeSearch .* at least 0"),
         ("stepwise", {"penalty": -1.0}, "`penalty` of Stepwise must be .* at least 0, or None"),
-        ("stepwise", {"criterion": "cp"}, "'bic' or 'aic'"),
         ("stepwise", {"direction": "up"}, "'both' or 'forward' or 'backward'"),
         ("svm_rfe", {"share": 0.0}, "`share` of SVMRFE must be .* or None"),
         ("svm_rfe", {"C": 0}, "`C` of SVMRFE must be a finite number above 0"),

@@ -172,11 +172,6 @@ def test_more_columns_than_rows():
         )
 
 
-def test_a_penalty_takes_the_place_of_a_criterion():
-    with pytest.raises(MethodError, match="can't have `criterion` and `penalty` together"):
-        Stepwise(penalty=2.0, criterion="aic")
-
-
 @pytest.mark.parametrize("direction", ["both", "backward"])
 def test_copies_never_come_both_and_share_places_across_seeds(data, direction):
     some = data[["number", "x1", "x2"]].assign(copy=data["x1"])

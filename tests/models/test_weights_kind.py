@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import treeselect
+from treeselect.designs import row_sample
 from treeselect.errors import OptionError, TreeselectWarning
 
 FORMULAS = {
@@ -107,6 +108,21 @@ def test_frequencies_are_copied_rows(family, model, survey):
     for name in ("residual", "standardised", "leverage", "cooks_distance"):
         np.testing.assert_allclose(once.tidy()[name], first[name], rtol=1e-5, atol=1e-8)
     np.testing.assert_allclose(once.terms["gvif"], each.terms["gvif"], rtol=1e-5)
+
+
+@pytest.mark.parametrize("clusters", [{}, {"fold_groups": "site"}])
+def test_many_copies_of_several_classes_are_weights_of_the_likelihood(
+    survey, monkeypatch, clusters
+):
+    count = 1 + (7 * np.arange(len(survey))) % 23
+    copied = select("multinomial", survey.loc[np.repeat(np.arange(len(survey)), count)], **clusters)
+    each = copied.refit("glm")
+    monkeypatch.setattr(row_sample, "_MOST_COPIES", 1)  # copies remain together
+    counts = {"weights": "v", "weights_kind": "frequency", **clusters}
+    once = select("multinomial", survey.assign(v=count), **counts).refit("glm")
+    assert len(once.result.model.endog) < count.sum() / 2
+    pd.testing.assert_frame_equal(once.tidy(), each.tidy(), rtol=1e-8)
+    pd.testing.assert_frame_equal(once.glance(), each.glance(), rtol=1e-6)
 
 
 def test_precision_weights_are_those_of_least_squares(survey):

@@ -218,19 +218,7 @@ def methods() -> pd.DataFrame:
 def _unknown(name: str) -> Exception:
     known = list(dict.fromkeys([*METHODS, *_REGISTERED, *(point.name for point in _announced())]))
     advice = near_or(name, known, f"Methods: {listing(known, len(known))}.")
-    selector = _selector_named(name)
-    if selector is not None:
-        advice += f"\n  Pass scikit-learn's selector as an object: `method={selector}(...)`."
     return MethodError(f"`method` must be a known method.\n  Found: {quoted(name)}. {advice}")
-
-
-def _selector_named(name: str) -> str | None:
-    """The selector of scikit-learn with that name, in any case."""
-    from sklearn import feature_selection
-
-    known = {n.lower(): n for n in dir(feature_selection) if n[:1].isupper()}
-    found = known.get(name.lower())
-    return found if hasattr(getattr(feature_selection, found or "", None), "get_support") else None
 
 
 def _check_options(kind: type[Any], options: Mapping[str, Any], inside: str | None = None) -> None:

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from treeselect.algorithms.forests.ranking import Kind, RankingForest
-from treeselect.algorithms.options import flag, number, refuse_costs
+from treeselect.algorithms.options import number, refuse_costs
 from treeselect.algorithms.references import DIAZ_2006, GUYON_2002, Reference
 from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, first_units, ranked_step, ranking
@@ -175,9 +175,6 @@ class VarSelRF(RankingForest):
         0. The authors use 1, or 0 for larger sets. If None, `k` decides.
     step : float
         Share of the terms removed at a time, above 0, at most 0.9.
-    recompute : bool
-        Whether each forest ranks its terms anew, instead of the first forest ranking all. The error
-        then falls further than it should [1]_.
     kind : {"permutation", "unbiased", "mdi"}
         Importance, as for :class:`ForestImportance`.
     n_trees, mtry, max_depth, min_leaf, prune, refine
@@ -191,18 +188,13 @@ class VarSelRF(RankingForest):
 
     Notes
     -----
-    With `c_sd`, the sets are those of the authors' package: ``round(step * n)`` of n
+    With `c_sd`, the sets are those of the authors' package [1]_: ``round(step * n)`` of n
     terms are removed at a time, until two remain, and the smallest set is selected whose error is
     at most the lowest error plus `c_sd` times its standard error. If `k` decides, terms are removed
-    one at a time once 30 remain. Errors are averaged over rows: the misclassification rate e with
-    standard error ``sqrt(e (1 - e) / n)``; for numeric responses the mean squared error, for counts
-    the mean deviance, for right-censored times that of the partial likelihood, with the standard
-    deviation over rows divided by the square root of their number. With `fold_groups`, standard
-    errors are over clusters. Forests for right-censored times are those of
-    :class:`ForestImportance`. Integer weights count copies of rows. The tuning parameter of a step
-    is the least `c_sd` at which its set or a smaller one is selected. Training scores are those of
-    the set's own forest. Terms on which no tree of the ranking forest splits are removed at once. A
-    group (``groups=``) counts as one term.
+    one at a time once 30 remain. Errors are averaged over rows; with `fold_groups`, standard errors
+    are over clusters. The tuning parameter of a step is the least `c_sd` at which its set or a
+    smaller one is selected. Training scores are those of the set's own forest. Terms on which no
+    tree of the ranking forest splits are removed at once. A group (``groups=``) counts as one term.
 
     Examples
     --------
@@ -217,7 +209,6 @@ class VarSelRF(RankingForest):
 
     c_sd: float | None = field(default=None, metadata=number(least=0.0))
     step: float = field(default=0.2, metadata=number(above=0.0, most=0.9))
-    recompute: bool = field(default=False, metadata=flag())
     kind: Kind = "permutation"
 
     name: ClassVar[str] = "varselrf"
@@ -250,11 +241,10 @@ class VarSelRF(RankingForest):
 
         def judge(left: BoolArray) -> FloatArray:
             nonlocal first
-            ranks_units = self.recompute or first is None
-            grower = self if ranks_units else dataclasses.replace(self, kind="mdi")
+            grower = self if first is None else dataclasses.replace(self, kind="mdi")
             forest, outside = grower.judge(task.seeded("elimination", int(left.sum())), left)
             first = forest.mean if first is None else first
-            importance = np.where(left, forest.mean if ranks_units else first, -np.inf)
+            importance = np.where(left, first, -np.inf)
             errors = out_of_bag_error(problem, task.weights, outside.fitted)
             judged.append(JudgedSet(importance, *errors, outside.score))
             return importance

@@ -196,8 +196,6 @@ _LEVEL = 0.01
 
 _LEAST_SPREAD = 1e-12
 
-Correction = Literal["bonferroni", "bh"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Boruta(RankingForest):
@@ -220,8 +218,6 @@ class Boruta(RankingForest):
     max_rounds : int
         Maximum number of rounds, 1 to 100,000; rounds end earlier once all terms are confirmed or
         rejected.
-    correction : {"bonferroni", "bh"}
-        Adjustment of p-values for the number of terms: Bonferroni [1]_ or Benjamini-Hochberg.
     kind : {"permutation", "unbiased", "mdi"}
         Importance, as for :class:`ForestImportance`. The first two are divided by their standard
         errors over the trees (the Z scores of [1]_).
@@ -235,15 +231,12 @@ class Boruta(RankingForest):
 
     Notes
     -----
-    For a term without signal, a hit is at most as likely as heads of a fair coin. The p-value of a
-    term is the probability of at least as many heads, adjusted for the number of terms. It is the
-    tuning parameter of the step at which the term enters; terms with equal p-values enter in order
-    of their mean importance. During the rounds, terms are decided once and for all, as in the
-    authors' package: at `level`, or 0.01 if it is None, with Bonferroni's correction. With
-    Benjamini-Hochberg, terms whose adjusted p-value is at most the level when the rounds end are
-    confirmed as well. Terms on which no tree splits never enter. Training scores and forests for
-    right-censored times are those of :class:`ForestImportance`. A group (``groups=``) counts as one
-    term.
+    The p-value of a term is the probability of at least as many heads of a fair coin as it has
+    hits, times the number of terms (Bonferroni). It is the tuning parameter of the step at which
+    the term enters; terms with equal p-values enter in order of their mean importance. During the
+    rounds, terms are decided once and for all: at `level`, or 0.01 if it is None. Terms on which no
+    tree splits never enter. Training scores and forests for right-censored times are those of
+    :class:`ForestImportance`. A group (``groups=``) counts as one term.
 
     Examples
     --------
@@ -260,7 +253,6 @@ class Boruta(RankingForest):
 
     level: float | None = field(default=None, metadata=number(above=0.0, most=0.99))
     max_rounds: int = field(default=100, metadata=integer(least=1, limit=100000))
-    correction: Correction = field(default="bonferroni", metadata=choice("bonferroni", "bh"))
     kind: Kind = "permutation"
     n_trees: int = 100
 
@@ -278,15 +270,13 @@ class Boruta(RankingForest):
         able = can_split(task.problem.data, task.weight)
         p_values = np.ones(n)
         by_chance = _tail(found.hits, len(found.decided.history))
-        p_values[able] = adjusted(by_chance[able], self.correction)
+        p_values[able] = np.minimum(by_chance[able] * able.sum(), 1.0)
         can_enter = groups.keep | found.is_used
         order = np.lexsort(
             (groups.ranks(task.seed), -levels(found.importance), p_values, ~groups.keep)
         )
         order = order[can_enter[order]]
-        passed = p_values <= (self.level or _LEVEL)
-        decision = np.where(passed, CONFIRMED, found.decided.decision).astype(np.int64)
-        decisions = dataclasses.replace(found.decided, decision=decision)
+        decisions = found.decided
         if self.level is None:
             tunings = p_values[order[int(groups.keep.sum()) :]]
             path = self.ranked_path(task, order, found.importance, tunings, self.scored)
@@ -352,7 +342,7 @@ class Contest:
     hits: FloatArray  # (n_groups,): rounds in which the unit exceeded all shadows
     importance: FloatArray  # (n_groups,): mean over the rounds before rejection
     is_used: BoolArray  # (n_groups,): whether any tree splits on the unit
-    decided: Decisions  # by Bonferroni's correction alone
+    decided: Decisions
 
 
 def _tail(hits: FloatArray, n_rounds: int) -> FloatArray:
@@ -361,15 +351,6 @@ def _tail(hits: FloatArray, n_rounds: int) -> FloatArray:
     from scipy.stats import binom
 
     return np.asarray(binom.sf(hits - 1, n_rounds, 0.5))
-
-
-def adjusted(p_values: FloatArray, correction: Correction) -> FloatArray:
-    n = len(p_values)
-    if correction == "bonferroni" or n == 0:
-        return np.minimum(p_values * n, 1.0)
-    from scipy.stats import false_discovery_control
-
-    return np.asarray(false_discovery_control(p_values))
 
 
 def with_shadows(problem: Problem, weights: RowWeights, seed: int) -> Problem:

@@ -21,7 +21,6 @@ from treeselect.engine.threads import one_thread
 from treeselect.errors import MethodError
 
 Direction = Literal["both", "forward", "backward"]
-Criterion = Literal["bic", "aic"]
 
 _LESS = 1e-7
 """Least difference between criteria that counts."""
@@ -41,9 +40,8 @@ class Stepwise(RefinedMethod):
     penalty : float, optional
         Penalty per coefficient, at least 0, in units of -2 log-likelihood: ``log(n)`` is BIC, 2 is
         AIC. The search ends where no step lowers the criterion, as in R's ``step(k = penalty)``,
-        but interactions need no main effects. If None, `k` decides.
-    criterion : {"bic", "aic"}
-        Criterion that is compared along the path if `penalty` is None.
+        but interactions need no main effects. If None, `k` decides, and sets of the path are
+        compared by BIC.
     direction : {"both", "forward", "backward"}
         ``"both"``: terms enter and leave, starting from those forced in; ``"forward"``: terms only
         enter; ``"backward"``: terms only leave, starting from all of them.
@@ -59,22 +57,17 @@ class Stepwise(RefinedMethod):
     Notes
     -----
     The criterion is -2 log-likelihood (for numeric responses, ``n log(RSS / n)``) plus the penalty
-    for each coefficient [1]_ [2]_. A term enters and leaves with all its columns, those of
-    :class:`Lasso`; a group (``groups=``) counts as one term. Each column counts that is not a
-    linear combination of others; with more than two classes, it counts once for each class but one.
-    A term that adds no coefficient, such as a copy, never enters. n is the sum of integer weights,
-    which count copies of rows; other weights are scaled to mean 1. For right-censored times, the
-    likelihood is Cox's partial likelihood with Efron ties, and n is the number of events [3]_.
+    for each coefficient [1]_ [2]_, but for those of columns that are linear combinations of others.
+    A term enters and leaves with all its columns, those of :class:`Lasso`; a group (``groups=``)
+    counts as one term. n is the sum of integer weights, which count copies of rows, and for
+    right-censored times the number of events [3]_; other weights are scaled to mean 1.
 
-    If `k` decides, the path continues after the criterion has begun to rise, always with the best
-    term outside the set, until the requested size; beyond it, as long as the criterion falls, up to
-    about twice that size. In between, a term leaves if this gives the best set of its size so far.
-    For each size, the path has the best set by the criterion. The path ends when nothing is left to
-    explain, for example at complete separation; from there on, no set is better than another. The
-    tuning parameter of a step is the largest penalty at which no smaller set of the path is better
-    (or that of an earlier step if smaller). The importance of a term is its share of the increases
-    in -2 log-likelihood when each term is left out. The final model is a random forest on the
-    selected terms, as for the other methods.
+    If `k` decides, the path continues after the criterion has begun to rise, until the requested
+    size, and beyond it as long as the criterion falls, up to about twice that size. For each size,
+    the path has the best set by the criterion; it ends when nothing is left to explain. The tuning
+    parameter of a step is the largest penalty at which no smaller set of the path is better (or
+    that of an earlier step if smaller). The importance of a term is its share of the increases in
+    -2 log-likelihood when each term is left out.
 
     Examples
     --------
@@ -86,7 +79,6 @@ class Stepwise(RefinedMethod):
     """
 
     penalty: float | None = field(default=None, metadata=number(least=0.0))
-    criterion: Criterion = field(default="bic", metadata=choice("bic", "aic"))
     direction: Direction = field(default="both", metadata=choice("both", "forward", "backward"))
 
     name: ClassVar[str] = "stepwise"
@@ -98,14 +90,6 @@ class Stepwise(RefinedMethod):
     own_model: ClassVar[FinalModel | None] = "glm"
     reads_columns: ClassVar[bool] = True
     scores_out_of_bag: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.penalty is not None and self.criterion != "bic":
-            raise MethodError(
-                "Stepwise can't have `criterion` and `penalty` together.\n"
-                "  Leave out `criterion`; AIC is `penalty=2`."
-            )
 
     def path(self, task: Task) -> tuple[Step, ...]:
         refuse_costs(self, task.problem.groups)
@@ -146,7 +130,7 @@ class Search:
             self._penalty = rules.penalty
         else:
             size = problem.sample_size(task.weight) * (mass.sum() / self._weight.sum())
-            self._penalty = 2.0 if rules.criterion == "aic" else float(np.log(max(size, 1.0)))
+            self._penalty = float(np.log(max(size, 1.0)))
         if rules.direction == "backward" and columns.x.shape[1] >= len(self._rows) - 1:
             raise MethodError(
                 '`direction="backward"` needs more rows than columns.\n'

@@ -4,7 +4,6 @@ and separation."""
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -185,9 +184,6 @@ def overdispersed(result: Any) -> bool:
 _LONG = 50_000
 """Rows above which statsmodels starts where its GLM will end: its steps take long."""
 
-_MOST_COPIES = 10_000_000
-"""Most rows to which case weights are expanded where statsmodels takes no weights."""
-
 
 def _weights(data: LinearData) -> dict[str, WeightArray]:
     """Weights in the form of statsmodels' GLM."""
@@ -203,15 +199,15 @@ def _covariance(data: LinearData, n_predictors: int = 1) -> dict[str, Any]:
     if groups is None:
         return {}
     how: dict[str, Any] = {"groups": groups}
+    n_rows, n_columns = data.matrix.shape
+    k = n_columns * n_predictors
     if data.row_weights.is_sample:
         # As R's survey: G / (G - 1) alone, without statsmodels' correction for the coefficients.
-        n_rows, n_columns = data.matrix.shape
-        how["scaling_factor"] = (n_rows - n_columns * n_predictors) / (n_rows - 1)
+        how["scaling_factor"] = (n_rows - k) / (n_rows - 1)
     elif "freq_weights" in _weights(data):
         # statsmodels' small-sample correction counts rows, but these stand for copies.
-        n_rows, n_columns = data.matrix.shape
         n = int(data.row_weights.values.sum())
-        how["scaling_factor"] = (n - 1) / (n - n_columns) * (n_rows - n_columns) / (n_rows - 1)
+        how["scaling_factor"] = (n - 1) / (n - k) * (n_rows - k) / (n_rows - 1)
     return {"cov_type": "cluster", "cov_kwds": how, "use_t": True}
 
 
@@ -304,26 +300,14 @@ _LOG_ALPHA = (-12.0, 5.0)
 
 
 def _fit_classes(data: LinearData, name: str) -> tuple[Any, str]:
-    y, matrix = pd.Series(data.y.astype(np.int64), name=name), data.matrix
-    weights = _weights(data)
-    if "var_weights" in weights:
-        model = WeightedMNLogit(y, matrix, np.asarray(weights["var_weights"], np.float64))
-        by = _covariance(data, model.J - 1)
-        fit = model.fit(disp=False, maxiter=100, **by)
-        return fit, "MNLogit, multinomial logit (statsmodels), weighted"
-    if weights:
-        n_copies = data.row_weights.values.sum()
-        if n_copies > _MOST_COPIES:
-            raise OptionError(
-                f"`weights` must sum to at most {_MOST_COPIES:,} for a linear model of more than"
-                f" two classes.\n  Found: {n_copies:,}. Divide them by a common factor."
-            )
-        row_weights, copies = data.row_weights.written_out()
-        y, matrix = y.iloc[copies].reset_index(drop=True), matrix.iloc[copies]
-        matrix = matrix.reset_index(drop=True)
-        data = dataclasses.replace(data, row_weights=row_weights)
-    fit = sm.MNLogit(y, matrix).fit(disp=False, maxiter=100, **_covariance(data))
-    return fit, "MNLogit, multinomial logit (statsmodels)"
+    y, weights = pd.Series(data.y.astype(np.int64), name=name), data.row_weights
+    words = "MNLogit, multinomial logit (statsmodels)"
+    if weights.are_equal:
+        model = sm.MNLogit(y, data.matrix)
+    else:
+        model = WeightedMNLogit(y, data.matrix, weights.relative)
+        words += ", weighted" * (not weights.are_copies)
+    return model.fit(disp=False, maxiter=100, **_covariance(data, model.J - 1)), words
 
 
 FITS: dict[str, Callable[[LinearData, str], tuple[Any, str]]] = {

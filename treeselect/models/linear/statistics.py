@@ -131,11 +131,14 @@ def _penalised(result: Any) -> dict[str, float]:
 
 
 def _classes(result: Any) -> dict[str, float]:
+    bic, weights = result.bic, getattr(getattr(result, "model", None), "weights", None)
+    if weights is not None:  # copies, which statsmodels does not count
+        bic = result.params.size * np.log(weights.sum()) - 2 * result.llf
     return {
         "deviance": -2 * result.llf,
         "null_deviance": -2 * result.llnull,
         "aic": result.aic,
-        "bic": result.bic,
+        "bic": bic,
         "log_lik": result.llf,
     }
 
