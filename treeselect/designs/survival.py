@@ -301,6 +301,12 @@ def _column(frame: pd.DataFrame, name: str, node: Survival) -> Numbers | Labels:
             f" ({frame[name].dtype}).\n"
             f"  Add the number of days as a column, for example `{way}` in pandas."
         )
+    if kind == "f" and np.isinf(values := frame[name].to_numpy()).any() and in_times:
+        raise DataError(
+            "Times in `Surv()` must be finite.\n"
+            f"  Found: {np.isinf(values).sum():,} infinite in the column {quoted(name)}.\n"
+            "  For a row without an event, give the time at which it was censored."
+        )
     return read_column(frame[name], name)
 
 
