@@ -59,6 +59,10 @@ def test_the_page_stands_alone_and_stays_small(four):
     assert "<script" not in page
     assert not re.search(r"""src\s*=|href="(?!#|data:(?:text|image)/)|@import|url\(""", page)
     assert page.count('role="img"') == 2 * page.count("</desc>") == 2 * 2
+    bars = re.findall(r'<svg class="spark" [^>]*><rect class="bar" width="(.*?)"', page)
+    stability = four.glance().sort_values("score", ascending=False)["stability"]
+    whole = [f"{100 * max(index, 0):.1f}%" for index in stability if np.isfinite(index)]
+    assert bars[: len(whole)] == whole, "shares of the width that they have there"
     labels = re.findall(r'aria-(?:labelledby|describedby)="([^"]+)"', page)
     assert len(labels) > 10
     assert all(page.count(f'id="{label}"') == 1 for label in labels)
