@@ -236,7 +236,7 @@ def test_inference_has_the_table_of_the_rows_for_testing(family):
     fit = fitted("x + g", LEFT[family], family=family)
     found = fit.inference(seed=3)
     table = found.regression_table()
-    design, _ = found.tested
+    design = found.tested
     rows = SURVEY.iloc[design.response.rows[design.weight > 0]]
     assert 0.4 < len(rows) / len(SURVEY) < 0.6
     known = fitted("x + g", LEFT[family], family=family, data=rows.reset_index(drop=True))
