@@ -73,7 +73,7 @@ def test_no_number_of_held_out_rows_keeps_its_form(resampled, performance, tmp_p
     assert unchanged(resampled.report, tmp_path, "performance", **given) == []
 
 
-@pytest.mark.parametrize("section", ["scores", "stability", "terms"])
+@pytest.mark.parametrize("section", ["scores", "terms"])
 def test_no_number_of_a_comparison_keeps_its_form(compared, tmp_path, section):
     assert unchanged(compared.report, tmp_path, section) == []
 
