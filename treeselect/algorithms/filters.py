@@ -57,12 +57,14 @@ class MRMR(RefinedMethod):
     Notes
     -----
     The columns of a term, or of a group (``groups=``), are used jointly. Each mutual information is
-    reduced by its expectation under independence. Numeric and count responses are binned like the
-    terms; with an offset, and for right-censored times, the negative gradient at the null model
-    replaces the response. The tuning parameter of a step is the least value of the criterion so
-    far, and the importance of a term is its relevance. Terms forced in enter first; constant ones
-    never. The training score is the out-of-bag score of a forest of 100 trees on the terms of the
-    step, grown like the final model.
+    reduced by its expectation under independence, ``(cells_x - 1) (cells_y - 1) / (2 n)``;
+    otherwise terms with many cells would be favoured. Classes are used as they are; numeric and
+    count responses are binned like the terms. With an offset, and for right-censored times, the
+    negative gradient at the null model replaces the response; for times, these are the martingale
+    residuals, within strata. The tuning parameter of a step is the least value of the criterion so
+    far, and the importance of a term is its relevance. Terms forced in enter first. The training
+    score is the out-of-bag score of a forest of 100 trees on the terms of the step, grown like the
+    final model. Constant terms never enter.
 
     Examples
     --------
@@ -145,12 +147,15 @@ class FCBF(RefinedMethod):
 
     Notes
     -----
-    Symmetrical uncertainties are those of :class:`CFS`, corrected for chance: about half of the
-    terms without signal have none and never enter, whatever `delta`. The path ends when there are
-    no more predominant terms, which may be early; the summary then says so. The tuning parameter of
-    a step is the least symmetrical uncertainty with the response among its terms, except those
-    forced in, and the importance of a term its own. Training scores are those of :class:`MRMR`. A
-    group (``groups=``) counts as one term.
+    Symmetrical uncertainties are those of :class:`CFS`; for right-censored times, with the
+    martingale residuals of the null model. They are corrected for the value expected by chance, so
+    that about half of the terms without signal have none and never enter, whatever `delta`. The
+    path adds predominant terms in order of relevance, after those forced in. It ends when there are
+    no more, which may be early; the summary then says so. The tuning parameter of a step is the
+    least symmetrical uncertainty with the response among its terms, except those forced in. The
+    importance of a term is its own symmetrical uncertainty. Terms forced in are never removed, and
+    remove only weaker ones. Training scores are those of :class:`MRMR`. Pairs of terms are computed
+    only as needed. A group (``groups=``) counts as one term.
 
     Examples
     --------
@@ -234,12 +239,18 @@ class CFS(RefinedMethod):
     Notes
     -----
     The merit of k terms is ``k r_cf / sqrt(k + k (k - 1) r_ff)`` (eq. 1 of [2]_), where r_cf is the
-    mean symmetrical uncertainty of the terms with the response and r_ff that of pairs of terms,
-    corrected for chance. The best-first search starts from the terms forced in. For each size, the
-    path has the set of highest merit that was evaluated; sets need not be nested. The tuning
-    parameter of a step is the smallest mean increase in merit per added term from any smaller set
-    of the path, or that of an earlier step if smaller. The importance of a term is its symmetrical
-    uncertainty with the response. Binning and training scores are those of :class:`MRMR`.
+    mean symmetrical uncertainty of the terms with the response and r_ff that of pairs of terms.
+    Mutual information and entropy are corrected for the value expected by chance; otherwise terms
+    with many cells would be favoured. Terms, groups and responses are binned as by :class:`MRMR`.
+
+    The search is best-first and starts from the terms forced in. The best set not yet expanded is
+    expanded by each term outside it. The search ends after five expansions in a row without
+    improvement. For each size, the path has the set of highest merit that was evaluated, where the
+    best set of each size was expanded as well; sets need not be nested. The tuning parameter of a
+    step is the smallest mean increase in merit per added term from any smaller set of the path to
+    its own, or that of an earlier step if smaller. The
+    importance of a term is its symmetrical uncertainty with the response. Training scores are those
+    of :class:`MRMR`. Constant terms never enter.
 
     Examples
     --------

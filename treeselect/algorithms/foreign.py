@@ -73,13 +73,16 @@ class ForeignSelector(RefinedMethod):
 
     Notes
     -----
-    The selector is fitted to the columns of the rows with positive weight. Missing numbers are set
-    to the median, with an indicator; a factor has an indicator for each level, missing included;
-    constant columns are dropped. The response is passed as class numbers from 0, as numbers (minus
-    the offset), or, for right-censored times, as martingale residuals of the null model; for times,
-    the selector must therefore be one for regression. A term, or a group (``groups=``), is selected
-    if any of its columns is. Its importance is the sum over its selected columns of ``scores_``,
-    else of the importances or absolute coefficients of ``estimator_``, else of ``1 / ranking_``.
+    The selector is fitted to the columns of the rows with positive weight. Missing
+    numbers are set to the median, with an indicator; a factor has an indicator for each level,
+    missing included; constant columns are dropped. The order of terms is drawn from the seed, so
+    that exact copies are not favoured by their position. The response is passed as class numbers
+    from 0, as numbers (minus the offset), or, for right-censored times, as martingale residuals of
+    the null model, with offset and strata; for times, the selector must therefore be one for
+    regression. A term, or a group (``groups=``), is selected if any of its columns is. Its
+    importance is the sum over its selected columns of ``scores_``, else of the importances or
+    absolute coefficients of ``estimator_``, else of ``1 / ranking_``; otherwise all columns count
+    equally.
 
     The number of columns is increased from 1 until enough terms are selected; it is the tuning
     parameter of the step. A selector without such a parameter gives one set, which is cut by
@@ -89,7 +92,8 @@ class ForeignSelector(RefinedMethod):
     multiples of the smallest weight, and rows are repeated. A selector that cross-validates may
     then have copies of a row in both parts of a fold, and it ignores `fold_groups`. Each
     ``random_state`` of None is set from the seed. Warnings of the selector are issued again; those
-    of the fit to all rows also become a note. Training scores are those of :class:`MRMR`.
+    of the fit to all rows also become a note. The training score is the out-of-bag score of a
+    forest of 100 trees on the terms of the step, grown like the final model.
 
     Examples
     --------

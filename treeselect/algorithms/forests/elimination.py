@@ -188,13 +188,18 @@ class VarSelRF(RankingForest):
 
     Notes
     -----
-    With `c_sd`, the sets are those of the authors' package [1]_: ``round(step * n)`` of n
+    With `c_sd`, the sets are those of the authors' package: ``round(step * n)`` of n
     terms are removed at a time, until two remain, and the smallest set is selected whose error is
     at most the lowest error plus `c_sd` times its standard error. If `k` decides, terms are removed
-    one at a time once 30 remain. Errors are averaged over rows; with `fold_groups`, standard errors
-    are over clusters. The tuning parameter of a step is the least `c_sd` at which its set or a
-    smaller one is selected. Training scores are those of the set's own forest. Terms on which no
-    tree of the ranking forest splits are removed at once. A group (``groups=``) counts as one term.
+    one at a time once 30 remain. Errors are averaged over rows: the misclassification rate e with
+    standard error ``sqrt(e (1 - e) / n)``; for numeric responses the mean squared error, for counts
+    the mean deviance, for right-censored times that of the partial likelihood, with the standard
+    deviation over rows divided by the square root of their number. With `fold_groups`, standard
+    errors are over clusters. Forests for right-censored times are those of
+    :class:`ForestImportance`. Integer weights count copies of rows. The tuning parameter of a step
+    is the least `c_sd` at which its set or a smaller one is selected. Training scores are those of
+    the set's own forest. Terms on which no tree of the ranking forest splits are removed at once. A
+    group (``groups=``) counts as one term.
 
     Examples
     --------

@@ -231,12 +231,14 @@ class Boruta(RankingForest):
 
     Notes
     -----
-    The p-value of a term is the probability of at least as many heads of a fair coin as it has
-    hits, times the number of terms (Bonferroni). It is the tuning parameter of the step at which
-    the term enters; terms with equal p-values enter in order of their mean importance. During the
-    rounds, terms are decided once and for all: at `level`, or 0.01 if it is None. Terms on which no
-    tree splits never enter. Training scores and forests for right-censored times are those of
-    :class:`ForestImportance`. A group (``groups=``) counts as one term.
+    For a term without signal, a hit is at most as likely as heads of a fair coin. The p-value of a
+    term is the probability of at least as many heads, times the number of terms (Bonferroni). It is
+    the tuning parameter of the step at which the term enters; terms with equal p-values enter in
+    order of their mean importance. During the rounds, terms are decided once and for all, as in the
+    authors' package: at `level`, or 0.01 if it is None. Terms on which no tree splits never enter.
+    Training scores and forests for
+    right-censored times are those of :class:`ForestImportance`. A group (``groups=``) counts as one
+    term.
 
     Examples
     --------

@@ -74,13 +74,20 @@ class HSICLasso(RefinedMethod):
     -----
     Minimises ``|L - sum_g a_g K_g|^2 / 2 + lam * sum_g cost_g * a_g`` over ``a >= 0``, exactly,
     where K_g and L are the centred kernel matrices of the terms and of the response, each with
-    Frobenius norm 1 [1]_; in blocks [2]_, inner products are sums over random blocks of rows. A
-    missing level is a level. A missing number is set to the median, and the kernel of two rows with
-    different missing numbers is 0. With an offset, and for right-censored times, the negative
-    gradient at the null model replaces the response. A group (``groups=``) counts as one term. A
-    cost shared by several terms is charged to each of them; terms that are free or forced in are
-    not penalised. The importance of a term is its a_g. The path ends when no other term adds to
-    those selected. Training scores are those of :class:`MRMR`.
+    Frobenius norm 1 [1]_. A term of d numeric columns has one Gaussian kernel,
+    ``exp(-|x - x'|^2 / (2 d))``, on columns with mean 0 and variance 1. A factor has ``1 / n_c``
+    for two rows of the same level c, which n_c rows have, and 0 for others. With several columns,
+    these kernels are multiplied, and levels are combined. A missing level is a level. A missing
+    number is set to the median, and the kernel of two rows with different missing numbers is 0.
+    Classes have the kernel of a factor, numeric and count responses that of a number. With an
+    offset, and for right-censored times, the negative gradient at the null model replaces the
+    response; for times, these are the martingale residuals, within strata.
+
+    In blocks [2]_, inner products are sums over random blocks of rows. A group (``groups=``) counts
+    as one term. A cost shared by several terms is charged to each of them; terms that are free or
+    forced in are not penalised. The importance of a term is its a_g. For each size, the path has a
+    solution near the end of the first interval of penalties with that size. It ends when no other
+    term adds to those selected. Training scores are those of :class:`MRMR`.
 
     Examples
     --------

@@ -87,13 +87,16 @@ class Lasso(RefinedMethod):
     Notes
     -----
     Minimises ``mean loss + lam * sum_g cost_g * sqrt(columns_g) * |b_g|`` over the coefficients b_g
-    of the terms g [1]_ (for two classes, as in [2]_), for more than two classes over a vector per
-    class. For right-censored times, the loss is Cox's partial likelihood with Efron ties. Columns
-    are standardised. A factor has an indicator for each level, missing included. Missing numbers
-    are set to the median, with an indicator in the same term. A group (``groups=``) counts as one
-    term. A cost shared by several terms is charged to each of them; terms that are free or forced
-    in are not penalised. The importance of a term is the standard deviation of its contribution to
-    the linear predictor. For each size, the path has the last solution before the set changes.
+    of the terms g [1]_ (for two classes, as in [2]_). For right-censored times, the loss is Cox's
+    partial likelihood with Efron ties, without an intercept (glmnet uses Breslow ties). With more
+    than two classes, there is a coefficient vector per class, and all vectors of a term enter
+    together. Columns are standardised to mean 0 and variance 1. A factor has an indicator for each
+    level, missing included. Missing numbers are set to the median, with an indicator in the same
+    term. All of this is estimated on the rows with positive weight. A group (``groups=``) counts as
+    one term. A cost shared by several terms is charged to each of them; terms that are free or
+    forced in are not penalised. The importance of a term is the standard deviation of its
+    contribution to the linear predictor. For each size, the path has the last solution before the
+    set changes. The final model is a random forest on the selected terms, as for the other methods.
 
     Examples
     --------
@@ -440,13 +443,20 @@ class SVMRFE(RefinedMethod):
 
     Notes
     -----
-    The procedure is that of [1]_, with the squared hinge loss. The importance of a term, by which
-    terms are removed, is the sum of the squared weights of its columns, over all classes, each
-    against the rest. Columns are those of :class:`Lasso`. Integer weights count copies of rows;
-    other weights are scaled to mean 1. Responses without classes, and any with an offset, use
-    support vector regression with the squared epsilon-insensitive loss, of the working response at
-    the null model (the first step of Fisher scoring). Training scores are those of :class:`MRMR`. A
-    group (``groups=``) counts as one term.
+    The procedure is that of [1]_, with the squared hinge loss: it minimises
+    ``|b|^2 / 2 + C sum_i w_i max(0, 1 - s_i eta_i)^2`` for two classes s in {-1, 1}; with more than
+    two, for each class against the rest. The importance of a term, by which terms are removed, is
+    the sum of the squared weights of its columns, over all classes. Columns are those of
+    :class:`Lasso`. Integer weights count copies of rows; other weights are scaled to mean 1.
+
+    Numeric, count and survival responses, and any response with an offset, use support vector
+    regression with the squared epsilon-insensitive loss. It is fitted to the working response at
+    the null model: the response minus its fitted mean, divided by the curvature of the loss, which
+    also weights the row (the first step of Fisher scoring). For right-censored times, that
+    difference is the martingale residual of the null model, within strata, and the curvature is
+    the diagonal of the partial likelihood's Hessian. With more columns than rows, the machine is
+    solved in the space of the rows, with the same solution. Training scores are those of
+    :class:`MRMR`. A group (``groups=``) counts as one term.
 
     Examples
     --------

@@ -57,17 +57,22 @@ class Stepwise(RefinedMethod):
     Notes
     -----
     The criterion is -2 log-likelihood (for numeric responses, ``n log(RSS / n)``) plus the penalty
-    for each coefficient [1]_ [2]_, but for those of columns that are linear combinations of others.
-    A term enters and leaves with all its columns, those of :class:`Lasso`; a group (``groups=``)
-    counts as one term. n is the sum of integer weights, which count copies of rows, and for
-    right-censored times the number of events [3]_; other weights are scaled to mean 1.
+    for each coefficient [1]_ [2]_. A term enters and leaves with all its columns, those of
+    :class:`Lasso`; a group (``groups=``) counts as one term. Each column counts that is not a
+    linear combination of others; with more than two classes, it counts once for each class but one.
+    A term that adds no coefficient, such as a copy, never enters. n is the sum of integer weights,
+    which count copies of rows; other weights are scaled to mean 1. For right-censored times, the
+    likelihood is Cox's partial likelihood with Efron ties, and n is the number of events [3]_.
 
-    If `k` decides, the path continues after the criterion has begun to rise, until the requested
-    size, and beyond it as long as the criterion falls, up to about twice that size. For each size,
-    the path has the best set by the criterion; it ends when nothing is left to explain. The tuning
-    parameter of a step is the largest penalty at which no smaller set of the path is better (or
-    that of an earlier step if smaller). The importance of a term is its share of the increases in
-    -2 log-likelihood when each term is left out.
+    If `k` decides, the path continues after the criterion has begun to rise, always with the best
+    term outside the set, until the requested size; beyond it, as long as the criterion falls, up to
+    about twice that size. In between, a term leaves if this gives the best set of its size so far.
+    For each size, the path has the best set by the criterion. The path ends when nothing is left to
+    explain, for example at complete separation; from there on, no set is better than another. The
+    tuning parameter of a step is the largest penalty at which no smaller set of the path is better
+    (or that of an earlier step if smaller). The importance of a term is its share of the increases
+    in -2 log-likelihood when each term is left out. The final model is a random forest on the
+    selected terms, as for the other methods.
 
     Examples
     --------
