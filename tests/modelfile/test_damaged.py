@@ -80,6 +80,8 @@ def file_of(data, tmp_path_factory):
         "searched": lambda: traced(data.drop(columns="odd name")),
         "affected": lambda: affected(data),
         "decided": lambda: treeselect.select("died ~ signal + noise + dose", data, **tuned),
+        "boosted": lambda: treeselect.select("died ~ signal + site", data, **few).refit("boosting"),
+        "stacked": lambda: treeselect.select("dose ~ signal + site", data, **few).refit("stack"),
         "imputed": lambda: treeselect.select("died ~ signal + site", data, missing="impute", **few),
         "chosen": lambda: treeselect.select(
             "died ~ signal + site", data, method="fcbf", k="1se", folds=2, seed=1
@@ -338,7 +340,11 @@ def opposed(array):
 
 EDITS = {
     "fit": [
-        *((place, GONE) for place in ("design", "seed", "design.formula", "design.rows", "model")),
+        *((place, GONE) for place in (
+            "design", "call", "method", "path", "seed", "choice", "notes", "design.formula",
+            "design.terms", "design.schema", "design.state", "design.units", "design.column_names",
+            "design.response", "design.rows", "design.weights", "design.library", "model",
+        )),
         ("choice.k", "evil"), ("choice.k", 10**6), ("choice.k", True), ("choice.folds", 1),
         ("choice.folds", "evil"), ("choice.repeats", 0.5), ("choice.groups_name", [1]),
         ("design.response.scoring", "evil"), ("design.response.scoring", ["os.system", True]),
@@ -377,15 +383,18 @@ EDITS = {
         ("subforest.importance", lambda a: a * np.nan), ("path.importance", opposed),
         ("subforest.constant", lambda a: a + np.inf),
         ("subforest.trees.nodes.gain", lambda a: a - 1e9),
-        # of the trees of a forest, the same with other columns
-        ("model.trees.nodes.left", first(0)), ("model.trees.nodes.column", first(99)),
-        ("model.trees.nodes.code", split_codes(255)),
+        ("model.trees.nodes.left", first(0)), ("model.trees.nodes.left", first(10**6)),
+        ("model.trees.nodes.left", first(-5)), ("model.trees.nodes.column", first(99)),
+        ("model.trees.nodes.column", first(-7)), ("model.trees.nodes.code", split_codes(255)),
+        ("model.trees.start", swapped), ("model.trees.start", lambda a: a + 1),
+        ("model.trees.start", lambda a: a[:1]),
+        ("model.trees.start", lambda a: np.array([0, 2**62, -(2**63), -(2**62), a[-1]])),
+        ("model.trees.nodes.left", lambda a: a * np.nan),
         ("model.trees.nodes.value", first(np.nan)), ("model.trees.nodes.value", lambda a: a[:-1]),
         ("model.trees.nodes.value", to("int64")), ("model.trees.nodes.value", lambda a: a + 1e300),
         ("model.trees.nodes.gain", lambda a: a * np.nan),
         ("model.trees.nodes.weight", lambda a: -a), ("model.trees.nodes.weight", to(float)),
-        ("model.trees", None), ("model.n_additive", 10**6), ("model.n_additive", -1),
-        ("model.stored_as", "evil"), ("model.trees.nodes.left", lambda a: a * np.nan),
+        ("model.trees", None), ("model.n_additive", 10**6), ("model.stored_as", "evil"),
         ("model.groups", lambda a: a[:-1]), ("model.groups", swapped),
         ("model.importance", to("int64")), ("model.importance", lambda a: -a - 1),
         ("model.importance", lambda a: a + 1), ("model.constant", to("int64")),
@@ -477,6 +486,11 @@ EDITS = {
         ("path.decisions.shadows", lambda a: a[:-1]),
         ("path.decisions.shadows", lambda a: a * np.nan),
     ],
+    "boosted": [
+        ("model.trees.nodes.code", split_codes(255)),
+        ("model.trees.nodes.value", lambda a: a * np.nan), ("model.groups", lambda a: ~a),
+        ("model.trees.nodes.weight", lambda a: -a),
+    ],
     "linear": [
         *((place, GONE) for place in ("design", "rule", "chosen", "state", "example", "content")),
         ("terms", ["evil"]), ("terms", lambda t: t[:1]), ("terms", lambda t: [*t, t[0]]),
@@ -508,6 +522,7 @@ EDITS = {
         ("model.parts.1.slopes", np.zeros((1, 1))), ("model.parts", lambda parts: parts[:1]),
         ("model.n_additive", 1),
     ],
+    "stacked": [("model.n_additive", 10**6), ("model.n_additive", -1)],
     "chosen": [
         ("scores", None), ("scores.scores", lambda a: a[:1]), ("scores.repeats", 0.5),
         ("scores.scores", lambda a: a[:, :1]), ("scores.full", lambda a: np.array([np.inf])),
