@@ -257,8 +257,8 @@ def _check_numbers(
     largest = np.abs(y).max()
     if not _SMALLEST <= largest <= _LARGEST:
         raise DataError(
-            f"The response {quoted(name)} must reach an absolute value from {_SMALLEST:g} to"
-            f" {_LARGEST:g}.\n  Found: at most {largest:g}. Rescale it."
+            f"The largest absolute value of the response {quoted(name)} must be from {_SMALLEST:g}"
+            f" to {_LARGEST:g}.\n  Found: {largest:g}. Rescale it."
         )
     odd = np.flatnonzero((y < 0) | (y != np.floor(y)))
     if family == "poisson" and len(odd):

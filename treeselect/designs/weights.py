@@ -228,8 +228,8 @@ def read_weights(
         most = float(values.max())
         if not 1 / _LARGEST <= most <= _LARGEST:  # powers must be numbers
             raise OptionError(
-                f"Case weights ({name}) must reach {1 / _LARGEST:g}, and be at most {_LARGEST:g}.\n"
-                f"  Found: at most {most:g}. Multiply them by a common number."
+                f"The largest case weight ({name}) must be from {1 / _LARGEST:g} to"
+                f" {_LARGEST:g}.\n  Found: {most:g}. Multiply all of them by a common number."
             )
         if there.min() == there.max():
             return RowWeights((values > 0).astype(np.int64), are_copies=True)

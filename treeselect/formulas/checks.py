@@ -268,6 +268,13 @@ def said_of(expression: str) -> str | None:
     return next((said for sign, said in _INSIDE.items() if re.search(sign, expression)), None)
 
 
+def power_instead(expression: str) -> str:
+    """What to write for an expression with R's sign for powers."""
+    is_plain = len(expression) <= 100 and not re.search("[`'\"]", expression)
+    written = re.sub(r"\s*\^\s*", " ** ", expression) if is_plain else "I(x ** 2)"
+    return f"Write powers as `**`: `{written}`."
+
+
 # --- Lengths, signs and names ---------------------------------------------------------------------
 
 

@@ -9,7 +9,13 @@ from collections.abc import Callable, Collection
 from typing import NoReturn, TypeGuard
 
 from treeselect.errors import listing, literal, near_or, quoted
-from treeselect.formulas.checks import CONSTANTS_OF_R, Fault, call_instead, unknown_column
+from treeselect.formulas.checks import (
+    CONSTANTS_OF_R,
+    Fault,
+    call_instead,
+    power_instead,
+    unknown_column,
+)
 from treeselect.formulas.terms import (
     Argument,
     Call,
@@ -208,10 +214,9 @@ class Reader:
 
     def _read_BinOp(self, node: ast.BinOp) -> Node:
         if isinstance(node.op, ast.BitXor):
-            written = self._expression.replace(" ^ ", "^").replace("^", " ** ")
             raise self.error(
                 "The formula must not contain `^` inside an expression.",
-                f"Write powers as `**`: {quoted(written)}.",
+                power_instead(self._expression),
             )
         sign = self._sign(node.op)
         if isinstance(node.op, ast.Pow):
