@@ -7,7 +7,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from sklearn import model_selection
+from sklearn import linear_model, model_selection
 
 import treeselect
 from hostility import columns as frames
@@ -97,7 +97,7 @@ def run(plan: Plan, folder: Path) -> Outcome:
 
 
 def _space(frame: Any, n: int, folder: Path) -> dict[str, Any]:
-    others = vars(model_selection).items()
+    others = {**vars(linear_model), **vars(model_selection)}.items()
     return {
         **{name: value for name, value in others if name[0].isupper()},
         "n": n, "data": frame, "treeselect": treeselect,
