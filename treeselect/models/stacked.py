@@ -23,8 +23,9 @@ from treeselect.engine.forest.bagging import drawn
 from treeselect.engine.forest.importance import out_of_bag_gains
 from treeselect.engine.forest.leaf_values import mean_curvature, with_leaf_fits
 from treeselect.engine.forest.walk import leaves_of, predict_mean, predict_sum
-from treeselect.engine.linear.additive import AdditiveColumns, AdditiveFit, fit_additive
+from treeselect.engine.linear.additive import AdditiveFit, fit_additive
 from treeselect.engine.linear.additive_search import folds_of_clusters
+from treeselect.engine.linear.basis import AdditiveColumns
 from treeselect.engine.losses import RowLoss
 from treeselect.engine.random import stream_seed
 from treeselect.engine.tree.nodes import LEAF, Trees, empty_nodes, join_trees

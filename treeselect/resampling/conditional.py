@@ -26,8 +26,8 @@ from treeselect.designs.scoring import Scoring
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.columns import FREE, select_groups
-from treeselect.engine.linear.additive import AdditiveColumns
 from treeselect.engine.linear.additive_search import folds_of_clusters, ridge_outside
+from treeselect.engine.linear.basis import AdditiveColumns
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import falling
 from treeselect.errors import OptionError, listing

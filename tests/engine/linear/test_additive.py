@@ -13,7 +13,7 @@ from tree_data import binned
 from treeselect.designs.families import BINOMIAL, COX, GAUSSIAN, POISSON, multinomial
 from treeselect.engine.columns import bin_columns, bin_edges
 from treeselect.engine.linear import additive, additive_search
-from treeselect.engine.linear.additive import AdditiveColumns, basis_of, fit_additive, score_test
+from treeselect.engine.linear.additive import fit_additive, score_test
 from treeselect.engine.linear.additive_search import (
     AdditiveSearch,
     counted_error,
@@ -21,6 +21,7 @@ from treeselect.engine.linear.additive_search import (
     ridge_outside,
     rises_without,
 )
+from treeselect.engine.linear.basis import AdditiveColumns, bases_of
 from treeselect.engine.survival.times import as_times
 
 
@@ -94,14 +95,57 @@ def test_ridge_without_terms_is_the_mean_and_clusters_are_left_out_whole():
     assert (second[~own] > first[~own]).all()
 
 
+def functions_of(codes, weight):
+    """Functions of a number by its codes: scores, missing values, hinges; shape (n, n_rows)."""
+    share = weight / weight.sum()
+    known = np.where(codes > 0, share, 0.0)
+    below = np.array([known[(codes < c) & (codes > 0)].sum() for c in codes])
+    equal = np.array([known[codes == c].sum() for c in codes])
+    n_values, parts = len(np.unique(codes[known > 0])), []
+    if n_values > 1:
+        rank = (below + equal / 2) / known.sum()
+        score = np.where(codes > 0, np.clip(scipy.stats.norm.ppf(rank), -2.5, 2.5), 0.0)
+        score = np.where(codes > 0, score - known @ score / known.sum(), 0.0)
+        score /= np.sqrt(known @ score**2)
+        parts.append(score)
+    missing = share[codes == 0].sum()
+    if missing > 0 and n_values:
+        parts.append(((codes == 0) - missing) / np.sqrt(missing * (1 - missing)))
+    n_hinges = max(min(5, n_values - 2), 0)
+    for knot in scipy.stats.norm.ppf(np.arange(1, n_hinges + 1) / (n_hinges + 1)):
+        hinge = np.where(codes > 0, np.maximum(score - knot, 0), 0.0)
+        hinge = np.where(codes > 0, hinge - known @ hinge / known.sum(), 0.0)
+        hinge -= score * (known * score @ hinge)
+        if known @ hinge**2 > 1e-9:
+            parts.append(hinge)
+    return np.array(parts).reshape(-1, len(codes))
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=20)
+def test_functions_of_many_numbers_are_those_of_each(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 40))
+    numbers = [rng.integers(0, top, n).astype(float) for top in (1, 2, 3, 5, 100, 100)]
+    for column in numbers[2:5]:
+        column[rng.random(n) < 0.3] = np.nan
+    numbers.append(np.full(n, np.nan))
+    edges = [bin_edges(column) for column in numbers]
+    data = bin_columns(numbers, edges, [0] * 7, np.arange(7))
+    weight = rng.uniform(0.5, 2, n) if rng.random() < 0.5 else np.ones(n)
+    for j, basis in enumerate(bases_of(data, range(7), weight)):
+        expected = functions_of(data.column(j).astype(int), weight)
+        assert basis.of(data) == pytest.approx(expected, abs=1e-9)
+
+
 def test_basis_functions_have_mean_zero_and_rise_as_penalised_squares():
     data, x = data_of(5)
     weight = np.random.default_rng(0).uniform(0.5, 2, len(x))
-    for group in range(3):
-        basis = basis_of(data, group, weight)
+    for basis in bases_of(data, range(3), weight):
         values = basis.of(data)
         assert values @ weight == pytest.approx(np.zeros(len(values)), abs=1e-8)
-    values, penalty = basis_of(data, 0, weight).of(data), basis_of(data, 0, weight).penalty
+    (basis,) = bases_of(data, [0], weight)
+    values, penalty = basis.of(data), basis.penalty
     hinges = values[penalty == 1]
     assert len(hinges) == 5
     assert (hinges * weight) @ values[0] == pytest.approx(np.zeros(5), abs=1e-8)

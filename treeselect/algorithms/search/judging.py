@@ -15,13 +15,13 @@ from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.columns import BinnedData, select_groups, take_rows
 from treeselect.engine.forest.bagging import Sampling, bagged_forest, first_gains
 from treeselect.engine.forest.importance import out_of_bag_gains
-from treeselect.engine.linear.additive import AdditiveColumns
 from treeselect.engine.linear.additive_search import (
     AdditiveSearch,
     folds_of_clusters,
     ridge_outside,
     rises_without,
 )
+from treeselect.engine.linear.basis import AdditiveColumns
 from treeselect.engine.rounding import levels, slack
 from treeselect.engine.tree.target import Target, copies, target_of
 from treeselect.engine.tree.used_groups import can_split, n_able

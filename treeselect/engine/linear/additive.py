@@ -1,8 +1,6 @@
-"""Additive models of binned columns: penalised splines of numbers, effects of levels.
+"""Additive models of binned columns, and the test whether another group adds to one.
 
-Every basis function is a function of one column's code, so that it is a small table, and an
-additive model is one value per code and column. A score test that counts the search tells whether
-any other group adds to such a model.
+An additive model is one value per code and column. The score test counts the search.
 """
 
 from __future__ import annotations
@@ -17,23 +15,10 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
-from treeselect.engine.columns import OTHER, BinnedData
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
+from treeselect.engine.linear.basis import AdditiveColumns
 from treeselect.engine.linear.columns import Gram, in_row_space
 from treeselect.engine.losses import RowLoss
-from treeselect.engine.tree.target import are_copies
-
-_HINGES = 5
-"""Most hinges of a number."""
-
-_FARTHEST = 2.5
-"""Normal scores are clipped there."""
-
-_LIGHT = 0.1
-"""Penalty of linear parts and levels, relative to that of hinges."""
-
-_MOST_LEVELS = 50
-"""Levels of a factor, the most frequent ones, that have an effect of their own."""
 
 RIDGES = (1.0, 10.0, 100.0, 1000.0)
 """Penalties that out-of-sample errors choose from."""
@@ -43,159 +28,9 @@ MOST_LEVERAGE = 0.95
 
 _STEPS, _HALVINGS, _NEAR = 50, 20, 1e-4
 
-_NO_BEND = 1e-9
-"""Variance of a hinge that is rounding, relative to that of the scores."""
-
 _SLACK = 1e-9
 """Share of their mean that is added to the diagonal elements of a matrix, so that it has an inverse
 where columns are combinations of others."""
-
-
-class Basis(NamedTuple):
-    """The basis functions of a group of columns: tables of values by code, (n_codes, n_functions),
-    of weighted mean 0 over the rows; for each function its penalty, relative to that of a hinge,
-    and the sign that its coefficient must have, if any."""
-
-    columns: tuple[int, ...]
-    tables: tuple[FloatArray, ...]
-    penalty: FloatArray
-    direction: FloatArray
-
-    def of(self, data: BinnedData, rows: IntArray | slice = slice(None)) -> FloatArray:
-        """Values for some rows, shape (n_functions, n_rows)."""
-        parts = [
-            table.T[:, data.column(j)[rows]]
-            for j, table in zip(self.columns, self.tables, strict=True)
-        ]
-        n_rows = len(np.arange(data.n_rows)[rows])
-        return np.concatenate(parts) if parts else np.empty((0, n_rows))
-
-
-def basis_of(data: BinnedData, group: int, weight: FloatArray) -> Basis:
-    """Basis functions of the columns of a group; rows of weight 0 are ignored. A number has the
-    normal scores of its ranks, clipped, an indicator of missing values, and hinges of the scores at
-    up to five quantiles, none where predictions must be monotone; a factor an indicator of each of
-    the 50 most frequent levels, missing included."""
-    columns, tables, penalties, directions = [], [], [], []
-    for j in range(int(data.group_start[group]), int(data.group_start[group + 1])):
-        n_codes = int(max(data.n_codes[j], OTHER + 1 if data.is_factor[j] else 0))
-        share = np.bincount(data.column(j), weight, n_codes) / weight.sum()
-        sign = float(data.monotone[j]) if len(data.monotone) else 0.0
-        is_factor = data.is_factor[j]
-        table, penalty = _of_factor(share) if is_factor else _of_number(share.tobytes())
-        if sign:
-            table, penalty = table[:, penalty < 1], penalty[penalty < 1]
-        if table.shape[1]:
-            columns.append(j)
-            tables.append(table)
-            penalties.append(penalty)
-            directions.append(np.append(sign, np.zeros(len(penalty) - 1)))
-    none = np.empty(0)
-    return Basis(
-        tuple(columns), tuple(tables),
-        np.concatenate([none, *penalties]), np.concatenate([none, *directions]),
-    )  # fmt: skip
-
-
-def _of_factor(share: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Indicators of the levels, less their shares; the variance of all together is that of as many
-    standardised columns as there are differences."""
-    levels = np.flatnonzero(share > 0)
-    if len(share) > OTHER:
-        levels = levels[levels != OTHER]
-    n_present = int((share > 0).sum())
-    if n_present < 2:
-        return np.empty((len(share), 0)), np.empty(0)
-    levels = levels[np.argsort(-share[levels], kind="stable")][:_MOST_LEVELS]
-    table = np.zeros((len(share), len(levels)))
-    table[levels, np.arange(len(levels))] = 1.0
-    table -= share[levels]
-    variance = float((share @ table**2).sum()) / (n_present - 1)
-    return table / np.sqrt(variance), np.full(len(levels), _LIGHT)
-
-
-@lru_cache(maxsize=64)
-def _of_number(shares: bytes) -> tuple[FloatArray, FloatArray]:
-    """Normal scores, missing indicator and hinges by code, from the shares of codes as bytes; see
-    :func:`basis_of`. They are kept, since columns of distinct values share them."""
-    share = np.frombuffer(shares)
-    parts, penalty = [np.empty((len(share), 0))], []
-    known = share.copy()
-    known[0] = 0.0
-    total, n_values = known.sum(), int((known > 0).sum())
-    if n_values > 1:
-        rank = (np.cumsum(known) - known / 2) / total
-        score = np.clip(scipy.special.ndtri(np.clip(rank, 1e-9, 1 - 1e-9)), -_FARTHEST, _FARTHEST)
-        score = score - (known / total) @ score
-        score[0] = 0.0
-        score /= np.sqrt(known @ score**2)
-        parts.append(score[:, np.newaxis])
-        penalty.append(_LIGHT)
-    if 0 < share[0] < 1:
-        missing = (np.arange(len(share)) == 0) - share[0]
-        parts.append(missing[:, np.newaxis] / np.sqrt(share[0] * (1 - share[0])))
-        penalty.append(_LIGHT)
-    n_hinges = min(_HINGES, n_values - 2)
-    if n_hinges > 0:
-        knots = scipy.special.ndtri(np.arange(1, n_hinges + 1) / (n_hinges + 1))
-        hinges = np.maximum(score[:, np.newaxis] - knots, 0.0)
-        hinges[0] = 0.0
-        hinges -= (known / total) @ hinges
-        hinges[0] = 0.0
-        hinges -= np.outer(score, (known * score) @ hinges)
-        hinges = hinges[:, known @ hinges**2 > _NO_BEND]  # below all scores it is a straight line
-        parts.append(hinges)
-        penalty += [1.0] * hinges.shape[1]
-    return np.hstack(parts), np.array(penalty)
-
-
-class AdditiveColumns:
-    """The basis functions of all groups for some rows, made when they are needed; weights, above 0,
-    that are whole numbers are copies of rows, others are relative."""
-
-    def __init__(self, data: BinnedData, weight: WeightArray) -> None:
-        self._data = data
-        self.weight = weight.astype(np.float64)
-        self.are_copies = are_copies(weight)
-        if not self.are_copies:
-            self.weight /= self.weight.mean()
-        self._known: dict[int, tuple[FloatArray, Basis]] = {}
-        self._products: dict[tuple[int, int], FloatArray] = {}
-
-    def group(self, group: int) -> tuple[FloatArray, Basis]:
-        """Values of the functions of a group, shape (n_functions, n_rows), and the functions."""
-        if group not in self._known:
-            basis = basis_of(self._data, group, self.weight)
-            self._known[group] = basis.of(self._data), basis
-        return self._known[group]
-
-    def shape(self, group: int) -> tuple[int, int]:
-        """Number of functions of a group that are lightly penalised (a slope, or effects of
-        levels), and of all."""
-        penalty = self.group(group)[1].penalty
-        return int((penalty < 1).sum()), len(penalty)
-
-    def groups(self, groups: Sequence[int]) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Values of the functions of some groups, their penalties and directions."""
-        parts = [self.group(g) for g in groups]
-        values = [np.empty((0, len(self.weight))), *(values for values, _ in parts)]
-        penalty = [np.empty(0), *(basis.penalty for _, basis in parts)]
-        direction = [np.empty(0), *(basis.direction for _, basis in parts)]
-        return np.concatenate(values), np.concatenate(penalty), np.concatenate(direction)
-
-    def products(self, groups: Sequence[int]) -> FloatArray:
-        """Weighted products of the functions of some groups; those of two groups are kept."""
-        parts = [self.group(g)[0] for g in groups]
-        ends = np.cumsum([0, *map(len, parts)]).tolist()
-        found = np.empty((ends[-1], ends[-1]))
-        own = [slice(*pair) for pair in itertools.pairwise(ends)]
-        for i, g in enumerate(groups):
-            for j, h in enumerate(groups[: i + 1]):
-                if (g, h) not in self._products:
-                    self._products[g, h] = (parts[i] * self.weight) @ parts[j].T
-                found[own[i], own[j]] = block = self._products[g, h]
-                found[own[j], own[i]] = block.T
-        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +85,7 @@ def fit_additive(
             break
         kept &= ~wrong  # what must not fall, and would, stays level
     constant = steps[0][0] if has_constant else np.zeros(base.shape[1])
-    ends = np.cumsum([0, *(len(columns.group(g)[0]) for g in groups)])
+    ends = np.cumsum([0, *(len(values) for values, _ in columns.each(groups))])
     by_group = np.array([
         (x[a:b, :, np.newaxis] * (coef[a:b, np.newaxis] - moved[a:b])).sum(axis=0)
         for a, b in itertools.pairwise(ends)
@@ -490,7 +325,7 @@ class _Draws:
         if clusters is not None:
             found, self._clusters = np.unique(clusters, return_inverse=True)
             self.n_units = len(found)
-        shapes = [columns.shape(group) for group in others]
+        shapes = columns.shapes(others)
         small = len(self._bases) * sum(n for _, n in shapes) * len(down) <= _CELLS
         self._added = list(self._parts(shapes)) if small else None
         self._shapes = shapes
@@ -574,7 +409,7 @@ class _Draws:
             cells = shape[1] * (len(self._left) + _STAGES[-1][0])
             for at in np.array_split(places, max(1, -(-len(places) * cells // _CELLS))):
                 groups = [self._others[i] for i in at.tolist()]
-                values = np.stack([self._columns.group(group)[0].T for group in groups])
+                values = np.stack([values.T for values, _ in self._columns.each(groups)])
                 yield at, [self._beyond(values, k) for k in range(len(self._bases))], shape[0]
 
     def _beyond(self, values: FloatArray, k: int) -> FloatArray:

@@ -8,7 +8,8 @@ import numpy as np
 import scipy
 
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
-from treeselect.engine.linear.additive import MOST_LEVERAGE, RIDGES, AdditiveColumns
+from treeselect.engine.linear.additive import MOST_LEVERAGE, RIDGES
+from treeselect.engine.linear.basis import AdditiveColumns
 from treeselect.engine.rounding import PRECISION, levels
 
 _FOLDS = 20
@@ -32,7 +33,7 @@ def rises_without(columns: AdditiveColumns, groups: Sequence[int], truth: FloatA
     groups, shape (n_groups,)."""
     fit = _Ridge(columns, groups, truth)
     inverse = fit.root.T @ fit.root
-    ends = np.cumsum([0, *(len(columns.group(g)[0]) for g in groups)])
+    ends = np.cumsum([0, *(len(values) for values, _ in columns.each(groups))])
     rises = np.zeros(len(groups))
     for i, own in enumerate(map(slice, ends[:-1], ends[1:])):
         coef = fit.coef[own]
@@ -56,7 +57,8 @@ def _fit(
     counted: float = 1.0,
 ) -> _Ridge:
     found = _Ridge(columns, groups, truth, folds, counted)
-    direction = np.concatenate([np.empty(0), *(columns.group(g)[1].direction for g in groups)])
+    directions = [basis.direction for _, basis in columns.each(groups)]
+    direction = np.concatenate([np.empty(0), *directions])
     wrong = np.asarray((direction[:, np.newaxis] * found.coef < 0).any(axis=1))
     if wrong.any():  # what must not fall, and would, stays level
         found = _Ridge(columns, groups, truth, folds, counted, ~wrong)
@@ -81,7 +83,7 @@ class _Ridge:
         self._centre = (self._weight / self._total) @ truth
         self._above = truth - self._centre
         weighted = self._weight[:, np.newaxis] * self._above
-        parts = [columns.group(g) for g in groups]
+        parts = columns.each(groups)
         cross = [np.empty((0, truth.shape[1])), *(values @ weighted for values, _ in parts)]
         self._cross = np.concatenate(cross)[kept]
         penalty = np.concatenate([np.empty(0), *(basis.penalty for _, basis in parts)])[kept]
@@ -160,6 +162,9 @@ _INTO, _OUT = 6, 3
 those needed least."""
 
 _MOST_ROUNDS = 20
+_CELLS = 2_000_000
+"""Values of functions that are held once more."""
+
 _RIDGE = 10.0
 _LOWER = 1e-4
 """Share by which an exchange lowers the error at least."""
@@ -182,7 +187,7 @@ class AdditiveSearch:
     ) -> None:
         self._columns, self._truth, self._folds = columns, truth, folds
         self._fixed, self._best, self._errors = start, [start], dict[bytes, float]()
-        parts = [self._alone(group) for group in candidates.tolist()]
+        parts = _alone(columns, candidates.tolist())
         able = [i for i, (functions, _) in enumerate(parts) if len(functions)]
         self._candidates = candidates[able]
         self._functions = np.concatenate([np.empty((0, len(truth))), *(parts[i][0] for i in able)])
@@ -256,15 +261,29 @@ class AdditiveSearch:
         outside = order[~selected[self._candidates[order]]]
         return [int(g) for g in self._candidates[outside[:_INTO]]]
 
-    def _alone(self, group: int) -> tuple[FloatArray, float]:
-        """The functions of a group by the root of their penalised products, so that the squares of
-        their products with residuals sum up to what a ridge regression explains; and its effective
-        parameters."""
-        values, basis = self._columns.group(group)
-        gram = (values * self._columns.weight) @ values.T
-        gram[np.diag_indices(len(gram))] += PRECISION * np.trace(gram)
-        inverse = np.linalg.inv(np.linalg.cholesky(gram + np.diag(_RIDGE * basis.penalty)))
-        return inverse @ values, float(((inverse @ gram) * inverse).sum())
+
+def _alone(columns: AdditiveColumns, groups: Sequence[int]) -> list[tuple[FloatArray, float]]:
+    """The functions of each group by the root of their penalised products, so that the squares of
+    their products with residuals sum up to what a ridge regression explains; and its effective
+    parameters."""
+    parts = columns.each(groups)
+    found: list[tuple[FloatArray, float]] = [(np.empty((0, len(columns.weight))), 0.0)] * len(parts)
+    sizes = np.array([len(values) for values, _ in parts])
+    for size in np.unique(sizes[sizes > 0]).tolist():
+        same, every = np.flatnonzero(sizes == size), np.arange(size)
+        n_parts = -(-len(same) * size * len(columns.weight) // _CELLS)
+        for at in np.array_split(same, n_parts):
+            values = np.stack([parts[i][0] for i in at])
+            penalty = np.stack([parts[i][1].penalty for i in at])
+            gram = (values * columns.weight) @ values.swapaxes(1, 2)
+            gram[:, every, every] += PRECISION * np.trace(gram, axis1=1, axis2=2)[:, np.newaxis]
+            shrunk = gram.copy()
+            shrunk[:, every, every] += _RIDGE * penalty
+            inverse = np.linalg.inv(np.linalg.cholesky(shrunk))
+            freedom = ((inverse @ gram) * inverse).sum(axis=(1, 2))
+            for i, functions, own in zip(at, inverse @ values, freedom.tolist(), strict=True):
+                found[i] = functions, own
+    return found
 
 
 def exchanged(selected: BoolArray, out: int | None, into: int | None) -> BoolArray:
