@@ -8,7 +8,7 @@ and figures to ``results`` and ``papers/results``; the last lines of a program t
 printed, and the next one runs. What has finished is a row of ``results/evidence.csv``, with its
 date, its cost and two fingerprints, both of the program and of what it imports from this folder,
 without comments and docstrings: with the code of the package, and with its answers, those that
-``treeselect validate`` stores of all methods and families. A program is not run again while the
+``treeselect validate`` stores of the methods of the part. A program is not run again while the
 second is the present one (of programs that measure time, the first), so that a run that was
 stopped goes on where it was; ``--again`` runs it nevertheless. ``--list`` runs nothing.
 
@@ -21,6 +21,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import importlib.util
+import json
 import os
 import resource
 import shlex
@@ -28,7 +29,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,9 +61,9 @@ def _acts(line: ast.Expr) -> bool:
     return not isinstance(getattr(line.value, "value", None), str)
 
 
-def fingerprint(paths: Iterable[Path]) -> str:
-    """Twelve characters that change with the code of the modules."""
-    found = hashlib.sha256()
+def fingerprint(paths: Iterable[Path], answers: str = "") -> str:
+    """Twelve characters that change with the code of the modules, and with the answers."""
+    found = hashlib.sha256(answers.encode())
     for path in paths:
         found.update(code_of(path))
     return found.hexdigest()[:12]
@@ -70,6 +71,13 @@ def fingerprint(paths: Iterable[Path]) -> str:
 
 PACKAGE = Path(treeselect.__file__).parent
 ANSWERS = PACKAGE / "data" / "reference_answers.json"
+
+
+def answers_of(methods: Sequence[str]) -> str:
+    """The stored answers of methods, all if none is named; "default" is that of each family."""
+    stored = json.loads(ANSWERS.read_text("utf-8"))
+    known = {name: stored[name] for name in stored if not methods or name.split(",")[0] in methods}
+    return json.dumps(known)
 
 
 def named_in(path: Path) -> set[Path]:
@@ -98,17 +106,20 @@ def modules_behind(program: Path) -> list[Path]:
     return sorted(found)
 
 
-def behind(program: str) -> dict[str, str]:
+def behind(program: str, part: Part) -> dict[str, str]:
     """Fingerprints of what a program runs: with the code of the package, and with its answers."""
     own = modules_behind(FOLDER / shlex.split(program)[0])
     package = sorted(PACKAGE.rglob("*.py"))
-    return {"code": fingerprint([*package, *own]), "answers": fingerprint([ANSWERS, *own])}
+    return {
+        "code": fingerprint([*package, *own]),
+        "answers": fingerprint(own, answers_of(part.methods)),
+    }
 
 
 def holds(row: Mapping[str, Any], part: Part) -> bool:
     """Whether what a program found is still what it would find."""
     counts = "code" if part.measures_time else "answers"
-    return bool(row.get(counts) == behind(str(row["program"]))[counts])
+    return bool(row.get(counts) == behind(str(row["program"]), part)[counts])
 
 
 # --- runs --------------------------------------------------------------------------------------
@@ -157,7 +168,7 @@ def run_part(part: Part, run: Run) -> bool:
         if not run.again and row is not None and holds(row, part):
             print(f"{part.name}: {program.split(' --jobs')[0]} is done")
             continue
-        ran = behind(program)
+        ran = behind(program, part)
         minutes = minutes_of(program, run.jobs)
         if minutes is None:
             good = False

@@ -19,6 +19,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 import treeselect
+from treeselect.algorithms.registry import METHODS
 
 FOLDER = Path(__file__).resolve().parents[1] / "benchmarks"
 
@@ -161,6 +162,7 @@ def test_each_program_is_in_a_part_or_says_why_not(evidence, run):
     }
     assert told <= programs
     assert programs - told == {*parts.ELSEWHERE, "evidence.py"}
+    assert {name for part in parts.PARTS for name in part.methods} <= {*METHODS, "default"}
     assert run("evidence.py").count("|\n") == 2 + len(lines)
 
 
@@ -222,11 +224,11 @@ def test_what_is_done_is_not_run_again_and_what_fails_is(evidence, monkeypatch, 
     monkeypatch.setattr(evidence, "FOLDER", tmp_path)
     monkeypatch.setattr(evidence, "PACKAGE", tmp_path / "package")
     monkeypatch.setattr(evidence, "ANSWERS", tmp_path / "answers")
-    (tmp_path / "answers").write_text("these")
+    (tmp_path / "answers").write_text('{"default, cox": 1, "lasso": 2}')
     (tmp_path / "good.py").write_text("open('ran', 'a').write('x')")
     (tmp_path / "bad.py").write_text("raise SystemExit('no such thing')")
     monkeypatch.chdir(tmp_path)
-    part = evidence.Part("some", "Why?", ("good.py", "bad.py"))
+    part = evidence.Part("some", "Why?", ("good.py", "bad.py"), methods=("default",))
     for _ in range(2):
         assert run(part) == (False, ["good.py"])
     assert (tmp_path / "ran").read_text() == "x"
@@ -239,7 +241,10 @@ def test_what_is_done_is_not_run_again_and_what_fails_is(evidence, monkeypatch, 
     assert (tmp_path / "ran").read_text() == "xy"
     run(part._replace(measures_time=True))
     assert (tmp_path / "ran").read_text() == "xyy"
-    (tmp_path / "answers").write_text("others")
+    (tmp_path / "answers").write_text('{"default, cox": 1, "lasso": 3}')
+    run(part)
+    assert (tmp_path / "ran").read_text() == "xyy"
+    (tmp_path / "answers").write_text('{"default, cox": 0, "lasso": 3}')
     run(part)
     assert (tmp_path / "ran").read_text() == "xyyy"
     absent = evidence.Part("other", "Why?", ("good.py",), ("no_such_module",))
