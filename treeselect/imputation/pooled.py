@@ -20,6 +20,7 @@ from treeselect.models.linear.coefficients import (
     Pooled,
     coefficient_form,
     dropped_words,
+    estimates_table,
     exponentiated,
     few_events_notes,
     in_print,
@@ -221,23 +222,10 @@ def _problems(fits: Sequence[LinearFit]) -> list[str]:
 def _table(fit: LinearFit, pooled: Pooled) -> pd.DataFrame:
     from scipy import stats
 
-    statistic = pooled.estimate / pooled.std_error
-    half = stats.t.ppf(0.975, pooled.df) * pooled.std_error
-    return pd.DataFrame(
-        {
-            "term": fit.terms,
-            "column": fit.names,
-            "estimate": pooled.estimate,
-            "std_error": pooled.std_error,
-            "statistic": statistic,
-            "df": pooled.df,
-            "p_value": 2 * stats.t.sf(np.abs(statistic), pooled.df),
-            "ci_low": pooled.estimate - half,
-            "ci_high": pooled.estimate + half,
-            "riv": pooled.riv,
-            "fmi": pooled.fmi,
-        }
-    )
+    law = stats.t(pooled.df)
+    table = estimates_table(fit, pooled.estimate, pooled.std_error, law)
+    table.insert(5, "df", pooled.df)
+    return table.assign(riv=pooled.riv, fmi=pooled.fmi)
 
 
 def _learned_note(found: Imputed) -> tuple[str, ...]:
