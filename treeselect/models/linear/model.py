@@ -57,7 +57,7 @@ class LinearPart:
 
 
 def linear_words(family: Family, bends: bool) -> str:
-    kind = "Cox" if family.has_times else "generalised linear"
+    kind = {"cox": "Cox", "ordinal": "proportional odds"}.get(family.name, "generalised linear")
     bent = ", with restricted cubic splines of numbers" if bends else ""
     return f"a {kind} model of the selected terms{bent}"
 
