@@ -108,6 +108,9 @@ def test_texts_tell_the_order_and_name_it_where_it_is_not_used():
     assert "3 ordered classes, the smallest with 72 rows" in str(fit.search.citation())
     fit = selected(ordered(), k=1, method="mrmr", model="glm", resamples=2)
     assert fit.model.fitted.description == "a proportional odds model of the selected terms"
+    (name,), shape = fit.selected, fit.model.shape(fit.selected[0])
+    mean = fit.predict(ordered().assign(**{name: shape[name][0]})).mean()
+    assert shape.filter(like="mean_").iloc[0].tolist() == pytest.approx(mean.tolist())
     said = fit.model.coefficient_stability().facts()
     assert ("Response", "y; a higher class of none < mild < severe") in said
     text = str(selected(ordered(), family="auto", k=1, method="mrmr").summary())

@@ -180,8 +180,8 @@ class ModelView:
             ``interaction``, the part that is not a sum of an effect of each (least squares). For
             more than two classes one column each, ``mean_<class>``.
             The scale is the linear predictor (for times to an event, the log hazard ratio; of
-            several classes less its mean over these), and for random forests without an offset the
-            mean response.
+            several classes less its mean over these), and for random forests without an offset and
+            proportional odds the mean response.
 
         Raises
         ------
