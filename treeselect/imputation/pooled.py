@@ -88,8 +88,8 @@ class PooledFit(OfContent, Predicting):
             freedom of the t distribution, infinite for a normal one), ``p_value``, ``ci_low``,
             ``ci_high`` (95%), ``riv`` (relative increase in variance due to missing values) and
             ``fmi`` (fraction of missing information). P-values and intervals are not valid after
-            selection on the same rows. With more than two classes, ``column`` begins with the class
-            that is compared with the first one.
+            selection on the same rows. With more than two classes without an order, ``column``
+            begins with the class that is compared with the first one.
 
         Raises
         ------
