@@ -113,6 +113,7 @@ def test_texts_tell_the_order_and_name_it_where_it_is_not_used():
     assert shape.filter(like="mean_").iloc[0].tolist() == pytest.approx(mean.tolist())
     said = fit.model.coefficient_stability().facts()
     assert ("Response", "y; a higher class of none < mild < severe") in said
+    assert said[1] in fit.inference().summary().content.facts
     text = str(selected(ordered(), family="auto", k=1, method="mrmr").summary())
     assert '`y` is ordered: `family="ordinal"` scores by the order.' in text
 
