@@ -350,10 +350,4 @@ def pool(estimates: FloatArray, variances: FloatArray, df_complete: float | None
     between = (1 + 1 / m) * (apart**2).sum(axis=0) / (m - 1)
     total = within + between
     df, riv = pooled_df(between / total, m, df_complete), between / within
-    return Pooled(
-        estimate=centre,
-        std_error=np.sqrt(total),
-        df=df,
-        riv=riv,
-        fmi=(riv + 2 / (df + 3)) / (riv + 1),
-    )
+    return Pooled(centre, np.sqrt(total), df, riv, fmi=(riv + 2 / (df + 3)) / (riv + 1))

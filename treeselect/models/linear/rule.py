@@ -66,10 +66,8 @@ class LinearRule:
         low, high = eta - quantile * wide, eta + quantile * wide
         if on_link or self.family == "gaussian":
             return Predicted(eta, error, low, high)
-        mean, slope = _mean(self.family, eta)
-        return Predicted(
-            mean, slope * error, _mean(self.family, low)[0], _mean(self.family, high)[0]
-        )
+        (mean, slope), *ends = (_mean(self.family, at) for at in (eta, low, high))
+        return Predicted(mean, slope * error, ends[0][0], ends[1][0])
 
     def _classes(self, own: FloatArray, quantile: FloatArray, *, on_link: bool) -> Predicted:
         n, p = own.shape
@@ -138,33 +136,27 @@ class PooledRule(LinearRule):
     between: FloatArray
     m: int
 
-    def predict(
-        self, matrix: FloatArray, offset: FloatArray | float, *, on_link: bool, level: float,
-        of_rows: bool = False,
-    ) -> Predicted:  # fmt: skip
+    def predict(self, *given: Any, of_rows: bool = False, **asked: Any) -> Predicted:
         def rule(covariance: FloatArray, df: Any = None) -> LinearRule:
             return LinearRule(self.family, self.estimate, covariance, df, self.centre, self.scale)
 
-        part, total = (
-            rule(own).predict(matrix, offset, on_link=True, level=level).se ** 2
-            for own in (self.between, self.covariance)
-        )
+        both = (rule(own) for own in (self.between, self.covariance))
+        part, total = (own.predict(*given, **asked | {"on_link": True}).se ** 2 for own in both)
         df = pooled_df(part / (total + of_rows * self.scale), self.m, self.df)
-        given: dict[str, Any] = {"on_link": on_link, "level": level, "of_rows": of_rows}
-        return rule(self.covariance, df).predict(matrix, offset, **given)
+        return rule(self.covariance, df).predict(*given, of_rows=of_rows, **asked)
 
 
 def pooled_rule(rules: Sequence[LinearRule]) -> PooledRule:
-    estimate, m = np.array([rule.estimate for rule in rules]), len(rules)
-    within, centre, scale = (
-        np.mean([getattr(rule, name) for rule in rules], axis=0)
-        for name in ("covariance", "centre", "scale")
-    )
-    between = (1 + 1 / m) * np.atleast_2d(np.cov(estimate, rowvar=False))
+    def mean(name: str) -> Any:
+        return np.mean([getattr(rule, name) for rule in rules], axis=0)
+
+    estimates, m = [rule.estimate for rule in rules], len(rules)
+    between = (1 + 1 / m) * np.atleast_2d(np.cov(estimates, rowvar=False))
     df = min((rule.df for rule in rules if rule.df is not None), default=None)
     return PooledRule(
-        rules[0].family, estimate.mean(axis=0), within + between, df, centre, scale, between, m
-    )
+        rules[0].family, mean("estimate"), mean("covariance") + between, df, mean("centre"),
+        mean("scale"), between, m,
+    )  # fmt: skip
 
 
 def pooled_df(share: FloatArray, m: int, complete: float | None) -> FloatArray:
