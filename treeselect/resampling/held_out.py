@@ -98,6 +98,11 @@ class HeldOut:
         return self.predicted if self.event is None else self.event
 
     @property
+    def hazard(self) -> FloatArray:
+        """Cumulative hazard by the horizon: risks that are comparable between folds and strata."""
+        return -np.log1p(-np.minimum(self.risk, 1 - 1e-12))
+
+    @property
     def event_words(self) -> str:
         """What has the predicted probability: the positive class, or the event by the horizon."""
         if self.event is not None:

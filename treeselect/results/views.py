@@ -479,8 +479,8 @@ class ModelView:
         """Survival in groups of increasing predicted risk, and calibration of predicted survival.
 
         In each fold the final model is refitted to the selected terms on the training rows (a
-        random forest for a sparse forest) and predicts the risk and the survival
-        of the held-out rows. Groups are cut at the quantiles of these risks.
+        random forest for a sparse forest) and predicts the survival of the held-out rows. Groups
+        are cut at the quantiles of the predicted risk of the event by the horizon.
 
         Parameters
         ----------
