@@ -151,6 +151,8 @@ def test_survival_is_predicted_from_pooled_hazards_and_learned_columns_are_not()
     expected = np.mean([one.cumulative_hazard(*at) for one in each], axis=0)
     mine = found.pooled().predictor.baseline.cumulative_hazard(*at)
     np.testing.assert_allclose(mine, expected)
+    own = data.head(1).assign(x=found.pooled().predictor.rule.centre[0])  # without an error
+    assert found.pooled().predict(own, se=True).iloc[0].tolist() == [1, 0, 1, 1]
     learned = select_all("Surv(t, d) ~ scale(x)", frames, 1).pooled()
     with pytest.raises(OptionError, match="differ between imputed frames"):
         learned.predict(data)

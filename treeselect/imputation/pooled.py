@@ -29,6 +29,7 @@ from treeselect.models.linear.coefficients import (
     pool,
     ratio_cells,
     ratio_notes,
+    table_head,
     tests_cells,
 )
 from treeselect.models.linear.data import LinearData
@@ -222,8 +223,7 @@ def _problems(fits: Sequence[LinearFit]) -> list[str]:
 def _table(fit: LinearFit, pooled: Pooled) -> pd.DataFrame:
     from scipy import stats
 
-    law = stats.t(pooled.df)
-    table = estimates_table(fit, pooled.estimate, pooled.std_error, law)
+    table = estimates_table(fit, pooled.estimate, pooled.std_error, stats.t(pooled.df))
     table.insert(5, "df", pooled.df)
     return table.assign(riv=pooled.riv, fmi=pooled.fmi)
 
@@ -274,17 +274,10 @@ def _content(
             ("Rows dropped", dropped_words(data.n_dropped)),
             ("Seed", str(found.seed)),
         ),
-        columns=_head(fit, letter),
+        columns=(*table_head(fit, 0.95, letter, ("df",)), "FMI"),
         rows=table_rows(table, leads_with_ratios(fit)),
         notes=notes,
     )
-
-
-def _head(fit: LinearFit, letter: str) -> tuple[str, ...]:
-    tests = ("Estimate", "Std. error", letter, "df", f"P(>|{letter}|)")
-    if leads_with_ratios(fit):
-        return ("Column", fit.ratio.capitalize(), "95% interval", *tests, "FMI")
-    return ("Column", *tests, "95% interval", "FMI")
 
 
 def table_rows(table: pd.DataFrame, with_ratios: bool = False) -> tuple[tuple[str, ...], ...]:

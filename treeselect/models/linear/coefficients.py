@@ -126,15 +126,15 @@ def exponentiated(table: pd.DataFrame, ratio: str) -> pd.DataFrame:
         return table.assign(**{name: np.exp(table[name]) for name in columns})
 
 
-def table_head(fit: LinearFit | None, level: float) -> tuple[str, ...]:
-    letter = "z" if fit is None or fit.df is None else "t"
+def table_head(
+    fit: LinearFit, level: float, letter: str = "", df: tuple[str, ...] = ()
+) -> tuple[str, ...]:
+    letter = letter or ("z" if fit.df is None else "t")
     head = f"{100 * level:g}% interval"
-    if fit is not None and leads_with_ratios(fit):
-        return (
-            "Column", fit.ratio.capitalize(), head, "Estimate", "Std. error", letter,
-            f"P(>|{letter}|)",
-        )  # fmt: skip
-    return ("Column", "Estimate", "Std. error", letter, f"P(>|{letter}|)", head)
+    tests = "Estimate", "Std. error", letter, *df, f"P(>|{letter}|)"
+    if leads_with_ratios(fit):
+        return ("Column", fit.ratio.capitalize(), head, *tests)
+    return ("Column", *tests, head)
 
 
 def leads_with_ratios(fit: LinearFit) -> bool:

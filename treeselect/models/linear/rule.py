@@ -142,7 +142,8 @@ class PooledRule(LinearRule):
 
         both = (rule(own) for own in (self.between, self.covariance))
         part, total = (own.predict(*given, **asked | {"on_link": True}).se ** 2 for own in both)
-        df = pooled_df(part / (total + of_rows * self.scale), self.m, self.df)
+        total = np.maximum(total + of_rows * self.scale, 1e-300)
+        df = pooled_df(part / total, self.m, self.df)
         return rule(self.covariance, df).predict(*given, of_rows=of_rows, **asked)
 
 
