@@ -451,14 +451,8 @@ def confusion_table(held: HeldOut, threshold: object = None) -> pd.DataFrame:
     true, taken = np.divmod(np.arange(n * n), n)
     with np.errstate(invalid="ignore"):
         share = counts / counts.sum(axis=1)[:, None]
-    return pd.DataFrame(
-        {
-            "observed": labels.iloc[true].array,
-            "predicted": labels.iloc[taken].array,
-            "n": counts.ravel(),
-            "share": share.ravel(),
-        }
-    )
+    table = {"observed": labels.iloc[true].array, "predicted": labels.iloc[taken].array}
+    return pd.DataFrame(table | {"n": counts.ravel(), "share": share.ravel()})
 
 
 def per_class_table(held: HeldOut) -> pd.DataFrame:
@@ -468,16 +462,10 @@ def per_class_table(held: HeldOut) -> pd.DataFrame:
     n = len(held.classes)
     counts = found["n"].to_numpy().reshape(n, n)
     right, total, taken = np.diag(counts), counts.sum(axis=1), counts.sum(axis=0)
+    table = {"class": pd.Series(list(held.classes)).array, "n": total}
     with np.errstate(invalid="ignore", divide="ignore"):
-        return pd.DataFrame(
-            {
-                "class": pd.Series(list(held.classes)).array,
-                "n": total,
-                "recall": right / total,
-                "precision": right / taken,
-                "area": [areas(held, number)[0] for number in range(n)],
-            }
-        )
+        table |= {"recall": right / total, "precision": right / taken}
+    return pd.DataFrame(table | {"area": [areas(held, number)[0] for number in range(n)]})
 
 
 def _asked(what: str, held: HeldOut) -> list[tuple[int, Any]]:

@@ -120,17 +120,12 @@ class RiskGroups(Summarised, OfFolds):
             )
         survival, low, high = held_out.survival_steps(self.curves, at)
         names = pd.Series(self.names, dtype=pd.Series(["text"]).dtype)
-        table = pd.DataFrame(
-            {
-                "group": names.repeat(len(at)).array,
-                "time": np.tile(at, len(self.names)),
-                "at_risk": np.concatenate([_at_risk(own, at) for own in self.spans]),
-                "survival": survival.ravel(),
-                "ci_low": low.ravel(),
-                "ci_high": high.ravel(),
-            }
-        )
-        return self._frame(table)
+        table = {
+            "group": names.repeat(len(at)).array, "time": np.tile(at, len(self.names)),
+            "at_risk": np.concatenate([_at_risk(own, at) for own in self.spans]),
+            "survival": survival.ravel(), "ci_low": low.ravel(), "ci_high": high.ravel(),
+        }  # fmt: skip
+        return self._frame(pd.DataFrame(table))
 
     def calibration(self) -> Any:
         """Predicted and observed survival at the horizon, one row per group.
@@ -146,19 +141,12 @@ class RiskGroups(Summarised, OfFolds):
             treat rows as independent, including clustered rows (`fold_groups`).
         """
         observed, low, high = self.observed()
-        table = pd.DataFrame(
-            {
-                "group": pd.Series(list(self.names), dtype=pd.Series(["text"]).dtype),
-                "n": self.n_rows,
-                "events": self.n_events,
-                "relative_risk": self.risk,
-                "predicted": self.predicted,
-                "observed": observed,
-                "ci_low": low,
-                "ci_high": high,
-            }
-        )
-        return self._frame(table)
+        names = pd.Series(list(self.names), dtype=pd.Series(["text"]).dtype)
+        table = {
+            "group": names, "n": self.n_rows, "events": self.n_events, "relative_risk": self.risk,
+            "predicted": self.predicted, "observed": observed, "ci_low": low, "ci_high": high,
+        }  # fmt: skip
+        return self._frame(pd.DataFrame(table))
 
     def observed(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Observed survival of each group at the horizon with its 95% interval limits; missing

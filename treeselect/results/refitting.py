@@ -282,9 +282,8 @@ def _family_notes(fit: LinearFit, *, has_aic: bool) -> Iterator[str]:
         yield '`refit("firth")` keeps the estimates finite, by a penalised likelihood.'
     if fit.family == ORDINAL:
         yield (
-            "Odds ratios are of a higher class, at each threshold alike. The multinomial model,"
-            ' `refit("glm")` after `family="multinomial"`, has coefficients of its own for each'
-            f" class{': compare AIC' if has_aic else ''}."
+            'Odds ratios are of a higher class, at each threshold alike. `family="multinomial"` has'
+            f" coefficients of its own for each class{': compare AIC' if has_aic else ''}."
         )
 
 
