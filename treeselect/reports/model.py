@@ -273,7 +273,7 @@ def risk_section(found: RiskGroups) -> parts.Section:
         {
             "Group": "group",
             found.time: cells.number("time", ",.6g"),
-            "At risk": cells.number("at_risk", ",.6g"),
+            "At risk": cells.count("at_risk"),
             "Survival": cells.number("survival", ".3f"),
             "95% interval": cells.interval("ci_low", "ci_high", ".3f"),
         },
