@@ -474,6 +474,7 @@ def test_groups_have_all_rows_but_those_whose_stratum_is_held_out_whole(timed):
     groups = fit.model.risk_groups(3, 20, folds=2)
     assert groups.n_rows[2] == 30
     assert groups.predicted[1] - groups.predicted[2] > 0.4
+    assert "nan" not in str(fit.model.risk_groups(3, 0.001, folds=2).summary())
     groups = timed.model.risk_groups(2, 300, folds=site)
     assert (groups.n_rows.sum(), groups.n_left_out) == (60, 30)
     assert "30 rows were left out" in " ".join(groups.summary().as_text().split())

@@ -161,7 +161,7 @@ class RiskGroups(Summarised, OfFolds):
                 ("Group", "group"),
                 ("Rows", cells.count("n")),
                 ("Events", cells.count("events")),
-                ("Relative risk", cells.decimal("relative_risk", 2)),
+                ("Relative risk", cells.decimal("relative_risk", 2, "unknown")),
                 ("Predicted", cells.decimal("predicted", 3)),
                 ("Observed", cells.decimal("observed", 3, "unknown")),
                 ("95% interval", cells.interval("ci_low", "ci_high", "", "unknown", places=3)),
