@@ -106,6 +106,14 @@ def test_texts_tell_the_order_and_name_it_where_it_is_not_used():
     text = " ".join(str(fit.summary()).split())
     assert "classes: none (96) < mild (72) < severe (72)" in text
     assert "3 ordered classes, the smallest with 72 rows" in str(fit.search.citation())
+    fit = selected(ordered(), k=1, method="mrmr", model="glm", resamples=2)
+    assert fit.model.fitted.description == "a proportional odds model of the selected terms"
+    (name,), shape = fit.selected, fit.model.shape(fit.selected[0])
+    mean = fit.predict(ordered().assign(**{name: shape[name][0]})).mean()
+    assert shape.filter(like="mean_").iloc[0].tolist() == pytest.approx(mean.tolist())
+    said = fit.model.coefficient_stability().facts()
+    assert ("Response", "y; a higher class of none < mild < severe") in said
+    assert said[1] in fit.inference().summary().content.facts
     text = str(selected(ordered(), family="auto", k=1, method="mrmr").summary())
     assert '`y` is ordered: `family="ordinal"` scores by the order.' in text
 

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import scipy
 from quick import changed
 from round_numbers import with_round_numbers
 
@@ -14,6 +15,7 @@ import treeselect
 from treeselect.engine.random import stream_seed
 from treeselect.errors import DataError, FormulaError, OptionError, TreeselectWarning
 from treeselect.imputation.pooled import table_rows
+from treeselect.models.linear.coefficients import pool
 from treeselect.resampling.agreement import clustered_interval, stability_index
 
 
@@ -126,11 +128,14 @@ def test_predictions_are_pooled_by_rubins_rules_on_the_linear_scale(response, fa
         for name in ("fit.0", "fit.2"):
             expected = np.mean([own[name] for own in each], axis=0)
             np.testing.assert_allclose(mine[name], expected, rtol=0.02)
+        assert "a higher class of 0 < 1 < 2" in str(found.pooled().summary())
         return
     fit, se = (np.array([own[name] for own in each]) for name in ("fit", "se"))
     np.testing.assert_allclose(mine["fit"], fit.mean(axis=0))
     total = (se**2).mean(axis=0) + (1 + 1 / len(fit)) * fit.var(axis=0, ddof=1)
     np.testing.assert_allclose(mine["se"] ** 2, total)
+    half = scipy.stats.t.ppf(0.975, pool(fit, se**2, None).df) * mine["se"]
+    np.testing.assert_allclose(mine["ci_high"] - mine["fit"], half)
     assert set(found.pooled().predict(new, "class")) <= set(frames[0]["two"])
 
 
@@ -146,6 +151,8 @@ def test_survival_is_predicted_from_pooled_hazards_and_learned_columns_are_not()
     expected = np.mean([one.cumulative_hazard(*at) for one in each], axis=0)
     mine = found.pooled().predictor.baseline.cumulative_hazard(*at)
     np.testing.assert_allclose(mine, expected)
+    own = data.head(1).assign(x=found.pooled().predictor.rule.centre[0])  # without an error
+    assert found.pooled().predict(own, se=True).iloc[0].tolist() == [1, 0, 1, 1]
     learned = select_all("Surv(t, d) ~ scale(x)", frames, 1).pooled()
     with pytest.raises(OptionError, match="differ between imputed frames"):
         learned.predict(data)

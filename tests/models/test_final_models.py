@@ -343,7 +343,7 @@ def test_an_estimator_that_can_not_be_is_refused(frame, response, model, message
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"model": "lm"}, "`model` must be one of `stack`"),
+        ({"model": "lm"}, "`model` must be one of `stack`.*\n.*Did you mean `glm`"),
         (
             {"model": LinearRegression(), "monotone": {"a": 1}},
             r"observed by the model `LinearRegression\(\)`",

@@ -221,7 +221,7 @@ def test_print_has_no_code_and_notes_say_how_intervals_were_made():
     [
         ({"models": ["both"]}, "`models` must be some of"),
         ({"models": []}, "`models` must be some of"),
-        ({"per": {"g": 2}}, "`g`, which is no number of the table"),
+        ({"per": {"g": 2}}, "`g`, which is no number, or has a spline. Numbers: `x`"),
         ({"per": {"x": 0}}, "`per` must be 'sd', or positive differences"),
         ({"per": 10}, "`per` must be 'sd', or positive differences"),
     ],
@@ -229,6 +229,8 @@ def test_print_has_no_code_and_notes_say_how_intervals_were_made():
 def test_bad_arguments(options, message):
     with pytest.raises(OptionError, match=message):
         fitted("x + g").refit("glm").regression_table(**options)
+    with pytest.raises(OptionError, match="`x`, which is no number, or has a spline"):
+        fitted("x + g").refit("gam").regression_table(per={"x": 2})
 
 
 @pytest.mark.parametrize("family", ["binomial", "cox"])

@@ -213,8 +213,12 @@ def test_without_data_times_or_held_out_rows_there_are_no_groups(
     assert 'id="risk-groups"' not in page_of(treeselect.load(path))
     assert 'id="risk-groups"' not in page_of(fitted)
 
-    def refuse(*_):
+    def refuse(_, horizon):
+        asked.append(horizon)
         raise treeselect.errors.OptionError("no")
 
+    asked = []
     monkeypatch.setattr("treeselect.reports.model.group_by_risk", refuse)
     assert 'id="risk-groups"' not in page_of(fit)
+    fit.report(tmp_path / "r.md", performance=fit.performance(2, horizon=2.5))
+    assert asked == [None, 2.5]

@@ -465,8 +465,16 @@ def test_groups_have_all_rows_but_those_whose_stratum_is_held_out_whole(timed):
     assert sum(curve.events.sum() for curve in groups.curves) == small_times()["dead"].sum()
     assert (np.diff(groups.risk) > 0).all()
     assert (np.diff(groups.predicted) < 0).all()
-    # Bath has every third row.
+    # Bath has every third row. Where its hazard is higher, so are its risks.
     site = np.arange(90) % 3
+    fast = small_times().assign(time=lambda data: data["time"] / np.where(site, 1, 20))
+    fit = treeselect.select(
+        "Surv(time, dead) ~ x + strata(site)", fast, method="mrmr", k=1, model="glm", seed=1
+    )
+    groups = fit.model.risk_groups(3, 20, folds=2)
+    assert groups.n_rows[2] == 30
+    assert groups.predicted[1] - groups.predicted[2] > 0.4
+    assert "nan" not in str(fit.model.risk_groups(3, 0.001, folds=2).summary())
     groups = timed.model.risk_groups(2, 300, folds=site)
     assert (groups.n_rows.sum(), groups.n_left_out) == (60, 30)
     assert "30 rows were left out" in " ".join(groups.summary().as_text().split())

@@ -1,5 +1,6 @@
 """Performance and calibration by subgroup."""
 
+import dataclasses
 import pickle
 
 import numpy as np
@@ -188,6 +189,8 @@ def test_a_group_of_few_heavy_rows_is_small(data):
 
 
 def test_what_is_printed(measured):
+    named = dataclasses.replace(measured, labels={"sex": "Gender"}).by("sex").summary()
+    assert named.content.title == "Performance by Gender"
     found = measured.by("sex")
     said = found.summary().as_text()
     assert said.splitlines()[0].strip() == "Performance by sex"

@@ -185,7 +185,7 @@ def test_levels_without_a_coefficient(trial):
         ({"type": "lp"}, "Did you mean `link`"),
         ({"interval": "both"}, "`interval` must be one of"),
         ({"level": 1, "se": True}, "`level` must be"),
-        ({"level": 0.9}, "`level` must be left out"),
+        ({"level": 0.9}, "`level` must be left out.*\n.*Write `se=True, level=0.9`"),
         ({"times": 3}, "`times` must be left out"),
         ({"offset": [0.0]}, "`offset` must not be given"),
     ],

@@ -224,13 +224,13 @@ def check_share(name: str, value: object) -> float:
     return check_between(name, value, 0, 1)
 
 
-def check_level(value: object, interval: object) -> float:
+def check_level(value: object, interval: object, way: str = 'interval="prediction"') -> float:
     """The level of an interval; an OptionError if it is not the default and there is none."""
     level = check_share("level", value)
     if level != 0.95 and not interval:
         raise OptionError(
             "`level` must be left out without an interval.\n"
-            f'  Found: {level:g}. Write `interval="prediction", level={level:g}`.'
+            f"  Found: {level:g}. Write `{way}, level={level:g}`."
         )
     return level
 

@@ -270,7 +270,7 @@ class ModelData:
         """The same with a final model that is asked for; None for the method's own. Other models
         are `known` by name."""
         if isinstance(model, str):
-            check_choice("model", model, known)
+            check_choice("model", model, known, dict.fromkeys(("coxph", "lm", "multinom"), "glm"))
         elif model is not None:
             has_offset = self.offset_name is not False
             model = read_estimator(model, known, self.response, has_offset=has_offset)

@@ -87,12 +87,14 @@ class Response:
 
     @property
     def in_linear_models(self) -> str:
-        """Its name, with the positive class or the reference class of the coefficients, or the
-        strata."""
+        """Its name, with the positive class or the reference class of the coefficients, the order
+        of the classes, or the strata."""
         if self.follow_up is not None and self.follow_up.strata:
             return f"{self.name}; strata: {', '.join(self.follow_up.strata)}"
         if not self.classes:
             return self.name
+        if self.family.is_ordered:
+            return f"{self.name}; a higher class of {' < '.join(map(str, self.classes))}"
         if len(self.classes) == 2:
             return f"{self.name}; positive class: {self.classes[-1]}"
         return f"{self.name}; compared with the class: {self.classes[0]}"

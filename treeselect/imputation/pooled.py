@@ -20,6 +20,7 @@ from treeselect.models.linear.coefficients import (
     Pooled,
     coefficient_form,
     dropped_words,
+    estimates_table,
     exponentiated,
     few_events_notes,
     in_print,
@@ -28,6 +29,7 @@ from treeselect.models.linear.coefficients import (
     pool,
     ratio_cells,
     ratio_notes,
+    table_head,
     tests_cells,
 )
 from treeselect.models.linear.data import LinearData
@@ -87,8 +89,8 @@ class PooledFit(OfContent, Predicting):
             freedom of the t distribution, infinite for a normal one), ``p_value``, ``ci_low``,
             ``ci_high`` (95%), ``riv`` (relative increase in variance due to missing values) and
             ``fmi`` (fraction of missing information). P-values and intervals are not valid after
-            selection on the same rows. With more than two classes, ``column`` begins with the class
-            that is compared with the first one.
+            selection on the same rows. With more than two classes without an order, ``column``
+            begins with the class that is compared with the first one.
 
         Raises
         ------
@@ -221,23 +223,9 @@ def _problems(fits: Sequence[LinearFit]) -> list[str]:
 def _table(fit: LinearFit, pooled: Pooled) -> pd.DataFrame:
     from scipy import stats
 
-    statistic = pooled.estimate / pooled.std_error
-    half = stats.t.ppf(0.975, pooled.df) * pooled.std_error
-    return pd.DataFrame(
-        {
-            "term": fit.terms,
-            "column": fit.names,
-            "estimate": pooled.estimate,
-            "std_error": pooled.std_error,
-            "statistic": statistic,
-            "df": pooled.df,
-            "p_value": 2 * stats.t.sf(np.abs(statistic), pooled.df),
-            "ci_low": pooled.estimate - half,
-            "ci_high": pooled.estimate + half,
-            "riv": pooled.riv,
-            "fmi": pooled.fmi,
-        }
-    )
+    table = estimates_table(fit, pooled.estimate, pooled.std_error, stats.t(pooled.df))
+    table.insert(5, "df", pooled.df)
+    return table.assign(riv=pooled.riv, fmi=pooled.fmi)
 
 
 def _learned_note(found: Imputed) -> tuple[str, ...]:
@@ -286,17 +274,10 @@ def _content(
             ("Rows dropped", dropped_words(data.n_dropped)),
             ("Seed", str(found.seed)),
         ),
-        columns=_head(fit, letter),
+        columns=(*table_head(fit, 0.95, letter, ("df",)), "FMI"),
         rows=table_rows(table, leads_with_ratios(fit)),
         notes=notes,
     )
-
-
-def _head(fit: LinearFit, letter: str) -> tuple[str, ...]:
-    tests = ("Estimate", "Std. error", letter, "df", f"P(>|{letter}|)")
-    if leads_with_ratios(fit):
-        return ("Column", fit.ratio.capitalize(), "95% interval", *tests, "FMI")
-    return ("Column", *tests, "95% interval", "FMI")
 
 
 def table_rows(table: pd.DataFrame, with_ratios: bool = False) -> tuple[tuple[str, ...], ...]:

@@ -45,8 +45,8 @@ def signed(value: float, form: str) -> str:
 
 
 def count_text(n: float) -> str:
-    """A count, with commas from a thousand on."""
-    return f"{n:,.0f}"
+    """A count, with commas from a thousand on; of weights that are no copies in tenths."""
+    return f"{n:,.1f}".removesuffix(".0")
 
 
 def span(counts: Sequence[int] | IntArray) -> str:

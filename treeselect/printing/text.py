@@ -206,9 +206,6 @@ def _filled(items: Sequence[str], room: int) -> list[str]:
 
 _WIDTH, _GAP = 88, "  "
 
-_CALLS = ("Call", "Model 1", "Model 2")
-"""Facts that are Python code."""
-
 _LEAST = 30
 """Characters of a row's name that stand on one line, however wide the table is."""
 
@@ -222,7 +219,9 @@ def as_text(content: SummaryContent) -> str:
     label = max((len(name) for name, _ in c.facts), default=0) + 2
     for name, value in c.facts:
         first, later = f"{name}:".ljust(label), " " * label
-        if name in _CALLS:  # broken between its arguments, so that it can be pasted
+        if re.fullmatch(
+            r"Call|Model \d+", name
+        ):  # broken between its arguments, so that it can be pasted
             code = code_lines(value, width - label)
             lines += [(later if i else first) + line for i, line in enumerate(code)]
         else:

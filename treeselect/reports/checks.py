@@ -10,7 +10,7 @@ import pandas as pd
 
 from treeselect.figures.charts import level_figure
 from treeselect.models.linear.statistics import Recalibration
-from treeselect.printing import cells, decimal_text
+from treeselect.printing import cells, count_text, decimal_text
 from treeselect.reports.parts import Facts, FitMaterial, Picture, Section, Table, first_rows, listed
 from treeselect.resampling import held_out
 from treeselect.resampling.decisions import DecisionCurve, decision_figure
@@ -117,7 +117,7 @@ def _numbers(held: held_out.HeldOut) -> Section:
     )
     columns: dict[str, cells.Cell] = {
         "Group": "group",
-        "Rows": cells.number("n", ",.6g"),
+        "Rows": cells.count("n"),
         "Predicted": cells.number("predicted", ",.4g"),
         "Observed": cells.number("observed", ",.4g"),
         "95% interval": cells.interval("ci_low", "ci_high", ",.3g"),
@@ -163,7 +163,7 @@ def _classes(held: held_out.HeldOut, name: str) -> Section:
     caption = "Recall, precision and area by class; rows are assigned to their most probable class"
     columns: dict[str, cells.Cell] = {
         "Class": "class",
-        "Rows": cells.number("n", ",.6g"),
+        "Rows": cells.count("n"),
         "Recall": cells.number("recall", ".3f"),
         "Precision": cells.number("precision", ".3f"),
         "Area": cells.decimal("area", 3, "–"),
@@ -173,7 +173,7 @@ def _classes(held: held_out.HeldOut, name: str) -> Section:
         caption = "Confusion matrix: observed class by most probable class"
         counts = held_out.confusion_table(held)["n"].to_numpy().reshape(len(first), len(first))
         rows = tuple(
-            (str(label), *(f"{count:,.6g}" for count in own))
+            (str(label), *map(count_text, own))
             for label, own in zip(held.classes, counts, strict=True)
         )
         heads = ("Observed", *(f"predicted {label}" for label in held.classes))
@@ -259,7 +259,7 @@ def _shares_table(found: pd.DataFrame) -> Table:
         {
             **({"Class": "class"} if several else {}),
             "Group": "group",
-            "Rows": cells.number("n", ",.6g"),
+            "Rows": cells.count("n"),
             "Predicted": cells.number("predicted", ".3f"),
             "Observed": cells.number("observed", ".3f"),
             "95% interval": cells.interval("ci_low", "ci_high", ".3f"),

@@ -256,11 +256,11 @@ def _forest_lead(fit: Fit, table: pd.DataFrame) -> str:
 def risk_groups(material: parts.FitMaterial) -> parts.Section | None:
     """Risk groups for right-censored times; None without the data or selected terms, or if the rows
     can't be held out."""
-    fit = material.fit
+    fit, known = material.fit, material.performance
     if not (fit.design.response.family.has_times and fit.design.has_data and fit.selected):
         return None
     try:
-        found = group_by_risk(fit)
+        found = group_by_risk(fit, horizon=None if known is None else known.held_out.horizon)
     except OptionError:  # too few rows or events for ten folds
         return None
     return risk_section(found)
@@ -273,7 +273,7 @@ def risk_section(found: RiskGroups) -> parts.Section:
         {
             "Group": "group",
             found.time: cells.number("time", ",.6g"),
-            "At risk": cells.number("at_risk", ",.6g"),
+            "At risk": cells.count("at_risk"),
             "Survival": cells.number("survival", ".3f"),
             "95% interval": cells.interval("ci_low", "ci_high", ".3f"),
         },

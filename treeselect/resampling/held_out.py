@@ -98,6 +98,11 @@ class HeldOut:
         return self.predicted if self.event is None else self.event
 
     @property
+    def hazard(self) -> FloatArray:
+        """Cumulative hazard by the horizon: risks that are comparable between folds and strata."""
+        return -np.log1p(-np.minimum(self.risk, 1 - 1e-12))
+
+    @property
     def event_words(self) -> str:
         """What has the predicted probability: the positive class, or the event by the horizon."""
         if self.event is not None:
@@ -446,14 +451,8 @@ def confusion_table(held: HeldOut, threshold: object = None) -> pd.DataFrame:
     true, taken = np.divmod(np.arange(n * n), n)
     with np.errstate(invalid="ignore"):
         share = counts / counts.sum(axis=1)[:, None]
-    return pd.DataFrame(
-        {
-            "observed": labels.iloc[true].array,
-            "predicted": labels.iloc[taken].array,
-            "n": counts.ravel(),
-            "share": share.ravel(),
-        }
-    )
+    table = {"observed": labels.iloc[true].array, "predicted": labels.iloc[taken].array}
+    return pd.DataFrame(table | {"n": counts.ravel(), "share": share.ravel()})
 
 
 def per_class_table(held: HeldOut) -> pd.DataFrame:
@@ -463,16 +462,10 @@ def per_class_table(held: HeldOut) -> pd.DataFrame:
     n = len(held.classes)
     counts = found["n"].to_numpy().reshape(n, n)
     right, total, taken = np.diag(counts), counts.sum(axis=1), counts.sum(axis=0)
+    table = {"class": pd.Series(list(held.classes)).array, "n": total}
     with np.errstate(invalid="ignore", divide="ignore"):
-        return pd.DataFrame(
-            {
-                "class": pd.Series(list(held.classes)).array,
-                "n": total,
-                "recall": right / total,
-                "precision": right / taken,
-                "area": [areas(held, number)[0] for number in range(n)],
-            }
-        )
+        table |= {"recall": right / total, "precision": right / taken}
+    return pd.DataFrame(table | {"area": [areas(held, number)[0] for number in range(n)]})
 
 
 def _asked(what: str, held: HeldOut) -> list[tuple[int, Any]]:

@@ -11,7 +11,7 @@ from treeselect.errors import OptionError, listing
 from treeselect.figures.axes import shorten
 from treeselect.figures.charts import agreement_figure, curve_figure, share_figure
 from treeselect.figures.marks import Plane, Series
-from treeselect.printing import decimal_text
+from treeselect.printing import count_text, decimal_text
 from treeselect.resampling.decisions import rates_table
 from treeselect.resampling.held_out import HeldOut, areas, calibration_table, roc_table
 
@@ -48,7 +48,7 @@ def calibration_figure(held: HeldOut, label: Any = None) -> Plane:
         return agreement_figure(dots, ("mean prediction", f"mean observed {shorten(name, 15.0)}"))
     if held.classes or held.event is not None:
         name = held.event_words if label is None else f"{name} = {label}"
-    dots = group_dots(found, "probability {:.2f}: observed {:.2f}{} in {:,.6g} rows", *ends)
+    dots = group_dots(found, "probability {:.2f}: observed {:.2f}{} in {} rows", *ends)
     of = shorten(name, 18.0)
     return share_figure(dots, ("mean predicted probability", f"observed share of {of}"))
 
@@ -59,7 +59,7 @@ def group_dots(found: pd.DataFrame, text: str, *names: str) -> Series:
     between = [
         f" ({a:,.3g} to {b:,.3g})" if a == a else "" for a, b in zip(lows, highs, strict=True)
     ]
-    texts = [text.format(*one) for one in zip(x, y, between, n, strict=True)]
+    texts = [text.format(*one) for one in zip(x, y, between, map(count_text, n), strict=True)]
     return Series(x=x, y=y, low=lows, high=highs, line="", texts=texts)
 
 

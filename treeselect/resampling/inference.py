@@ -15,7 +15,7 @@ import pandas as pd
 from treeselect.arguments.checks import MOST_REPEATS, check_count, check_flag, check_share
 from treeselect.designs.linear import POOLED, USUAL, warn_of_gaps
 from treeselect.designs.modeldata import ModelData
-from treeselect.designs.preparing import shown_names
+from treeselect.designs.preparing import in_labels, shown_names
 from treeselect.designs.row_sample import varies
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
@@ -289,6 +289,7 @@ def infer(
         (
             ("Method", f"{method.title}, {rule_words(asked, result)}"),
             ("Split", _part_words(parts, asked, folds.groups_name)),
+            ("Response", in_labels(data).response.in_linear_models),
         ),
         split_notes(data, splits),
         result.design,

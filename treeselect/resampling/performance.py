@@ -444,7 +444,7 @@ class Performance(printing.Summarised, Scored, Stoppable):
         """
         which = repr(column) if isinstance(column, str) else "..."
         told = {**self._told, "call": f"{self.call}.by({which})"}
-        return by_subgroup(self.held_out, column, self.source, **told)
+        return by_subgroup(self.held_out, column, self.source, labels=self.labels, **told)
 
     @property
     def _told(self) -> dict[str, Any]:

@@ -120,17 +120,12 @@ class RiskGroups(Summarised, OfFolds):
             )
         survival, low, high = held_out.survival_steps(self.curves, at)
         names = pd.Series(self.names, dtype=pd.Series(["text"]).dtype)
-        table = pd.DataFrame(
-            {
-                "group": names.repeat(len(at)).array,
-                "time": np.tile(at, len(self.names)),
-                "at_risk": np.concatenate([_at_risk(own, at) for own in self.spans]),
-                "survival": survival.ravel(),
-                "ci_low": low.ravel(),
-                "ci_high": high.ravel(),
-            }
-        )
-        return self._frame(table)
+        table = {
+            "group": names.repeat(len(at)).array, "time": np.tile(at, len(self.names)),
+            "at_risk": np.concatenate([_at_risk(own, at) for own in self.spans]),
+            "survival": survival.ravel(), "ci_low": low.ravel(), "ci_high": high.ravel(),
+        }  # fmt: skip
+        return self._frame(pd.DataFrame(table))
 
     def calibration(self) -> Any:
         """Predicted and observed survival at the horizon, one row per group.
@@ -139,26 +134,19 @@ class RiskGroups(Summarised, OfFolds):
         -------
         frame, in the library of the data
             ``group``; ``n``, number of rows; ``events``, number of events; ``relative_risk``, the
-            median, relative to that of all rows; ``predicted``, mean predicted survival at
-            :attr:`horizon`; ``observed``, the Kaplan-Meier estimate there; ``ci_low`` and
-            ``ci_high``, its 95% interval, missing where the estimate is 0 or 1. With weights that
-            are not copies of rows, intervals use Kish's effective sample size. They treat rows as
-            independent, including clustered rows (`fold_groups`).
+            median cumulative hazard by :attr:`horizon`, relative to that of all rows;
+            ``predicted``, mean predicted survival there; ``observed``, the Kaplan-Meier estimate;
+            ``ci_low`` and ``ci_high``, its 95% interval, missing where the estimate is 0 or 1. With
+            weights that are not copies of rows, intervals use Kish's effective sample size. They
+            treat rows as independent, including clustered rows (`fold_groups`).
         """
         observed, low, high = self.observed()
-        table = pd.DataFrame(
-            {
-                "group": pd.Series(list(self.names), dtype=pd.Series(["text"]).dtype),
-                "n": self.n_rows,
-                "events": self.n_events,
-                "relative_risk": self.risk,
-                "predicted": self.predicted,
-                "observed": observed,
-                "ci_low": low,
-                "ci_high": high,
-            }
-        )
-        return self._frame(table)
+        names = pd.Series(list(self.names), dtype=pd.Series(["text"]).dtype)
+        table = {
+            "group": names, "n": self.n_rows, "events": self.n_events, "relative_risk": self.risk,
+            "predicted": self.predicted, "observed": observed, "ci_low": low, "ci_high": high,
+        }  # fmt: skip
+        return self._frame(pd.DataFrame(table))
 
     def observed(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Observed survival of each group at the horizon with its 95% interval limits; missing
@@ -173,7 +161,7 @@ class RiskGroups(Summarised, OfFolds):
                 ("Group", "group"),
                 ("Rows", cells.count("n")),
                 ("Events", cells.count("events")),
-                ("Relative risk", cells.decimal("relative_risk", 2)),
+                ("Relative risk", cells.decimal("relative_risk", 2, "unknown")),
                 ("Predicted", cells.decimal("predicted", 3)),
                 ("Observed", cells.decimal("observed", 3, "unknown")),
                 ("95% interval", cells.interval("ci_low", "ci_high", "", "unknown", places=3)),
@@ -194,11 +182,11 @@ class RiskGroups(Summarised, OfFolds):
             notes=(
                 "Risk and survival of the rows of each fold are predicted by a model refitted to"
                 " the selected terms on the other rows. Groups are cut at quantiles of the"
-                " predicted risk.",
+                " predicted risk of the event by the horizon.",
                 *((_CHOSEN,) if self.is_chosen else ()),
-                "Relative risk: median of the group relative to the median of all rows. Predicted:"
-                " mean predicted survival at the horizon. Observed: Kaplan-Meier estimate with its"
-                " pointwise 95% interval.",
+                "Relative risk: median cumulative hazard by the horizon, relative to that of all"
+                " rows. Predicted: mean predicted survival at the horizon. Observed: Kaplan-Meier"
+                " estimate with its pointwise 95% interval.",
                 *((left_out,) if n else ()),
             ),
         )
@@ -255,15 +243,15 @@ def group_by_risk(
         event=[1 - own for own in survival], horizon=at,
     )  # fmt: skip
     rated = every.with_risks
-    groups = held_out.quantile_groups(rated.predicted, rated.mass, n_groups)
+    groups = held_out.quantile_groups(rated.hazard, rated.mass, n_groups)
     members = [rated.only(own) for own in groups]
-    middle = weighted_median(rated.predicted, rated.mass)
+    middle = weighted_median(rated.hazard, rated.mass) or np.nan
     return RiskGroups(
         names=_NAMES.get(len(members), tuple(str(g + 1) for g in range(len(members)))),
         curves=tuple(held_out.observed_curve(h.y, h.mass, h.like_rows()) for h in members),
         n_rows=np.array([round(float(own.counts.sum())) for own in members]),
         n_events=np.array([round(float(own.counts @ own.y[:, EVENT])) for own in members]),
-        risk=np.array([weighted_median(own.predicted, own.mass) / middle for own in members]),
+        risk=np.array([weighted_median(own.hazard, own.mass) / middle for own in members]),
         horizon=at,
         predicted=np.array([1 - np.average(own.risk, weights=own.mass) for own in members]),
         time=every.name,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -208,7 +209,9 @@ _ONE_CLUSTER = "Where a group is one cluster, its intervals are of its rows."
 # --- the groups ----------------------------------------------------------------------------------
 
 
-def by_subgroup(held: HeldOut, column: Any, source: Source, *, seed: int, **told: Any) -> Subgroups:
+def by_subgroup(
+    held: HeldOut, column: Any, source: Source, *, labels: Mapping[str, str], seed: int, **told: Any
+) -> Subgroups:
     """See :meth:`Performance.by`; other fields of the record are `told`."""
     if held.predicted.ndim > 1:
         raise OptionError(
@@ -223,7 +226,7 @@ def by_subgroup(held: HeldOut, column: Any, source: Source, *, seed: int, **told
     found = Subgroups(
         table=pd.DataFrame(rows).astype({"group": pd.Series(["text"]).dtype}),
         held_out=tuple(parts),
-        column=column if isinstance(column, str) else "subgroup",
+        column=labels.get(column, column) if isinstance(column, str) else "subgroup",
         score_name=held.family.score_name,
         score_words=words if held.family.score_after is None else f"{words}{_OWN_ROWS}".strip(),
         seed=seed,
@@ -242,8 +245,7 @@ def _row(held: HeldOut, seed: int) -> dict[str, float]:
     rows = held.counts
     n = cases = float(rows.sum())
     if family.has_times:
-        # The cumulative hazard is a relative risk that is comparable between folds.
-        risk = -np.log1p(-np.minimum(risk, 1 - 1e-12))
+        risk = held.hazard
         cases = float(rows @ (held.y[:, EVENT] * at_least(held.horizon, held.y[:, STOP])))
     elif family.has_classes:
         cases = min(float(rows @ held.y), float(rows @ (1 - held.y)))

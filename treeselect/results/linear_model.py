@@ -126,8 +126,8 @@ class GlmFit(Summarised, Predicting, InPapers):
         frame, in the library of the data
             ``term``, ``column``, ``estimate``, ``std_error``, ``statistic``, ``p_value``,
             ``ci_low``, ``ci_high`` (95%). Tests and intervals are not valid after a selection on
-            the same rows. For more than two classes ``column`` begins with the class that is
-            compared with the first.
+            the same rows. For more than two classes without an order ``column`` begins with the
+            class that is compared with the first.
 
         Raises
         ------
@@ -342,9 +342,9 @@ class GlmFit(Summarised, Predicting, InPapers):
         Parameters
         ----------
         method : {"profile", "wald"}, optional
-            ``"profile"``: profile-likelihood intervals, for two classes, counts and times to an
-            event; for a gaussian response those of the t distribution. ``"wald"``: symmetric ones,
-            those of :meth:`tidy`. By default profile intervals where there are any.
+            ``"profile"``: profile-likelihood intervals, for two or ordered classes, counts and
+            times to an event; for a gaussian response those of the t distribution. ``"wald"``:
+            symmetric ones, those of :meth:`tidy`. By default profile intervals if there are any.
         level : float
             Between 0 and 1.
 
@@ -359,7 +359,7 @@ class GlmFit(Summarised, Predicting, InPapers):
         ------
         OptionError
             If an argument is not allowed, or ``"profile"`` has no likelihood: for more than two
-            classes, and for robust standard errors (clusters, sampling weights).
+            classes without an order, and for robust errors (clusters, sampling weights).
         DataError
             If the fit did not converge.
 

@@ -67,7 +67,7 @@ class LinearPredictor:
         """See ``GlmFit.predict``."""
         at = read_type(self, type, times)
         se = check_flag("se", se)
-        level = check_level(level, se or interval)
+        level = check_level(level, se or interval, "se=True")
         self._check_interval(type, interval, se=se)
         check_order(new, offset=offset)
         frame = read_data(new, self.design.spec.numbers)

@@ -282,7 +282,7 @@ def _family_notes(fit: LinearFit, *, has_aic: bool) -> Iterator[str]:
         yield '`refit("firth")` keeps the estimates finite, by a penalised likelihood.'
     if fit.family == ORDINAL:
         yield (
-            "Odds ratios are of a higher class, at each threshold alike. A multinomial model has"
+            'Odds ratios are of a higher class, at each threshold alike. `family="multinomial"` has'
             f" coefficients of its own for each class{': compare AIC' if has_aic else ''}."
         )
 

@@ -180,8 +180,8 @@ class ModelView:
             ``interaction``, the part that is not a sum of an effect of each (least squares). For
             more than two classes one column each, ``mean_<class>``.
             The scale is the linear predictor (for times to an event, the log hazard ratio; of
-            several classes less its mean over these), and for random forests without an offset the
-            mean response.
+            several classes less its mean over these), and for random forests without an offset and
+            proportional odds the mean response.
 
         Raises
         ------
@@ -479,8 +479,8 @@ class ModelView:
         """Survival in groups of increasing predicted risk, and calibration of predicted survival.
 
         In each fold the final model is refitted to the selected terms on the training rows (a
-        random forest for a sparse forest) and predicts the risk and the survival
-        of the held-out rows. Groups are cut at the quantiles of these risks.
+        random forest for a sparse forest) and predicts the survival of the held-out rows. Groups
+        are cut at the quantiles of the predicted risk of the event by the horizon.
 
         Parameters
         ----------

@@ -19,6 +19,7 @@ from treeselect.engine.rounding import PRECISION, weighted_quantiles
 from treeselect.errors import OptionError, listing, quoted
 from treeselect.models.linear.data import LinearData
 from treeselect.models.linear.fit import LinearFit
+from treeselect.models.linear.rule import pooled_df
 from treeselect.printing import common_form, interval_text, number_text, p_text, significant
 
 
@@ -28,20 +29,27 @@ def coefficient_table(fit: LinearFit, level: float = 0.95) -> pd.DataFrame:
     variance = np.diag(fit.covariance)
     # In a singular fit, a variance may be negative and has no standard error.
     error = np.sqrt(np.where(variance >= 0, variance, np.nan))
-    with np.errstate(divide="ignore", invalid="ignore"):  # an exact fit has standard errors of 0
-        statistic = fit.estimate / error
     law = scipy.stats.norm() if fit.df is None else scipy.stats.t(fit.df)
+    return estimates_table(fit, fit.estimate, error, law, level)
+
+
+def estimates_table(
+    fit: LinearFit, estimate: FloatArray, error: FloatArray, law: Any, level: float = 0.95
+) -> pd.DataFrame:
+    """The same of other estimates of these coefficients, whose statistics have this law."""
+    with np.errstate(divide="ignore", invalid="ignore"):  # an exact fit has standard errors of 0
+        statistic = estimate / error
     half = law.ppf((1 + level) / 2) * error
     return pd.DataFrame(
         {
             "term": fit.terms,
             "column": fit.names,
-            "estimate": fit.estimate,
+            "estimate": estimate,
             "std_error": error,
             "statistic": statistic,
             "p_value": 2 * law.sf(np.abs(statistic)),
-            "ci_low": fit.estimate - half,
-            "ci_high": fit.estimate + half,
+            "ci_low": estimate - half,
+            "ci_high": estimate + half,
         }
     )
 
@@ -118,15 +126,15 @@ def exponentiated(table: pd.DataFrame, ratio: str) -> pd.DataFrame:
         return table.assign(**{name: np.exp(table[name]) for name in columns})
 
 
-def table_head(fit: LinearFit | None, level: float) -> tuple[str, ...]:
-    letter = "z" if fit is None or fit.df is None else "t"
+def table_head(
+    fit: LinearFit, level: float, letter: str = "", df: tuple[str, ...] = ()
+) -> tuple[str, ...]:
+    letter = letter or ("z" if fit.df is None else "t")
     head = f"{100 * level:g}% interval"
-    if fit is not None and leads_with_ratios(fit):
-        return (
-            "Column", fit.ratio.capitalize(), head, "Estimate", "Std. error", letter,
-            f"P(>|{letter}|)",
-        )  # fmt: skip
-    return ("Column", "Estimate", "Std. error", letter, f"P(>|{letter}|)", head)
+    tests = "Estimate", "Std. error", letter, *df, f"P(>|{letter}|)"
+    if leads_with_ratios(fit):
+        return ("Column", fit.ratio.capitalize(), head, *tests)
+    return ("Column", *tests, head)
 
 
 def leads_with_ratios(fit: LinearFit) -> bool:
@@ -332,8 +340,7 @@ class Pooled:
 
 def pool(estimates: FloatArray, variances: FloatArray, df_complete: float | None) -> Pooled:
     """Pool estimates and their variances, shape (n_imputations, n_estimates), by the rules of Rubin
-    (1987, chapter 3); with complete-data degrees of freedom by Barnard and Rubin (1999), as R's
-    mice. NaN propagates."""
+    (1987, chapter 3), with the degrees of freedom of :func:`pooled_df`. NaN propagates."""
     m = len(estimates)
     within = variances.mean(axis=0)
     centre = estimates.mean(axis=0)
@@ -342,17 +349,5 @@ def pool(estimates: FloatArray, variances: FloatArray, df_complete: float | None
     apart[np.abs(apart) <= PRECISION * np.abs(centre)] = 0.0
     between = (1 + 1 / m) * (apart**2).sum(axis=0) / (m - 1)
     total = within + between
-    inverse = (between / total) ** 2 / (m - 1)
-    if df_complete is not None:
-        n = df_complete
-        inverse = inverse + (n + 3) / (n * (n + 1)) * total / within
-    with np.errstate(divide="ignore"):  # nothing missing, and normal statistics
-        df = 1 / inverse
-    riv = between / within
-    return Pooled(
-        estimate=centre,
-        std_error=np.sqrt(total),
-        df=df,
-        riv=riv,
-        fmi=(riv + 2 / (df + 3)) / (riv + 1),
-    )
+    df, riv = pooled_df(between / total, m, df_complete), between / within
+    return Pooled(centre, np.sqrt(total), df, riv, fmi=(riv + 2 / (df + 3)) / (riv + 1))

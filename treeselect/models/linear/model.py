@@ -57,7 +57,7 @@ class LinearPart:
 
 
 def linear_words(family: Family, bends: bool) -> str:
-    kind = "Cox" if family.has_times else "generalised linear"
+    kind = {"cox": "Cox", "ordinal": "proportional odds"}.get(family.name, "generalised linear")
     bent = ", with restricted cubic splines of numbers" if bends else ""
     return f"a {kind} model of the selected terms{bent}"
 
@@ -81,10 +81,13 @@ class LinearModel(ColumnModel):
     def description(self) -> str:
         return linear_words(self.family, self.bends) if self.parts else "the null model"
 
+    @property
+    def is_link(self) -> bool:
+        return not self.family.is_ordered  # whose classes have no linear predictor each
+
     def score(self, data: BinnedData) -> FloatArray:
-        if not self.family.is_ordered:
-            return super(LinearModel, self).score(data)
-        return self._centred(self.family.link(self._mean(self._add_up(data, 1), None)))
+        found = super(LinearModel, self).score(data)
+        return found if self.is_link else self._mean(found, None)
 
     def _of(self, columns: Sequence[NDArray[Any]], n_rows: int) -> FloatArray:
         eta = np.tile(self.constant, (n_rows, 1))

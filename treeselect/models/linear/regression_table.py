@@ -165,7 +165,6 @@ class InPapers:
                 '  Found: none selected. `models=["univariable", "all"]` has those of all'
                 " candidates."
             )
-        units = _units(per, data, terms)
         blocks: list[tuple[str, FittedTerms, Sequence[str]]] = []
         if "univariable" in wanted:
             blocks += [("univariable", _fitted(found, data, [term]), [term]) for term in terms]
@@ -173,6 +172,8 @@ class InPapers:
             blocks.append(("all", _fitted(found, data, candidates), terms))
         if "selected" in wanted:
             blocks.append(("selected", found, [t for t in terms if t in chosen]))
+        bent = {term for _, model, _ in blocks for term in model.data.splines}
+        units = _units(per, data, [term for term in terms if term not in bent])
         rows = [
             {"model": name} | row
             for name, model, own in blocks
@@ -218,7 +219,7 @@ def _units(per: object, data: ModelData, terms: Sequence[str]) -> dict[str, floa
     steps = dict(per) if isinstance(per, Mapping) else None
     wrong = [name for name in steps or () if name not in numbers]
     if steps is None or wrong or not all((finite(s) or 0) > 0 for s in steps.values()):
-        no_number = f"{quoted(str(wrong[0]))}, which is no number of the table" if wrong else ""
+        no_number = f"{quoted(str(wrong[0]))}, which is no number, or has a spline" if wrong else ""
         raise OptionError(
             "`per` must be 'sd', or positive differences by term, such as {'age': 10}.\n"
             f"  Found: {no_number or described(per)}. Numbers: {listing(numbers) or 'none'}."

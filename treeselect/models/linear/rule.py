@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy
@@ -52,7 +53,7 @@ class LinearRule:
         ``p_k`` is symmetric for ``logit(p_k)``, whose standard error is that of ``log p_k`` divided
         by ``1 - p_k``."""
         law = scipy.stats.norm() if self.df is None else scipy.stats.t(self.df)
-        quantile = float(law.ppf((1 + level) / 2))
+        quantile = np.asarray(law.ppf((1 + level) / 2))
         own = matrix - self.centre
         if self.family == "multinomial":
             return self._classes(own, quantile, on_link=on_link)
@@ -65,12 +66,10 @@ class LinearRule:
         low, high = eta - quantile * wide, eta + quantile * wide
         if on_link or self.family == "gaussian":
             return Predicted(eta, error, low, high)
-        mean, slope = _mean(self.family, eta)
-        return Predicted(
-            mean, slope * error, _mean(self.family, low)[0], _mean(self.family, high)[0]
-        )
+        (mean, slope), *ends = (_mean(self.family, at) for at in (eta, low, high))
+        return Predicted(mean, slope * error, ends[0][0], ends[1][0])
 
-    def _classes(self, own: FloatArray, quantile: float, *, on_link: bool) -> Predicted:
+    def _classes(self, own: FloatArray, quantile: FloatArray, *, on_link: bool) -> Predicted:
         n, p = own.shape
         n_others = len(self.estimate) // p
         eta = own @ self.estimate.reshape(n_others, p).T
@@ -85,12 +84,10 @@ class LinearRule:
             if k:
                 gradient[:, k - 1] += 1.0
             error[:, k] = _root(np.einsum("na,nab,nb->n", gradient, between, gradient))
-        if on_link:
-            return Predicted(log_p, error, log_p - quantile * error, log_p + quantile * error)
-        return _shares(log_p, error, quantile)
+        return _shares(log_p, error, quantile, on_link=on_link)
 
     def _ordered(
-        self, own: FloatArray, offset: FloatArray | float, quantile: float, *, on_link: bool
+        self, own: FloatArray, offset: FloatArray | float, quantile: FloatArray, *, on_link: bool
     ) -> Predicted:
         """The same for ordered classes; the thresholds are the last coefficients."""
         n = own.shape[1]
@@ -104,13 +101,16 @@ class LinearRule:
                 if n <= place < len(self.estimate):
                     gradient[:, place] = end.slope
             error[:, k] = _root(np.einsum("ia,ab,ib->i", gradient, self.covariance, gradient))
-        if on_link:
-            return Predicted(log_p, error, log_p - quantile * error, log_p + quantile * error)
-        return _shares(log_p, error, quantile)
+        return _shares(log_p, error, quantile, on_link=on_link)
 
 
-def _shares(log_p: FloatArray, error: FloatArray, quantile: float) -> Predicted:
-    """Probabilities of classes, with intervals that are symmetric on the logit scale."""
+def _shares(
+    log_p: FloatArray, error: FloatArray, quantile: FloatArray, *, on_link: bool
+) -> Predicted:
+    """Probabilities of classes, with intervals that are symmetric on the logit scale, or, as the
+    link, their logarithms."""
+    if on_link:
+        return Predicted(log_p, error, log_p - quantile * error, log_p + quantile * error)
     share, rest = np.exp(log_p), np.log(-np.expm1(np.minimum(log_p, -1e-300)))
     logit, half = log_p - rest, quantile * error / np.exp(rest)
     ends = (scipy.special.expit(logit + sign * half) for sign in (-1, 1))
@@ -127,18 +127,45 @@ def rule_of(fit: LinearFit, centre: FloatArray) -> LinearRule:
     return LinearRule(fit.family, estimate, covariance, fit.df, centre, scale)
 
 
-def pooled_rule(rules: Sequence[LinearRule]) -> LinearRule:
-    """One rule for fits to several imputed frames, by Rubin (1987, chapter 3): a prediction is the
-    mean of theirs, on the scale of the linear predictor, and its variance the mean of theirs plus
-    1 + 1/m times that between them. Intervals are normal."""
-    estimates = np.array([rule.estimate for rule in rules])
-    within = np.mean([rule.covariance for rule in rules], axis=0)
-    between = np.atleast_2d(np.cov(estimates, rowvar=False))
-    return LinearRule(
-        rules[0].family, estimates.mean(axis=0), within + (1 + 1 / len(rules)) * between, None,
-        np.mean([rule.centre for rule in rules], axis=0),
-        float(np.mean([rule.scale for rule in rules])),
+@dataclass(frozen=True, slots=True)
+class PooledRule(LinearRule):
+    """The same of fits to m imputed frames, by Rubin (1987, chapter 3): a prediction is the mean of
+    theirs, on the scale of the linear predictor, and its variance the mean of theirs plus 1 + 1/m
+    times that `between` them, which gives each prediction its own degrees of freedom."""
+
+    between: FloatArray
+    m: int
+
+    def predict(self, *given: Any, of_rows: bool = False, **asked: Any) -> Predicted:
+        def rule(covariance: FloatArray, df: Any = None) -> LinearRule:
+            return LinearRule(self.family, self.estimate, covariance, df, self.centre, self.scale)
+
+        both = (rule(own) for own in (self.between, self.covariance))
+        part, total = (own.predict(*given, **asked | {"on_link": True}).se ** 2 for own in both)
+        total = np.maximum(total + of_rows * self.scale, 1e-300)
+        df = pooled_df(part / total, self.m, self.df)
+        return rule(self.covariance, df).predict(*given, of_rows=of_rows, **asked)
+
+
+def pooled_rule(rules: Sequence[LinearRule]) -> PooledRule:
+    def mean(name: str) -> Any:
+        return np.mean([getattr(rule, name) for rule in rules], axis=0)
+
+    estimates, m = [rule.estimate for rule in rules], len(rules)
+    between = (1 + 1 / m) * np.atleast_2d(np.cov(estimates, rowvar=False))
+    df = min((rule.df for rule in rules if rule.df is not None), default=None)
+    return PooledRule(
+        rules[0].family, mean("estimate"), mean("covariance") + between, df, mean("centre"),
+        mean("scale"), between, m,
     )  # fmt: skip
+
+
+def pooled_df(share: FloatArray, m: int, complete: float | None) -> FloatArray:
+    """Degrees of freedom of estimates of whose variance imputation adds this share (Rubin 1987); of
+    finite ones with complete data by Barnard and Rubin (1999), as R's mice."""
+    rest = 0.0 if complete is None else (complete + 3) / (complete * (complete + 1))
+    with np.errstate(divide="ignore", invalid="ignore"):  # nothing missing, and normal statistics
+        return np.asarray(1 / (share**2 / (m - 1) + rest / (1 - share)))
 
 
 def _mean(family: str, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
