@@ -219,9 +219,7 @@ def as_text(content: SummaryContent) -> str:
     label = max((len(name) for name, _ in c.facts), default=0) + 2
     for name, value in c.facts:
         first, later = f"{name}:".ljust(label), " " * label
-        if re.fullmatch(
-            r"Call|Model \d+", name
-        ):  # broken between its arguments, so that it can be pasted
+        if re.fullmatch(r"Call|Model \d+", name):  # can be pasted: broken between its arguments
             code = code_lines(value, width - label)
             lines += [(later if i else first) + line for i, line in enumerate(code)]
         else:
