@@ -24,7 +24,7 @@ from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.columns import MAX_BINS, OTHER
 from treeselect.errors import DataError, NewDataError, column_code, literal, quoted
 from treeselect.formulas.terms import Factor, Term
-from treeselect.frames.values import Labels, Numbers, number_text, read_column
+from treeselect.frames.values import Labels, Numbers, number_text, read_column, recoded
 
 MISSING = -1
 """Code of a missing label."""
@@ -190,10 +190,7 @@ def conform(values: Values, spec: FactorSpec) -> Values | None:
     if spec.levels is not None:
         if isinstance(values, Basis):
             return None
-        labels = as_factor(values)
-        number = {level: code for code, level in enumerate(spec.levels)}
-        lookup = np.array([*(number.get(v, UNSEEN) for v in labels.levels), MISSING])
-        return Labels(lookup[labels.codes], spec.levels)
+        return Labels(recoded(as_factor(values), spec.levels, UNSEEN), spec.levels)
     fields = values.fields if isinstance(values, Basis) else ("",)
     return None if isinstance(values, Labels) or fields != spec.fields else values
 

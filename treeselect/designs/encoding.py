@@ -59,6 +59,7 @@ from treeselect.frames.values import (
     number_text,
     read_column,
     read_plain_numbers,
+    with_levels,
 )
 from treeselect.shown import shown
 
@@ -209,12 +210,13 @@ def build_design(
     *,
     new_levels: NewLevels = "error",
     edges: Mapping[str, FloatArray] | None = None,
+    levels: Mapping[str, Sequence[str]] | None = None,
 ) -> tuple[CodedColumns, DesignSpec, list[str]]:
     """Encode the right-hand side of a formula and bin it; also notes for readers of the summary.
     Weights, shape (n_rows,), say how often a row counts where numbers are binned; what transforms
     learn (a mean, knots) does not depend on them. `edges` between the bins of columns that are
-    terms by themselves may be known from more rows than these."""
-    read, state, values = read_terms(formula, frame)
+    terms by themselves, and `levels` of text, may be known from more rows than these."""
+    read, state, values = read_terms(formula, frame, levels=levels)
     copies = np.ones(len(frame), dtype=np.int64) if weight is None else copies_of(weight)
     spec = DesignSpec(
         formula=formula,
@@ -263,7 +265,10 @@ def build_design(
 
 
 def read_terms(
-    formula: ParsedFormula, frame: pd.DataFrame, also: Sequence[DataError] = ()
+    formula: ParsedFormula,
+    frame: pd.DataFrame,
+    also: Sequence[DataError] = (),
+    levels: Mapping[str, Sequence[str]] | None = None,
 ) -> tuple[dict[str, Numbers | Labels], dict[str, dict[str, Any]], dict[str, Values]]:
     """Columns behind the terms, what their transforms learned, and values of their factors; or one
     error with all problems, those that are known already among them."""
@@ -274,7 +279,10 @@ def read_terms(
     plain = read_plain_numbers(frame, names)
     for name in names:
         try:
-            columns[name] = plain[name] if name in plain else read_column(frame[name], name)
+            found = plain[name] if name in plain else read_column(frame[name], name)
+            if isinstance(found, Labels) and levels and name in levels:
+                found = with_levels(found, levels[name])
+            columns[name] = found
         except DataError as error:
             errors.append(error)
             unusable.append(name)

@@ -53,7 +53,7 @@ from treeselect.formulas.terms import (
     value_of,
     variables,
 )
-from treeselect.frames.values import LARGEST_WHOLE, Labels, Numbers, read_column, to_series
+from treeselect.frames.values import LARGEST_WHOLE, Labels, Numbers, read_column, recoded, to_series
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +90,7 @@ def as_factor(values: Numbers | Labels, wanted: tuple[Any, ...] | None = None) -
         if labels.is_bool or (labels.is_integer and small):  # as users and formulaic write them
             levels = levels.astype(bool if labels.is_bool else int)
         labels = Labels(codes.astype(np.int32), tuple(levels.tolist()))
-    if wanted is None:
-        return labels
-    number = {level: code for code, level in enumerate(wanted)}
-    lookup = np.array([*(number.get(level, -1) for level in labels.levels), -1])
-    return Labels(lookup[labels.codes], wanted, declared=True)
+    return labels if wanted is None else Labels(recoded(labels, wanted), wanted, declared=True)
 
 
 def _categorical(

@@ -210,8 +210,9 @@ def prepare(
             " ~ .`, or leave out `offset`."
         )
     design, spec, notes = build_design(
-        parsed, used, units, own.values, new_levels=request.new_levels, edges=drawn.edges
-    )
+        parsed, used, units, own.values, new_levels=request.new_levels, edges=drawn.edges,
+        levels=drawn.levels,
+    )  # fmt: skip
     directions = read_monotone(request.monotone, spec.terms, response.family)
     design = design.constrained(directions)
     notes += monotone_notes(directions, parsed.terms)

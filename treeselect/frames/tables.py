@@ -17,7 +17,6 @@ from treeselect.engine.columns import Sketch, bin_edges, merged, sketch_of, sket
 from treeselect.errors import DataError, OptionError, quoted
 from treeselect.frames import reading
 from treeselect.frames.files import labels_in, labels_of_schema
-from treeselect.frames.opening import NO_CODES, MissingCodes
 from treeselect.frames.values import Numbers, read_column, with_columns
 from treeselect.printing import OfContent, SummaryContent
 from treeselect.running.machine import memory_errors
@@ -31,9 +30,9 @@ _MOST_LEVELS = 10_000
 _ROWS_AT_ONCE = 200_000
 
 
-Taken = tuple[pd.DataFrame, dict[str, FloatArray]]
-"""Some rows, numbered from 0, in which text with levels in other rows only is a category of all
-levels; and the edges between the bins of all rows, by the names of columns of numbers."""
+Taken = tuple[pd.DataFrame, dict[str, FloatArray], dict[str, list[str]]]
+"""Some rows, numbered from 0; edges between the bins of all rows in use, by the names of columns of
+numbers; and levels in all rows of the data, by those of columns of text."""
 
 
 @dataclass(frozen=True)
@@ -62,26 +61,19 @@ class InMemory:
         every: IntArray,
         weight: WeightArray,
         binned: Collection[str],
-        codes: MissingCodes = NO_CODES,
     ) -> Taken:
-        """These rows, increasing. Edges, of columns `binned` that hold numbers, and levels are
-        learned from all rows in use, `every`, and their weights; text is of numbers if all its
-        levels are, without codes for missing values."""
+        """These rows, increasing. Edges, of columns `binned` that hold numbers, are learned from
+        all rows in use, `every`, and their weights."""
         edges: dict[str, FloatArray] = {}
         done: dict[str, Any] = {}
         for name in columns:
             series = self.frame[name]
-            own = series.iloc[rows].reset_index(drop=True)
-            done[name] = own
-            if getattr(series.dtype, "kind", "O") in "iufb":
-                if name in binned:
-                    column = read_column(series.iloc[every], name)
-                    assert isinstance(column, Numbers)
-                    edges[name] = bin_edges(column.values, weight=weight)
-            elif _is_text(series):
-                levels = series.iloc[every].dropna().unique().tolist()
-                done[name] = _with_levels(own, levels, codes)
-        return pd.DataFrame(done, pd.RangeIndex(len(rows))), edges
+            done[name] = series.iloc[rows].reset_index(drop=True)
+            if name in binned and getattr(series.dtype, "kind", "O") in "iufb":
+                column = read_column(series.iloc[every], name)
+                assert isinstance(column, Numbers)
+                edges[name] = bin_edges(column.values, weight=weight)
+        return pd.DataFrame(done), edges, levels_of(self.frame, columns)
 
     def batches(self, columns: Sequence[str]) -> Iterator[tuple[int, pd.DataFrame]]:
         """Number of the first row, and the rows, of each batch."""
@@ -133,7 +125,6 @@ class Scanned:
         every: IntArray,
         weight: WeightArray,
         binned: Collection[str],
-        codes: MissingCodes = NO_CODES,
     ) -> Taken:
         schema = self.scan.schema
         kinds = {name: schema.field(name).type for name in columns}
@@ -157,16 +148,15 @@ class Scanned:
                 values = _floats_of(table.column(name), used, name)
                 sketches[name] = merged(sketches[name], sketch_of(values, own_weight))
             for name in list(levels):
-                own = table.column(name) if used is None else table.column(name).take(used)
+                own = table.column(name)
                 if pa.types.is_dictionary(own.type):
                     own = own.cast(own.type.value_type)
                 levels[name].update(v for v in own.unique().to_pylist() if v is not None)
                 if len(levels[name]) > _MOST_LEVELS:
                     del levels[name]
-        frame = _joined(parts, schema, columns)
-        done = {name: _with_levels(frame[name], list(own), codes) for name, own in levels.items()}
         edges = {name: sketched_edges(sketch) for name, sketch in sketches.items()}
-        return with_columns(frame, done), edges
+        texts = {name: list(own) for name, own in levels.items()}
+        return _joined(parts, schema, columns), edges, texts
 
     def batches(self, columns: Sequence[str]) -> Iterator[tuple[int, pd.DataFrame]]:
         for start, table in self.scan.batches(columns):
@@ -211,18 +201,10 @@ def _is_text(series: pd.Series[Any]) -> bool:
     return pd.api.types.is_string_dtype(series.dtype)
 
 
-def _with_levels(series: pd.Series[Any], levels: list[Any], codes: MissingCodes) -> pd.Series[Any]:
-    """Text as a category of all levels, if the column lacks some and they are not too many; or as
-    the numbers that these are without codes for missing values."""
-    if len(levels) > _MOST_LEVELS or len(levels) <= series.nunique():
-        return series
-    if isinstance(series.dtype, pd.CategoricalDtype):
-        more = sorted(set(levels) - set(series.cat.categories))
-        return series.cat.add_categories(more) if more else series
-    name = str(series.name)
-    if codes.applied(pd.DataFrame({name: pd.Series(levels, dtype=object)}))[name].dtype != object:
-        return codes.applied(series.to_frame(), {name: "number"})[name]
-    return series.astype(object).astype(pd.CategoricalDtype(sorted(levels)))
+def levels_of(frame: pd.DataFrame, names: Sequence[str]) -> dict[str, list[str]]:
+    """Levels of those columns that are text, unless they are too many."""
+    found = {name: frame[name].dropna().unique() for name in names if _is_text(frame[name])}
+    return {name: own.tolist() for name, own in found.items() if len(own) <= _MOST_LEVELS}
 
 
 def _is_arrow_text(kind: Any) -> bool:
