@@ -19,7 +19,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from treeselect.brief import brief
-from treeselect.designs.evaluation import Basis, Values, as_factor, missing_rows
+from treeselect.designs.evaluation import Basis, Values, arrays_of, as_factor, missing_rows
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.columns import MAX_BINS, OTHER
 from treeselect.errors import DataError, NewDataError, column_code, literal, quoted
@@ -200,11 +200,7 @@ def design_columns(spec: TermSpec, values: Sequence[Values]) -> tuple[NDArray[An
     codes (uint8: 0 missing, level + 1, 255 none of the column's levels) or float64."""
     values = [values[i] for i in spec.order]
     labels = [value.codes for value in values if isinstance(value, Labels)]
-    numbers = [
-        value.columns if isinstance(value, Basis) else (value.values,)
-        for value in values
-        if not isinstance(value, Labels)
-    ]
+    numbers = [arrays_of(value) for value in values if not isinstance(value, Labels)]
     products = _products(spec, numbers) if numbers else ()
     if not labels:
         return products

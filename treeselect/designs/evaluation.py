@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
@@ -132,12 +132,7 @@ def _values(
     _check_cost(factor, node, n_known)
     rows = used
     if known is not None:
-        rows = {
-            name: dataclasses.replace(column, codes=column.codes[known])
-            if isinstance(column, Labels)
-            else dataclasses.replace(column, values=column.values[known])
-            for name, column in used.items()
-        }
+        rows = {name: remade(column, lambda own: own[known]) for name, column in used.items()}
     try:
         found = compute(node, in_order(node, rows, state), state)
     except UnorderedError as error:
@@ -150,16 +145,11 @@ def _values(
     except Exception as error:
         raise _not_computed(factor, error, rows, state) from error
     _check_length(factor, found, n_known)
-    if isinstance(found, Labels):
-        return dataclasses.replace(found, codes=_spread(found.codes, known, missing, -1))
     allows_nan = isinstance(node, Transform) and node.option("extrapolation") == "na"
-    several = [found.values] if isinstance(found, Numbers) else list(found.columns)
-    for column in several:
+    for column in () if isinstance(found, Labels) else arrays_of(found):
         _check_finite(column, factor, known, allows_nan=allows_nan)
-    full = [_spread(column, known, missing, np.nan) for column in several]
-    if isinstance(found, Basis):
-        return Basis(found.fields, tuple(full))
-    return dataclasses.replace(found, values=full[0])
+    fill = -1 if isinstance(found, Labels) else np.nan
+    return remade(found, lambda own: _spread(own, known, missing, fill))
 
 
 LARGEST_BASIS = 50_000_000
@@ -214,10 +204,7 @@ def _values_of_columns(found: Mapping[str, Any], name: str, *, categorical: bool
 
 
 def _check_length(factor: Factor, values: Values, n_rows: int) -> None:
-    arrays: tuple[Any, ...] = (values.codes,) if isinstance(values, Labels) else ()
-    if not isinstance(values, Labels):
-        arrays = values.columns if isinstance(values, Basis) else (values.values,)
-    lengths = [np.size(array) for array in arrays]
+    lengths = [np.size(array) for array in arrays_of(values)]
     if not lengths or any(length != n_rows for length in lengths):
         raise DataError(
             f"The term {quoted(factor.name)} must give one value per row, {n_rows}.\n"
@@ -236,12 +223,8 @@ def learning(factor: Factor) -> set[str]:
 
 def missing_rows(columns: Mapping[Any, Values]) -> BoolArray:
     """Rows in which one of the columns is missing; of several, the first."""
-    each = [
-        c.codes < 0
-        if isinstance(c, Labels)
-        else np.isnan(c.values if isinstance(c, Numbers) else c.columns[0])
-        for c in columns.values()
-    ]
+    pairs = ((isinstance(c, Labels), arrays_of(c)[0]) for c in columns.values())
+    each = [own < 0 if is_label else np.isnan(own) for is_label, own in pairs]
     return np.asarray(np.logical_or.reduce(each))
 
 
@@ -428,9 +411,12 @@ def _matrix(
 
 
 def _variables(frame: pd.DataFrame, terms: Sequence[Term]) -> pd.DataFrame:
-    """The variables of the terms, of types that formulaic knows."""
+    """The variables of the terms, of types that formulaic knows: it takes `string` and Arrow text
+    for numbers."""
     names = list(dict.fromkeys(name for term in terms for name in term.variables))
-    return pd.DataFrame({name: _for_formulaic(frame[name], name) for name in names}, frame.index)
+    read = {name: read_column(frame[name], name) for name in names}
+    series = {name: to_series(column, frame.index) for name, column in read.items()}
+    return pd.DataFrame(series, frame.index)
 
 
 def _given(terms: Sequence[Term], frame: pd.DataFrame, state: dict[str, Any]) -> dict[str, Any]:
@@ -452,17 +438,6 @@ def _making(terms: Sequence[Term], frame: pd.DataFrame) -> Iterator[None]:
             f"Can't build the design matrix of a linear model of {names}.\n"
             f"  Complete cases: {len(frame):,}. formulaic says: {said_by(error)}"
         ) from error
-
-
-def _for_formulaic(series: pd.Series[Any], name: str) -> pd.Series[Any]:
-    """A column without missing values, of a type that formulaic knows. It takes `string` and Arrow
-    text for numbers and passes them through as they are."""
-    if isinstance(series.dtype, np.dtype) and series.dtype != object:
-        return series
-    column = read_column(series, name)
-    if isinstance(column, Labels):
-        return series if column.declared else series.astype(object)
-    return series.astype("bool" if column.is_bool else "int64" if column.is_integer else "float64")
 
 
 def _check_matrix(

@@ -260,34 +260,20 @@ def in_library(frame: pd.DataFrame, library: str) -> Any:
     """A small table of results as a frame of that library; pandas where it can't hold one."""
     if library == "pandas":
         return frame
-    columns: dict[str, Any] = {str(name): _plain(frame[name]) for name in frame}
     try:
-        made = nw.from_dict(columns, backend=library)  # type: ignore[arg-type]
-        # Types of a table are the same for all data: those that no value reveals are set.
-        types = {name: _type_unseen(frame[name]) for name in columns}
-        casts = [nw.col(name).cast(getattr(nw, kind)) for name, kind in types.items() if kind]
-        return made.with_columns(casts).to_native()
+        table = pa.table({str(name): _arrow(frame[name]) for name in frame})
+        return nw.from_arrow(table, backend=library).to_native()  # type: ignore[arg-type]
     except (ValueError, ImportError):  # a lazy engine, or one that is not on this machine
         return frame
 
 
-_TYPES = {"float64": "Float64", "int64": "Int64", "bool": "Boolean", "str": "String"}
-"""Of pandas and narwhals."""
-
-
-def _type_unseen(column: pd.Series[Any]) -> str | None:
-    """Type of a column whose values do not reveal it; None if they do, or it is unknown."""
-    if len(column) == 0:
-        return _TYPES.get(column.dtype.name)
-    return "String" if column.dtype.kind == "O" and bool(column.isna().all()) else None
-
-
-def _plain(column: pd.Series[Any]) -> list[Any]:
-    """Values of a column; of tuples lists, and of labels None where they are missing."""
-    values = [list(v) if isinstance(v, tuple) else v for v in column.tolist()]
+def _arrow(column: pd.Series[Any]) -> Any:
+    """A column of results; NaN stays a number, and what no value reveals is text."""
     if column.dtype.kind == "f":
-        return values
-    return [None if v is pd.NA or (isinstance(v, float) and v != v) else v for v in values]
+        return pa.array(column.to_numpy())
+    found = pa.array(column.tolist() if column.dtype == object else column, from_pandas=True)
+    is_text = pa.types.is_null(found.type) or pa.types.is_large_string(found.type)
+    return found.cast(pa.string()) if is_text else found
 
 
 def with_column(data: Any, name: str, compute: Callable[[Any], Any]) -> Any:
@@ -318,9 +304,7 @@ def _check_new(name: str, names: Iterable[str]) -> None:
 
 def as_column(values: Any, name: str, data: Any) -> Any:
     """A column of results, of the library of the user's data and with its index."""
-    if _is_pandas(data):
-        return as_frame({name: values}, data)[name]
-    return nw.new_series(name, values, backend=_eager_backend(data)).to_native()
+    return nw.from_native(as_frame({name: values}, data))[name].to_native()
 
 
 def as_frame(columns: Mapping[str, Any], data: Any) -> Any:
