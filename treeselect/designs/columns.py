@@ -207,15 +207,13 @@ def design_columns(spec: TermSpec, values: Sequence[Values]) -> tuple[NDArray[An
     codes = labels[0] if spec.combinations is None else _cross(labels, spec)
     if not numbers:
         return _code_columns(codes, spec.n_levels or 0)
-    # One column per level and number, 0 where the row has another level.
-    columns = []
-    for level in range(max(spec.n_levels or 0, 1)):  # missing in all rows if there is none
-        here = codes == level
-        for number in products:
-            column = np.where(here, number, 0.0)
-            column[(codes == MISSING) | np.isnan(number)] = np.nan
-            columns.append(column)
-    return tuple(columns)
+    # One column per level and number, 0 where the row has another level, whatever the number.
+    lost = codes == MISSING
+    return tuple(
+        np.where(lost, np.nan, np.where(codes == level, number, 0.0))
+        for level in range(max(spec.n_levels or 0, 1))  # missing in all rows if there is none
+        for number in products
+    )
 
 
 def _products(spec: TermSpec, numbers: Sequence[tuple[FloatArray, ...]]) -> tuple[FloatArray, ...]:
@@ -278,7 +276,7 @@ def _code_columns(codes: NDArray[Any], n_levels: int) -> tuple[NDArray[np.uint8]
 
 def one_hot(spec: TermSpec, columns: Sequence[NDArray[Any]]) -> Mapping[str, NDArray[np.float64]]:
     """formulaic's columns of a term, from its design columns. Missing labels are 0 in all columns
-    of the factor; missing numbers are NaN."""
+    of the factor; missing numbers are NaN, in products with a label in the columns of that."""
     n_rows = len(columns[0]) if columns else 0
     expanded: dict[str, NDArray[np.float64]] = {}
     labelled = [i for i in spec.order if spec.factors[i].levels is not None]

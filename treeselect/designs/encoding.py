@@ -94,6 +94,12 @@ class DesignSpec:
         return tuple(self.schema)
 
     @property
+    def crossed(self) -> dict[str, int]:
+        """Levels of the terms that have columns for each of them: factors times numbers."""
+        own = (spec for spec in self.terms if spec.kind == "factor x numeric")
+        return {spec.term.name: max(spec.n_levels or 0, 1) for spec in own}
+
+    @property
     def numbers(self) -> frozenset[str]:
         return frozenset(name for name, kind in self.schema.items() if kind == "number")
 
@@ -257,6 +263,7 @@ def build_design(
         groups=groups,
         binned=bin_columns(columns, between, [n or 0 for n in n_levels], groups.ids),
         monotone=FREE,
+        crossed=spec.crossed,
     )
     return coded, spec, [*column_notes(spec.formula, values, coded), *value_notes(formula, values)]
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import groupby
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -14,7 +15,7 @@ from treeselect.arguments.checks import check_count, described
 from treeselect.brief import brief
 from treeselect.designs.estimators import Estimator
 from treeselect.designs.families import Family
-from treeselect.designs.imputer import Imputer, learn_imputer
+from treeselect.designs.imputer import Block, Imputer, learn_imputer
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import (
     BoolArray,
@@ -143,6 +144,8 @@ class CodedColumns:
     binned: BinnedData  # the columns as the engine takes them
     # shape (n_columns,), or (0,) without constraints; see ``engine.columns.BinnedData``
     monotone: Int8Array
+    # levels of the terms with columns for each of them
+    crossed: Mapping[str, int] = field(default_factory=dict)
 
     __repr__ = brief
 
@@ -167,6 +170,20 @@ class CodedColumns:
         """Missing values of each column, shape (n_rows,)."""
         pairs = zip(self.columns, self.n_levels, strict=True)
         return [np.isnan(column) if n is None else column == 0 for column, n in pairs]
+
+    def blocks(self, columns: IntArray) -> tuple[Block, ...]:
+        """What some columns are, those of whole terms: see ``imputer.Block``. Levels of a factor of
+        several columns stay missing."""
+        found: list[Block] = []
+        for name, own in groupby(columns, key=lambda j: self.column_names[j]):
+            levels = [self.n_levels[j] for j in own]
+            if n := self.crossed.get(name):
+                found.append((n, len(levels) // n))
+            elif levels[0] is None:
+                found += [(None, 1)] * len(levels)
+            else:
+                found += [(levels[0], 0)] if len(levels) == 1 else [(0, 0)] * len(levels)
+        return tuple(found)
 
     def exact(self, weight: WeightArray) -> BinnedData:
         """The columns with one bin per value, as far as codes suffice; otherwise the bins are
@@ -264,8 +281,8 @@ class Problem:
         assert coded is not None
         imputer = self.imputer
         if imputer is None:
-            names = coded.column_names
-            imputer = learn_imputer(coded.columns, coded.n_levels, names, weights.relative)
+            blocks = coded.blocks(np.arange(len(coded.columns)))
+            imputer = learn_imputer(coded.columns, blocks, weights.relative)
         own = np.ones(len(coded.columns), dtype=bool) if units is None else units[coded.groups.ids]
         columns, at, rows = list(coded.columns), np.flatnonzero(own), weights.rows
         values_of = imputer.only(own).fill([columns[j][rows] for j in at])
