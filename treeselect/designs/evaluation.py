@@ -67,6 +67,21 @@ class Basis:
 Values = Numbers | Labels | Basis
 
 
+def arrays_of(values: Values) -> tuple[NDArray[Any], ...]:
+    """The codes, the numbers, or the columns."""
+    if isinstance(values, Basis):
+        return values.columns
+    return (values.codes if isinstance(values, Labels) else values.values,)
+
+
+def remade(values: Any, made: Callable[[NDArray[Any]], NDArray[Any]]) -> Any:
+    """The same with what is made of each of its arrays."""
+    if isinstance(values, Basis):
+        return Basis(values.fields, tuple(map(made, values.columns)))
+    name = "codes" if isinstance(values, Labels) else "values"
+    return dataclasses.replace(values, **{name: made(getattr(values, name))})
+
+
 def evaluate(
     factor: Factor, columns: Mapping[str, Numbers | Labels], state: dict[str, Any]
 ) -> Values:
@@ -345,6 +360,11 @@ class TermColumns:
 
     __repr__ = brief
 
+    @property
+    def term_of(self) -> list[int]:
+        """The number of the term of each column, -1 for the intercept, which comes first."""
+        return [-1] if self.made is None else self.made.term_of
+
     def again(self, frame: pd.DataFrame) -> FloatArray:
         """The columns of other rows, without missing values in the variables of the terms."""
         if self.made is None:
@@ -377,19 +397,19 @@ def term_matrix(
     terms: Sequence[Term],
     splines: Mapping[str, FloatArray],
     state: Mapping[str, Any] | None = None,
-) -> tuple[pd.DataFrame, list[int], TermColumns]:
-    """The matrix of a linear model of these terms, the term of each of its columns (-1 for the
-    intercept, which comes first), and how to make the columns of other rows. It is of full rank as
-    far as formulaic can tell from the formula. With a `state`, transforms learn nothing more."""
+) -> tuple[pd.DataFrame, TermColumns]:
+    """The matrix of a linear model of these terms, and how to make the columns of other rows. It is
+    of full rank as far as formulaic can tell from the formula. With a `state`, transforms learn
+    nothing more."""
     if not terms:
         matrix = pd.DataFrame({"Intercept": np.ones(len(frame))}, index=frame.index)
-        return matrix, [-1], TermColumns(text, (), splines, {}, None)
+        return matrix, TermColumns(text, (), splines, {}, None)
     learned = deepcopy(dict(state or {}))
     made = _matrix(text, frame, terms, splines, learned, full_rank=True)
     with _making(terms, frame):
         values = np.asarray(made.matrix, np.float64)
     columns = TermColumns(text, tuple(terms), splines, learned, made.without_rows)
-    return pd.DataFrame(values, frame.index, list(made.matrix.columns)), made.term_of, columns
+    return pd.DataFrame(values, frame.index, list(made.matrix.columns)), columns
 
 
 def _matrix(

@@ -14,9 +14,9 @@ from treeselect.arguments.checks import check_choice
 from treeselect.designs.linear import (
     WAYS_OUT,
     LinearCoding,
+    MissingRule,
     gaps_of,
     knots_words,
-    read_coding,
     read_splines,
     spline_texts,
     warn_of_gaps,
@@ -57,11 +57,12 @@ _GAM_DF = 3
 """Degrees of freedom of the splines of a generalised additive model."""
 
 
-def refit(result: Fit, model: Any, missing: object = "drop", splines: Any = None) -> Any:
+def refit(result: Fit, model: Any, missing: MissingRule = "drop", splines: Any = None) -> Any:
     """See :meth:`SelectionResult.refit`."""
     result.design.check_data()
-    data = in_own_groups(result.design, result.choice.folds, result.source)
-    coding = read_coding(missing)
+    data, _ = with_groups(result.design, result.choice.folds, None, result.source)
+    check_choice("missing", missing, get_args(MissingRule))
+    coding = LinearCoding(missing)
     if isinstance(model, str) and model in LINEAR:
         _check_family(model, data)
         said = f'refit("{model}"'
