@@ -352,6 +352,9 @@ def test_notes_name_constant_missing_and_counting_columns():
         "Constant, can't be selected: `one`, `same`.",
         "Whole numbers that increase from row to row, perhaps an identifier: `row`.",
     ]
+    mixed = frame.rename(columns={"row": "Unnamed: 0"}).sample(frac=1, random_state=1)
+    note = "Row numbers: `Unnamed: 0`. To leave it out: `y ~ . - `Unnamed: 0``."
+    assert encode("y ~ .", mixed)[2][-1] == note
 
 
 CROSSED = (

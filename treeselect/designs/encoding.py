@@ -547,26 +547,37 @@ def column_notes(
         first = coded_values[0]
         if not (np.isnan(coded_values) if first != first else coded_values == first).all():
             varying.add(name)
-    empty, constant, keys = [], [], []
+    empty, constant = [], []
+    keys: list[str] = []
+    index: list[str] = []
     for term in formula.terms:
         columns = [values[factor.name] for factor in term.factors]
         if any(missing_rows({"": column}).all() for column in columns):
             empty.append(term.name)
         elif term.name not in varying:
             constant.append(term.name)
-        elif term.is_plain and _counts_rows(columns[0]):
-            keys.append(term.name)
+        elif term.is_plain and _counts_rows(columns[0], term.name):
+            (index if _INDEX.fullmatch(term.name) else keys).append(term.name)
     found = (
         ("Entirely missing, can't be selected", empty),
         ("Constant, can't be selected", constant),
         ("Whole numbers that increase from row to row, perhaps an identifier", keys),
     )
-    return [f"{what}: {listing(names)}." for what, names in found if names]
+    notes = [f"{what}: {listing(names)}." for what, names in found if names]
+    if index:
+        notes.append(
+            " ".join([f"Row numbers: {listing(index)}.", *without_columns(formula, index)])
+        )
+    return notes
 
 
-def _counts_rows(values: Values) -> bool:
+_INDEX = re.compile(r"Unnamed: 0(\.\d+)*|index|row_?names")
+"""Names that pandas and R give to numbers of rows, which stay numbers of rows in any order."""
+
+
+def _counts_rows(values: Values, name: str) -> bool:
     if not isinstance(values, Numbers) or len(values.values) <= IDENTIFIER_LEVELS:
         return False
-    column = values.values
+    column = np.sort(values.values) if _INDEX.fullmatch(name) else values.values
     rises = column[0] < column[1] and bool((column[1:] > column[:-1]).all())
     return rises and bool((column == np.floor(column)).all())
