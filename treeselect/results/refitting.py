@@ -37,7 +37,7 @@ from treeselect.models.linear.statistics import fit_facts, fit_statistics
 from treeselect.models.model import baseline_of
 from treeselect.printing import SummaryContent
 from treeselect.resampling.fit import Fit
-from treeselect.resampling.folds import in_own_groups
+from treeselect.resampling.folds import with_groups
 from treeselect.results.linear_model import UNAFFECTED, GlmFit
 from treeselect.results.linear_predictor import SELECTED_HERE, linear_predictor
 from treeselect.running.machine import memory_errors, warn
@@ -110,13 +110,6 @@ def _check_family(model: str, data: ModelData) -> None:
 
 @memory_errors()
 def _refit_final(result: Fit, model: Any, data: ModelData) -> Fit:
-    if data.row_weights.groups is None and result.choice.folds.groups_name is not False:
-        raise OptionError(
-            "`refit()` can't be done without the `fold_groups` of the fit, which are not"
-            " in the file that it was loaded from.\n"
-            "  Use `fit.with_data(data)` with their column, or save the fit with"
-            " `include_data=True`."
-        )
     data = data.with_model(model, MODELS)
     assert data.model is not None
     fitted = named_model(
