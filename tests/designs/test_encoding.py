@@ -1,5 +1,6 @@
 """Designs: equal to formulaic's own matrix, and the same for new data."""
 
+import dataclasses
 import warnings
 
 import formulaic
@@ -272,8 +273,12 @@ def test_categories_of_numbers_may_arrive_as_numbers(right):
         new = train.assign(k=train["k"].astype("float").astype(dtype))
         for a, b in zip(spec.encode(train), spec.encode(new), strict=True):
             np.testing.assert_array_equal(a, b)
-    with pytest.raises(NewDataError, match=r"'3' is not one of|New: \"3\".*Known: 3, 1, 7\."):
-        spec.encode(train.assign(k="3"))
+    for policy in ("error", "missing", "other"):
+        spec = dataclasses.replace(spec, new_levels=policy)
+        with pytest.raises(NewDataError, match="`k` must hold categories that are numbers"):
+            spec.encode(train.assign(k="3"))
+        with pytest.raises(NewDataError, match="`site` must hold text or categories"):
+            encode("y ~ site", TRAIN, new_levels=policy)[1].encode(train.assign(site=train["k"]))
 
 
 @pytest.mark.parametrize("policy", ["error", "missing", "other"])

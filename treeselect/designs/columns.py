@@ -322,7 +322,7 @@ KINDS = {
 def kind_of(column: Numbers | Labels) -> str:
     """``"number"``, ``"logical"``, ``"text"`` or, of categories that are numbers, ``"coded"``."""
     if isinstance(column, Labels):
-        return "coded" if column.levels and not isinstance(column.levels[0], str) else "text"
+        return "text" if all(isinstance(level, str) for level in column.levels) else "coded"
     return "logical" if column.is_bool else "number"
 
 
@@ -332,8 +332,8 @@ def read_learned(frame: pd.DataFrame, name: str, learned: str) -> Numbers | Labe
         column = read_column(frame[name], name)
     except DataError as error:
         raise NewDataError(str(error)) from None
-    found, is_factor = kind_of(column), learned in ("text", "coded")
-    if is_factor and isinstance(column, Labels):
+    found = kind_of(column)
+    if found == learned and found in ("text", "coded"):
         return column
     if isinstance(column, Numbers) and learned == "coded":
         return dataclasses.replace(as_factor(column), declared=True)
@@ -345,9 +345,9 @@ def read_learned(frame: pd.DataFrame, name: str, learned: str) -> Numbers | Labe
             return Numbers(column.values, is_bool=True)
     if frame[name].isna().all():
         # A column without a single value has no type of its own.
-        if not is_factor:
-            return Numbers(np.full(len(frame), np.nan), is_bool=learned == "logical")
-        return Labels(np.full(len(frame), -1), ())
+        if learned in ("text", "coded"):
+            return Labels(np.full(len(frame), -1), ())
+        return Numbers(np.full(len(frame), np.nan), is_bool=learned == "logical")
     raise NewDataError(
         f"Column {quoted(name)} must hold {KINDS[learned]}, as it did when the model was"
         f" fitted.\n  Found: {KINDS[found]} ({frame[name].dtype}).\n"
@@ -365,6 +365,8 @@ def _conversion(column: Numbers | Labels, name: str, learned: str) -> str:
         return f"{text} != 0" if learned == "logical" else f"{text}{kind}"
     if learned == "logical":
         return f"{text} == {literal(column.levels[-1])}"
+    if learned == "text":
+        return f"{text}.map(str, na_action='ignore')"
     found = number_text(column.levels)
     plain = f"pandas.to_numeric({text}, errors='coerce')"
     return plain if found is None else found.conversion(name)
