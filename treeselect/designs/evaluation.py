@@ -334,18 +334,6 @@ def model_matrix(
     return made.matrix.drop(columns="Intercept") if full_rank else made.matrix
 
 
-def _with_splines(
-    given: Mapping[str, Any], frame: pd.DataFrame, splines: Mapping[str, FloatArray]
-) -> dict[str, Any]:
-    """Values of expressions that are `given` and, for formulaic, of numbers that have splines."""
-    found = dict(given)
-    for name in splines.keys() & {*frame.columns, *given}:
-        x = _column_of(given.get(name, frame.get(name))).to_numpy(dtype=np.float64)
-        basis = spline_basis(x, splines[name])
-        found[name] = several_columns({"'" * i: column for i, column in enumerate(basis.T)})
-    return found
-
-
 @dataclass(frozen=True, slots=True)
 class TermColumns:
     """How the columns of terms of a formula were made from some rows, to make them of others: the
@@ -370,13 +358,10 @@ class TermColumns:
         if self.made is None:
             return np.ones((len(frame), 1))
         with _making(self.terms, frame):
-            frame, values = self._values(frame)
-            return self.made.again(frame.drop(columns=[n for n in frame if n in values]), values)
+            return self.made.again(*self._values(frame))
 
     def _values(self, frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
-        frame = _variables(frame, self.terms)
-        values = _given(self.terms, frame, deepcopy(dict(self.state)))
-        return frame, _with_splines(values, frame, self.splines)
+        return _values_of(frame, self.terms, self.splines, deepcopy(dict(self.state)))
 
     def outside(self, frame: pd.DataFrame) -> dict[str, BoolArray]:
         """Rows of other data with a value that is none of the levels of a factor, by the factor's
@@ -421,28 +406,34 @@ def _matrix(
     *,
     full_rank: bool,
 ) -> FormulaicMatrix:
-    frame = _variables(frame, terms)
     with _making(terms, frame):
-        values = _with_splines(_given(terms, frame, state), frame, splines)
-        _check_matrix(terms, frame, values, full_rank=full_rank)
-        # formulaic must not read columns whose values are given.
-        plain = frame.drop(columns=[name for name in frame if name in values])
+        plain, values = _values_of(frame, terms, splines, state)
+        _check_matrix(terms, plain, values, full_rank=full_rank)
         return formulaic_matrix(text, plain, values, terms, full_rank=full_rank)
 
 
-def _variables(frame: pd.DataFrame, terms: Sequence[Term]) -> pd.DataFrame:
-    """The variables of the terms, of types that formulaic knows: it takes `string` and Arrow text
-    for numbers."""
-    names = list(dict.fromkeys(name for term in terms for name in term.variables))
-    read = {name: read_column(frame[name], name) for name in names}
-    series = {name: to_series(column, frame.index) for name, column in read.items()}
-    return pd.DataFrame(series, frame.index)
-
-
-def _given(terms: Sequence[Term], frame: pd.DataFrame, state: dict[str, Any]) -> dict[str, Any]:
-    """Values of the factors that are no columns; `state` is filled, or replayed."""
-    factors = {f.name: f for term in terms for f in term.factors if not f.is_plain}
-    return {name: _for_matrix(f, frame, state.setdefault(name, {})) for name, f in factors.items()}
+def _values_of(
+    frame: pd.DataFrame,
+    terms: Sequence[Term],
+    splines: Mapping[str, FloatArray],
+    state: dict[str, Any],
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Columns of the terms as they are, of types that formulaic knows (it takes `string` and Arrow
+    text for numbers), and values of other factors; `state` is filled, or replayed."""
+    read = {name: read_column(frame[name], name) for term in terms for name in term.variables}
+    columns = {name: to_series(column, frame.index) for name, column in read.items()}
+    factors = {f.name: f for term in terms for f in term.factors}
+    values: dict[str, Any] = {}
+    for name, factor in factors.items():
+        if not factor.is_plain:
+            values[name] = _for_matrix(factor, read, frame.index, state.setdefault(name, {}))
+        if name in splines:
+            x = _column_of(values.get(name, columns.get(name))).to_numpy(dtype=np.float64)
+            basis = spline_basis(x, splines[name]).T
+            values[name] = several_columns({"'" * i: column for i, column in enumerate(basis)})
+    # formulaic must not read columns whose values are given.
+    plain = {name: column for name, column in columns.items() if name not in values}
+    return pd.DataFrame(plain, frame.index), values
 
 
 @contextmanager
@@ -505,24 +496,18 @@ def _column_of(values: Any) -> pd.Series[Any]:
     return pd.Series(array if array.ndim < 2 else array[:, 0])
 
 
-def _for_matrix(factor: Factor, frame: pd.DataFrame, state: dict[str, Any]) -> Any:
+def _for_matrix(
+    factor: Factor, read: Mapping[str, Numbers | Labels], index: Any, state: dict[str, Any]
+) -> Any:
     """Values of an expression as formulaic's own evaluation would hand them on; what transforms
     learned goes into `state`, or comes from it."""
-    columns = {name: frame[name] for name in factor.variables}
-    if isinstance(factor.node, Code):
-        return run_trusted(factor.node, columns, state)
-    read = {name: read_column(column, name) for name, column in columns.items()}
-
-    def learn(node: Transform, argument: Any) -> Any:
-        result = transform(node, to_series(argument, frame.index), state)
-        if node is factor.node:
-            return result
-        return Numbers(np.asarray(columns_of(result)[0][""], dtype=np.float64))
-
-    if isinstance(factor.node, Transform) and isinstance(factor.node.argument, Column):
-        return transform(factor.node, columns[factor.node.argument.name], state)
-    found = value_of(factor.node, in_order(factor.node, read, state), learn)
-    return to_series(found, frame.index) if isinstance(found, Numbers | Labels) else found
+    node, rows = factor.node, {name: read[name] for name in factor.variables}
+    if isinstance(node, Code):
+        return run_trusted(node, {name: to_series(own, index) for name, own in rows.items()}, state)
+    inner = node.argument if isinstance(node, Transform) else node
+    values: Any = compute(inner, in_order(inner, rows, state), state)
+    series = to_series(values, index)
+    return transform(node, series, state) if isinstance(node, Transform) else series
 
 
 # --- Restricted cubic splines of numbers ---------------------------------------------------------

@@ -321,7 +321,7 @@ def _check_given(argument: str, known: str | bool, given: object) -> None:
     if not isinstance(known, str) and known != (given is not None):
         no, out = ("", "") if known else (" not", "out")
         raise OptionError(
-            f"`{argument}` must{no} be given: the model was fitted with{out} an array of it."
+            f"`{argument}` must{no} be given: the model was fitted with{out} such an array."
         )
 
 
