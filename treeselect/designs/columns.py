@@ -10,7 +10,8 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 
 from treeselect.brief import brief
 from treeselect.designs.evaluation import Basis, Values, arrays_of, as_factor, missing_rows
+from treeselect.designs.imputer import Block
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.columns import MAX_BINS, OTHER
 from treeselect.errors import DataError, NewDataError, column_code, literal, quoted
@@ -105,12 +107,21 @@ class TermSpec:
     @property
     def column_levels(self) -> tuple[int | None, ...]:
         """Number of levels of each design column, None for a number."""
-        n = self.n_levels
-        if n is None:
-            return (None,) * self.n_fields
+        n = self.n_levels or 0
         if self.kind != "factor":
             return (None,) * (max(n, 1) * self.n_fields)
         return tuple(min(MAX_BINS, n - start) for start in range(0, max(n, 1), MAX_BINS))
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """What its columns are to an imputer. Levels of a factor of several columns stay
+        missing."""
+        levels = self.column_levels
+        if self.kind == "factor x numeric":
+            return ((max(self.n_levels or 0, 1), self.n_fields),)
+        if levels[0] is None:
+            return ((None, 1),) * len(levels)
+        return ((levels[0], 0),) if len(levels) == 1 else ((0, 0),) * len(levels)
 
 
 def count_parameters(terms: Sequence[TermSpec]) -> int:
@@ -181,16 +192,12 @@ def _check_size(spec: TermSpec, n_rows: int) -> None:
 def conform(values: Values, spec: FactorSpec) -> Values | None:
     """Values of other data in the form that was learned, or None if they are of another type.
     Labels get the codes of the learned levels, :data:`UNSEEN` if they are none of them."""
-    if isinstance(values, Numbers) and (gaps := np.isnan(values.values)).all():
-        if spec.levels is not None:
-            return Labels(np.full(len(gaps), MISSING, dtype=np.int32), spec.levels)
-        if spec.fields == ("",):
-            return values
-        return Basis(spec.fields, (values.values,) * len(spec.fields))
     if spec.levels is not None:
         if isinstance(values, Basis):
             return None
         return Labels(recoded(as_factor(values), spec.levels, UNSEEN), spec.levels)
+    if isinstance(values, Numbers) and spec.fields != ("",) and np.isnan(values.values).all():
+        return Basis(spec.fields, (values.values,) * len(spec.fields))
     fields = values.fields if isinstance(values, Basis) else ("",)
     return None if isinstance(values, Labels) or fields != spec.fields else values
 
@@ -326,12 +333,21 @@ def kind_of(column: Numbers | Labels) -> str:
     return "logical" if column.is_bool else "number"
 
 
+@contextmanager
+def in_new_data() -> Iterator[None]:
+    """Say of data that they do not match those of the fit."""
+    try:
+        yield
+    except NewDataError:
+        raise
+    except DataError as error:
+        raise NewDataError(str(error)) from error
+
+
 def read_learned(frame: pd.DataFrame, name: str, learned: str) -> Numbers | Labels:
     """A column of new data, given the kind that it had in the data of the fit."""
-    try:
+    with in_new_data():
         column = read_column(frame[name], name)
-    except DataError as error:
-        raise NewDataError(str(error)) from None
     found = kind_of(column)
     if found == learned and found in ("text", "coded"):
         return column

@@ -10,7 +10,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any, Literal
 
@@ -25,12 +25,14 @@ from treeselect.designs.columns import (
     TermSpec,
     conform,
     design_columns,
+    in_new_data,
     kind_of,
     learn,
     one_hot,
     read_learned,
 )
 from treeselect.designs.evaluation import Values, as_factor, evaluate, learning, missing_rows
+from treeselect.designs.imputer import Block
 from treeselect.designs.problem import CodedColumns
 from treeselect.designs.response import Response
 from treeselect.designs.units import Units
@@ -59,7 +61,6 @@ from treeselect.frames.values import (
     number_text,
     read_column,
     read_plain_numbers,
-    with_levels,
 )
 from treeselect.shown import shown
 
@@ -94,10 +95,8 @@ class DesignSpec:
         return tuple(self.schema)
 
     @property
-    def crossed(self) -> dict[str, int]:
-        """Levels of the terms that have columns for each of them: factors times numbers."""
-        own = (spec for spec in self.terms if spec.kind == "factor x numeric")
-        return {spec.term.name: max(spec.n_levels or 0, 1) for spec in own}
+    def blocks(self) -> dict[str, tuple[Block, ...]]:
+        return {spec.term.name: spec.blocks for spec in self.terms}
 
     @property
     def numbers(self) -> frozenset[str]:
@@ -139,10 +138,8 @@ class DesignSpec:
             raise joined(errors, "`data`")
         encoded: list[NDArray[Any]] = []
         for spec in wanted:
-            try:
+            with in_new_data():
                 encoded += design_columns(spec, [values[p.factor.name] for p in spec.factors])
-            except DataError as error:
-                raise NewDataError(str(error)) from None
         return tuple(encoded)
 
     def _conform(self, spec: FactorSpec, columns: Mapping[str, Numbers | Labels]) -> Values:
@@ -150,12 +147,8 @@ class DesignSpec:
             # Nothing was learned from a column without values: new data must not change that.
             n_rows = len(missing_rows({v: columns[v] for v in spec.factor.variables}))
             columns = dict.fromkeys(spec.factor.variables, Numbers(np.full(n_rows, np.nan)))
-        try:
+        with in_new_data():
             values = evaluate(spec.factor, columns, deepcopy(self.state[spec.factor.name]))
-        except NewDataError:
-            raise
-        except DataError as error:
-            raise NewDataError(str(error)) from error
         same = conform(values, spec)
         if same is None:
             raise NewDataError(
@@ -263,7 +256,7 @@ def build_design(
         groups=groups,
         binned=bin_columns(columns, between, [n or 0 for n in n_levels], groups.ids),
         monotone=FREE,
-        crossed=spec.crossed,
+        blocks_of=spec.blocks,
     )
     return coded, spec, [*column_notes(spec.formula, values, coded), *value_notes(formula, values)]
 
@@ -288,7 +281,8 @@ def read_terms(
         try:
             found = plain[name] if name in plain else read_column(frame[name], name)
             if isinstance(found, Labels) and levels and name in levels:
-                found = with_levels(found, levels[name])
+                more = sorted({*levels[name]} - {*found.levels})
+                found = replace(found, levels=(*found.levels, *more))
             columns[name] = found
         except DataError as error:
             errors.append(error)
@@ -547,9 +541,13 @@ def column_notes(
         first = coded_values[0]
         if not (np.isnan(coded_values) if first != first else coded_values == first).all():
             varying.add(name)
-    empty, constant = [], []
-    keys: list[str] = []
-    index: list[str] = []
+    found: dict[str, list[str]] = {
+        "Entirely missing, can't be selected": [],
+        "Constant, can't be selected": [],
+        "Whole numbers that increase from row to row, perhaps an identifier": [],
+        "Row numbers": [],
+    }
+    empty, constant, keys, index = found.values()
     for term in formula.terms:
         columns = [values[factor.name] for factor in term.factors]
         if any(missing_rows({"": column}).all() for column in columns):
@@ -558,16 +556,9 @@ def column_notes(
             constant.append(term.name)
         elif term.is_plain and _counts_rows(columns[0], term.name):
             (index if _INDEX.fullmatch(term.name) else keys).append(term.name)
-    found = (
-        ("Entirely missing, can't be selected", empty),
-        ("Constant, can't be selected", constant),
-        ("Whole numbers that increase from row to row, perhaps an identifier", keys),
-    )
-    notes = [f"{what}: {listing(names)}." for what, names in found if names]
+    notes = [f"{what}: {listing(names)}." for what, names in found.items() if names]
     if index:
-        notes.append(
-            " ".join([f"Row numbers: {listing(index)}.", *without_columns(formula, index)])
-        )
+        notes[-1] = " ".join([notes[-1], *without_columns(formula, index)])
     return notes
 
 

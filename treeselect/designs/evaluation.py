@@ -249,11 +249,10 @@ def _read(values: Any, name: str) -> Numbers | Labels:
         series = series.infer_objects()
     if not pd.api.types.is_numeric_dtype(series.dtype):
         return read_column(series, name)
-    whole = bool(pd.api.types.is_integer_dtype(series.dtype))
     return Numbers(
         np.array(series.to_numpy(), dtype=np.float64),
         is_bool=bool(pd.api.types.is_bool_dtype(series.dtype)),
-        is_integer=whole,
+        is_integer=bool(pd.api.types.is_integer_dtype(series.dtype)),
     )
 
 
@@ -480,11 +479,8 @@ def _n_columns(factor: Factor, frame: pd.DataFrame, values: Mapping[str, Any]) -
     if isinstance(found, dict):
         return len(found)
     series = _column_of(found)
-    if isinstance(node, Transform) and node.function == "C":
-        return int(series.nunique())
-    if series.dtype == "category":
-        return len(series.cat.categories)
-    return int(series.nunique()) if series.dtype.kind == "O" else 1
+    is_factor = isinstance(node, Transform) and node.function == "C"
+    return int(series.nunique()) if is_factor or series.dtype.kind == "O" else 1
 
 
 def _column_of(values: Any) -> pd.Series[Any]:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from treeselect.arguments.checks import check_count, described
 from treeselect.brief import brief
-from treeselect.designs.columns import TermSpec
+from treeselect.designs.columns import TermSpec, in_new_data
 from treeselect.designs.encoding import DesignSpec
 from treeselect.designs.evaluation import (
     LEAST_DISTINCT,
@@ -165,13 +165,9 @@ class LinearColumns:
         if not known.any():
             return found
         rows = filled[known].reset_index(drop=True)
-        try:
+        with in_new_data():
             matrix = np.require(self.columns.again(rows), requirements="W")
             outside = self.columns.outside(rows)
-        except NewDataError:
-            raise
-        except DataError as error:
-            raise NewDataError(str(error)) from error
         self._check_levels(rows, outside)
         for unknown in outside.values():
             matrix[unknown] = np.nan

@@ -542,6 +542,7 @@ def in_labels(data: ModelData) -> ModelData:
     arrays = dataclasses.replace(
         data.arrays,
         column_names=renamed(data.arrays.column_names),
+        blocks_of={labels.get(name, name): own for name, own in data.arrays.blocks_of.items()},
         groups=dataclasses.replace(
             groups, names=renamed(groups.names), terms=tuple(map(renamed, groups.terms))
         ),

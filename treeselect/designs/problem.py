@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import groupby
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -144,8 +143,7 @@ class CodedColumns:
     binned: BinnedData  # the columns as the engine takes them
     # shape (n_columns,), or (0,) without constraints; see ``engine.columns.BinnedData``
     monotone: Int8Array
-    # levels of the terms with columns for each of them
-    crossed: Mapping[str, int] = field(default_factory=dict)
+    blocks_of: Mapping[str, tuple[Block, ...]]  # of each term
 
     __repr__ = brief
 
@@ -172,18 +170,9 @@ class CodedColumns:
         return [np.isnan(column) if n is None else column == 0 for column, n in pairs]
 
     def blocks(self, columns: IntArray) -> tuple[Block, ...]:
-        """What some columns are, those of whole terms: see ``imputer.Block``. Levels of a factor of
-        several columns stay missing."""
-        found: list[Block] = []
-        for name, own in groupby(columns, key=lambda j: self.column_names[j]):
-            levels = [self.n_levels[j] for j in own]
-            if n := self.crossed.get(name):
-                found.append((n, len(levels) // n))
-            elif levels[0] is None:
-                found += [(None, 1)] * len(levels)
-            else:
-                found += [(levels[0], 0)] if len(levels) == 1 else [(0, 0)] * len(levels)
-        return tuple(found)
+        """What some columns are, those of whole terms."""
+        names = dict.fromkeys(self.column_names[j] for j in columns)
+        return tuple(block for name in names for block in self.blocks_of[name])
 
     def exact(self, weight: WeightArray) -> BinnedData:
         """The columns with one bin per value, as far as codes suffice; otherwise the bins are

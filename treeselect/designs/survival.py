@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from treeselect.designs.columns import in_new_data
 from treeselect.designs.evaluation import Basis, as_factor, evaluate, missing_rows
 from treeselect.designs.weights import copies_of
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
@@ -175,10 +176,8 @@ def strata_of(follow_up: FollowUp, formula: ParsedFormula, frame: pd.DataFrame) 
         raise NewDataError(
             f"`data` must have the columns of the strata.\n  Missing: {listing(absent)}."
         )
-    try:
+    with in_new_data():
         labels = strata_labels(formula.strata, frame, dict(follow_up.orders))
-    except DataError as error:
-        raise NewDataError(str(error)) from None
     if not labels:
         return np.zeros(len(frame), dtype=np.int64)
     number = {own: code for code, own in enumerate(follow_up.levels)}

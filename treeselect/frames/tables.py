@@ -20,6 +20,7 @@ from treeselect.frames.files import labels_in, labels_of_schema
 from treeselect.frames.values import Numbers, read_column, with_columns
 from treeselect.printing import OfContent, SummaryContent
 from treeselect.running.machine import memory_errors
+from treeselect.shown import is_broken
 
 USUAL_ROWS = 200_000
 """Rows that are selected on by default where not all are in memory."""
@@ -202,9 +203,10 @@ def _is_text(series: pd.Series[Any]) -> bool:
 
 
 def levels_of(frame: pd.DataFrame, names: Sequence[str]) -> dict[str, list[str]]:
-    """Levels of those columns that are text, unless they are too many."""
+    """Valid levels of those columns that are text, unless they are too many."""
     found = {name: frame[name].dropna().unique() for name in names if _is_text(frame[name])}
-    return {name: own.tolist() for name, own in found.items() if len(own) <= _MOST_LEVELS}
+    few = {name: own for name, own in found.items() if len(own) <= _MOST_LEVELS}
+    return {name: [v for v in own if not is_broken(v)] for name, own in few.items()}
 
 
 def _is_arrow_text(kind: Any) -> bool:
@@ -216,10 +218,8 @@ def _counts(kind: Any) -> bool:
 
 
 def _floats_of(column: Any, used: IntArray | None, name: str) -> FloatArray:
-    values = column.cast(pa.float64(), safe=False) if column.type != pa.bool_() else None
-    if values is None:
-        values = column.cast(pa.uint8()).cast(pa.float64())
-    found = values.to_numpy()
+    own = column.cast(pa.uint8()) if column.type == pa.bool_() else column
+    found = own.cast(pa.float64(), safe=False).to_numpy()
     found = found if used is None else found[used]
     if np.isinf(found).any():
         raise DataError(

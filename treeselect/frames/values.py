@@ -13,7 +13,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -57,12 +57,6 @@ def recoded(labels: Labels, levels: Sequence[Any], unknown: int = -1) -> NDArray
     """Codes of labels by other levels, `unknown` if they are none of these; -1 if missing."""
     place = {level: code for code, level in enumerate(levels)}
     return np.array([*(place.get(v, unknown) for v in labels.levels), -1])[labels.codes]
-
-
-def with_levels(labels: Labels, more: Iterable[str]) -> Labels:
-    """The same with further levels behind its own, whose codes stay as they are."""
-    new = sorted({level for level in more if not is_broken(level)} - {*labels.levels})
-    return replace(labels, levels=(*labels.levels, *new))
 
 
 def read_column(series: pd.Series[Any], name: str) -> Numbers | Labels:

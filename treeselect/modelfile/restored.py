@@ -281,7 +281,7 @@ def _coded(saved: SavedDesign, spec: DesignSpec) -> CodedColumns:
     columns = tuple(np.empty(0, dtype=np.float64 if n is None else np.uint8) for n in levels)
     groups = spec.units.feature_groups(names)
     binned = bin_columns(columns, edges, [n or 0 for n in levels], groups.ids)
-    found = CodedColumns(names, columns, levels, edges, groups, binned, FREE, spec.crossed)
+    found = CodedColumns(names, columns, levels, edges, groups, binned, FREE, spec.blocks)
     return found.constrained(saved.monotone)
 
 
