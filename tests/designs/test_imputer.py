@@ -168,6 +168,17 @@ def test_new_rows_are_imputed_by_the_selected_terms_alone(gaps, model, tmp_path)
     assert np.array_equal(treeselect.load(tmp_path / "fit.model").predict(new), fit.predict(new))
 
 
+def test_the_sign_of_a_number_has_no_effect():
+    x = np.random.default_rng(1).normal(size=700)
+    z = x + np.random.default_rng(2).normal(size=700)
+    lost = np.where(np.arange(700) % 4 == 1, np.nan, x)
+    one, other = (
+        learn_imputer((own, z), ((None, 1), (None, 1)), np.ones(700)).fill((own, z))[0]
+        for own in (lost, -lost)
+    )
+    np.testing.assert_allclose(one, -other, atol=1e-9)
+
+
 def test_of_a_factor_times_numbers_what_is_missing_is_imputed():
     rng = np.random.default_rng(0)
     x, z = rng.normal(size=(2, 200))

@@ -208,8 +208,10 @@ def _number(column: FloatArray, mass: FloatArray) -> Margin:
     counts = np.bincount(at, mass[known], len(values))
     middle = (np.cumsum(counts) - counts / 2) / max(counts.sum(), _JITTER)
     if len(values) > _MOST_KNOTS:
-        few = np.searchsorted(middle, np.linspace(middle[0], middle[-1], _MOST_KNOTS))
-        few = np.unique(few)
+        # both neighbours, so that the knots of -x are those of x
+        grid = np.round(np.linspace(middle[0], middle[-1], _MOST_KNOTS // 2), 9)
+        sides = [np.searchsorted(np.round(middle, 9), grid, side) for side in ("left", "right")]
+        few = np.union1d(sides[0], sides[1] - 1)
         values, middle = values[few], middle[few]
     return Margin(values, np.array([NormalDist().inv_cdf(share) for share in middle.tolist()]))
 

@@ -91,7 +91,7 @@ def _filled(
 
 def learn_filling(frame: pd.DataFrame, terms: Sequence[TermSpec], weight: WeightArray) -> Filling:
     """What replaces the missing values of these rows. A factor that all its terms take as it is has
-    a level of its own. Numbers take their lower median. With the first level, expressions of other
+    a level of its own. Numbers take their median. With the first level, expressions of other
     factors can be computed; see :func:`_neutral`."""
     levels: dict[str, tuple[Any, ...]] = {}
     values: dict[str, Any] = {}
@@ -105,7 +105,8 @@ def learn_filling(frame: pd.DataFrame, terms: Sequence[TermSpec], weight: Weight
         own = [spec for spec in terms if name in spec.term.variables]
         parts = [f for spec in own for f in spec.factors if name in f.factor.variables]
         if not isinstance(column, Labels):
-            values[name] = weighted_median(column.values[~gaps], weight[~gaps])
+            x, mass = column.values[~gaps], weight[~gaps]
+            values[name] = (weighted_median(x, mass) - weighted_median(-x, mass)) / 2
         elif all(part.factor.is_plain for part in parts):
             occurring = np.unique(column.codes[~gaps])
             found = tuple(column.levels[code] for code in occurring)
