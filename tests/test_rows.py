@@ -393,8 +393,16 @@ def test_names_of_groups_have_no_influence_and_files_keep_them_together(sites, t
     np.testing.assert_array_equal(whole.refit("forest").predict(sites), expected)
     bare = treeselect.load(fit.save(tmp_path / "bare"))
     np.testing.assert_array_equal(bare.with_data(sites).refit("forest").predict(sites), expected)
-    with pytest.raises(OptionError, match="can't be done without the `fold_groups`"):
+    with pytest.raises(OptionError, match="`fold_groups` must be known"):
         bare.with_data(sites.drop(columns="site")).refit("forest")
+    bare = treeselect.load(select(sites, SITE, method="mrmr", k=3).save(tmp_path / "array"))
+    again = bare.with_data(sites)
+    for call in (
+        lambda: bare.update(k=2), lambda: again.performance(3), lambda: again.refit("glm"),
+        lambda: again.refit("forest"),
+    ):  # fmt: skip
+        with pytest.raises(OptionError, match=r"Use `fit.update\(data=..., fold_groups=...\)`"):
+            call()
 
 
 @pytest.fixture(scope="module")

@@ -74,7 +74,7 @@ def test_other_data_must_fit_and_be_given_to_a_file_and_a_copy(data, fit, tmp_pa
         fit.update("~ . + nowhere")
     loaded = treeselect.load(fit.save(tmp_path / "fit"))
     for other in (loaded, copy.deepcopy(fit)):
-        with pytest.raises(OptionError, match="`data` must be given"):
+        with pytest.raises(OptionError, match=r"`data`. Use `fit.update\(data=...\)`"):
             other.update(k=1)
         same(other.update(k=1, data=data), fit.update(k=1))
 

@@ -381,8 +381,9 @@ class SelectionResult(Summarised):
             is fitted to numbers and indicators of all levels but the first.
         missing : {"drop", "indicator"}
             For ``"glm"`` and ``"gam"``: a row with a missing value in a term is dropped, or a
-            missing value is a level of a factor, and of a number it is replaced by the median, with
-            an indicator ``missing(x)``.
+            missing value is a level of a factor; a factor in an expression, such as a coding
+            ``C(x, contr.sum)``, is 0 in all columns of its terms, and a number is replaced by the
+            median, both with an indicator ``missing(x)``.
         splines : int, or dict of int by term, optional
             Degrees of freedom, 2 to 6, of the restricted cubic spline of each selected number, or
             of some: ``{"age": 3}``; other numbers are linear. By default 3 with ``"gam"``, no

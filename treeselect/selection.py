@@ -286,7 +286,8 @@ def select(
     others. The response has no part in it, so that rows are treated in training as they are in
     prediction: where values may also be missing in new data, [4]_ found this preferable. The search
     uses all candidate terms; the final model, and ``predict``, the other selected terms alone. Each
-    term counts as a variable of its own: ``log(x)`` is not computed from an imputed ``x``. Factors
+    term counts as a variable of its own: ``log(x)`` is not computed from an imputed ``x``. Of a
+    factor times a number, ``sex:log(x)``, what is missing is imputed, and then multiplied. Factors
     of more than 254 levels stay as they are, and all but the 20 most frequent levels count as one.
     It is not multiple imputation: tests and intervals take imputed values for known ones, and
     values that are missing because of the response, or of themselves, leave a bias.

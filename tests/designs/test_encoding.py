@@ -1,5 +1,6 @@
 """Designs: equal to formulaic's own matrix, and the same for new data."""
 
+import dataclasses
 import warnings
 
 import formulaic
@@ -272,8 +273,12 @@ def test_categories_of_numbers_may_arrive_as_numbers(right):
         new = train.assign(k=train["k"].astype("float").astype(dtype))
         for a, b in zip(spec.encode(train), spec.encode(new), strict=True):
             np.testing.assert_array_equal(a, b)
-    with pytest.raises(NewDataError, match=r"'3' is not one of|New: \"3\".*Known: 3, 1, 7\."):
-        spec.encode(train.assign(k="3"))
+    for policy in ("error", "missing", "other"):
+        spec = dataclasses.replace(spec, new_levels=policy)
+        with pytest.raises(NewDataError, match="`k` must hold categories that are numbers"):
+            spec.encode(train.assign(k="3"))
+        with pytest.raises(NewDataError, match="`site` must hold text or categories"):
+            encode("y ~ site", TRAIN, new_levels=policy)[1].encode(train.assign(site=train["k"]))
 
 
 @pytest.mark.parametrize("policy", ["error", "missing", "other"])
@@ -352,6 +357,9 @@ def test_notes_name_constant_missing_and_counting_columns():
         "Constant, can't be selected: `one`, `same`.",
         "Whole numbers that increase from row to row, perhaps an identifier: `row`.",
     ]
+    mixed = frame.rename(columns={"row": "Unnamed: 0"}).sample(frac=1, random_state=1)
+    note = "Row numbers: `Unnamed: 0`. To leave it out: `y ~ . - `Unnamed: 0``."
+    assert encode("y ~ .", mixed)[2][-1] == note
 
 
 CROSSED = (
@@ -365,10 +373,8 @@ def test_f3_new_levels_in_interactions(policy):
     _, spec, _ = encode("y ~ site:C(t) + x:site", TRAIN, new_levels=policy)
     new = spec.encode(TRAIN.assign(site="Hull"))
     assert set(new[0]) == {0 if policy == "missing" else OTHER}
-    known = TRAIN["x"].notna().to_numpy()
     for column in new[1:]:
-        expected = np.where(known & (policy == "other"), 0.0, np.nan)
-        np.testing.assert_array_equal(column, expected)
+        np.testing.assert_array_equal(column, np.full(6, 0.0 if policy == "other" else np.nan))
 
 
 @pytest.mark.parametrize("values", [[0, 1, 1, 0, 1, 0], [0.0, 1.0, 1.0, 0.0, 1.0, 0.0]])

@@ -6,6 +6,7 @@ import pytest
 
 import treeselect
 from treeselect.designs.imputer import MOST_DIMENSIONS, estimate, expect, learn_imputer
+from treeselect.designs.preparing import Request, prepare
 from treeselect.errors import OptionError
 
 QUICK = {"method": "mrmr", "seed": 1, "resamples": 0}
@@ -57,9 +58,9 @@ def test_numbers_stay_within_their_range_and_odd_columns_are_left():
     rng = np.random.default_rng(5)
     x = rng.exponential(size=400)
     level = np.where(x > 1, 1, np.where(x > 0.3, 2, 3)).astype(np.uint8)
-    columns, n_levels = (np.where(rng.random(400) < 0.2, np.nan, x), level.copy()), (None, 3)
+    columns = np.where(rng.random(400) < 0.2, np.nan, x), level.copy()
     columns[1][rng.random(400) < 0.2] = 0
-    found = learn_imputer(columns, n_levels, ["x", "level"], np.ones(400))
+    found = learn_imputer(columns, ((None, 1), (3, 0)), np.ones(400))
     number, codes = found.fill(columns)
     gaps, lost = np.isnan(columns[0]), columns[1] == 0
     assert (number[~gaps] == columns[0][~gaps]).all()
@@ -72,7 +73,7 @@ def test_numbers_stay_within_their_range_and_odd_columns_are_left():
     nothing, same = np.full(30, np.nan), np.where(np.arange(30) < 9, np.nan, 4.0)
     wide = np.zeros(30, dtype=np.uint8)
     found = learn_imputer(
-        (nothing, same, wide, wide), (None, None, 254, 9), ["a", "b", "c", "c"], np.ones(30)
+        (nothing, same, wide, wide), ((None, 1), (None, 1), (0, 0), (0, 0)), np.ones(30)
     )
     filled = found.fill((nothing, same, wide, wide))
     assert np.isnan(filled[0]).all()
@@ -80,7 +81,7 @@ def test_numbers_stay_within_their_range_and_odd_columns_are_left():
     assert not filled[2].any()
     many = [np.arange(30.0)] * (MOST_DIMENSIONS + 1)
     with pytest.raises(OptionError, match="at most 400 numbers"):
-        learn_imputer(many, [None] * len(many), list(map(str, range(len(many)))), np.ones(30))
+        learn_imputer(many, [(None, 1)] * len(many), np.ones(30))
 
 
 def at_random(n, seed=0):
@@ -100,7 +101,7 @@ def at_random(n, seed=0):
 def test_complete_cases_are_biased_and_imputation_is_not():
     whole, data = at_random(2000)
     columns = tuple(data[name].to_numpy() for name in ("lost", "seen", "noise"))
-    found = learn_imputer(columns, (None,) * 3, ["lost", "seen", "noise"], np.ones(2000))
+    found = learn_imputer(columns, [(None, 1)] * 3, np.ones(2000))
     error = whole["lost"].std() / np.sqrt(2000)
     assert abs(found.fill(columns)[0].mean() - whole["lost"].mean()) < 2 * error
     assert abs(data["lost"].mean() - whole["lost"].mean()) > 15 * error
@@ -134,7 +135,7 @@ def test_only_training_rows_are_learned_from_in_folds_too(gaps):
     train = fit.data.design.row_weights.only(np.arange(0, 240, 2))
     ready = raw.ready(train)[0]
     own = tuple(column[::2] for column in raw.columns.columns)
-    alone = learn_imputer(own, raw.columns.n_levels, raw.columns.column_names, np.ones(120))
+    alone = learn_imputer(own, ready.imputer.blocks, np.ones(120))
     assert np.array_equal(ready.imputer.covariance, alone.covariance)
     for filled, before, here in zip(
         ready.columns.columns, raw.columns.columns, alone.fill(own), strict=True
@@ -165,6 +166,38 @@ def test_new_rows_are_imputed_by_the_selected_terms_alone(gaps, model, tmp_path)
     assert np.allclose(fit.predict(new), expected)
     fit.save(tmp_path / "fit.model")
     assert np.array_equal(treeselect.load(tmp_path / "fit.model").predict(new), fit.predict(new))
+
+
+def test_the_sign_of_a_number_has_no_effect():
+    x = np.random.default_rng(1).normal(size=700)
+    z = x + np.random.default_rng(2).normal(size=700)
+    lost = np.where(np.arange(700) % 4 == 1, np.nan, x)
+    one, other = (
+        learn_imputer((own, z), ((None, 1), (None, 1)), np.ones(700)).fill((own, z))[0]
+        for own in (lost, -lost)
+    )
+    np.testing.assert_allclose(one, -other, atol=1e-9)
+
+
+def test_of_a_factor_times_numbers_what_is_missing_is_imputed():
+    rng = np.random.default_rng(0)
+    x, z = rng.normal(size=(2, 200))
+    data = pd.DataFrame({"y": x, "sex": ["f", "m"] * 100, "x": np.exp(x + z), "z": z})
+    whole = data.copy()
+    data.loc[:59, "x"], data.loc[50:79, "sex"] = np.nan, None
+    right = "sex:poly(log(x), 2) + z + sex:log(x)"
+    design = prepare(Request(f"y ~ {right}", missing="impute"), data)
+    ready = design.problem.ready(design.row_weights)[0]
+    assert ready.imputer.blocks == ((2, 1), (2, 2), (None, 1))
+    number, other, *squares, _ = ready.columns.columns
+    assert ((number != 0) + (other != 0) == 1).all()  # also where the level is imputed
+    assert not number[1:50:2].any()
+    assert not other[:50:2].any()
+    assert np.corrcoef(number[:50:2], np.log(whole["x"][:50:2]))[0, 1] > 0.5
+    assert (np.abs(squares) > 0).sum() == 2 * 200
+    assert np.isnan(design.arrays.columns[0][:50]).sum() == 25  # a man has 0 for women
+    alone = ready.imputer.only(np.repeat([False, True], [2, 5]))
+    assert alone.blocks == ((2, 2), (None, 1))
 
 
 @pytest.mark.parametrize("method", ["controlburn", "rrf", "gbfs", "lasso", "stepwise", "exchange"])

@@ -409,6 +409,19 @@ def test_numbers_and_times_are_stratified_and_clusters_drawn_as_a_whole():
         drawn(np.tile([0, 1], 300), 20, groups="site", site=np.repeat([0, 1], 300))
 
 
+@pytest.mark.parametrize("rows", [None, 60])
+def test_levels_of_all_rows_are_known(rows):
+    frame = pd.DataFrame({"y": np.arange(90.0) % 7, "g": ["b", "c"] * 45, "w": 1})
+    frame.loc[80:, "g"], frame.loc[80:84, "y"], frame.loc[85:, "w"] = "a", np.nan, 0
+    frame["n"] = ["2", "3"] * 40 + ["x"] * 10
+    asked = Request("y ~ g + I(g < 'c') + C(n)", weights="w", na=["x"])
+    found = prepare(asked, frame, rows=rows)
+    assert found.spec["g"].factors[0].levels == ("b", "c", "a")
+    assert found.spec["g"].n_occurring == 2
+    assert found.spec["C(n)"].factors[0].levels == (2, 3)
+    assert found.spec.encode(frame.tail(2))[-1].tolist() == [3, 3]
+
+
 def test_rows_that_are_never_drawn_and_samples_that_are_none():
     y = np.where(np.arange(500) % 5 == 0, np.nan, np.arange(500) % 2)
     weight = (np.arange(500) % 3).astype(float) * 2.3

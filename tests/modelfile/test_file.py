@@ -117,7 +117,7 @@ def test_weights_that_were_an_array_are_asked_for(mixed, tmp_path):
     weights = np.arange(len(mixed)) % 3
     fit = treeselect.select("died ~ signal + site", mixed, k=1, weights=weights, **QUICK)
     again = treeselect.load(fit.save(tmp_path / "m"))
-    with pytest.raises(errors.OptionError, match="`weights` must be given with `data`"):
+    with pytest.raises(errors.OptionError, match="`weights` must be given: the model was"):
         again.with_data(mixed).resample(2)
     found = again.with_data(mixed, weights=weights).resample(2).stability.tidy()
     pd.testing.assert_frame_equal(found, fit.resample(2).stability.tidy())

@@ -96,6 +96,15 @@ def test_coded_terms_and_ordered_factors_take_missing_values(gaps):
     assert glm.n_dropped == 0
     assert {"missing(x)", "missing(site)"} <= set(glm.tidy()["column"])
     np.testing.assert_allclose(glm.predict(gaps), glm.result.fittedvalues, atol=1e-10)
+    coded = treeselect.select("y ~ C(site, contr.sum) + x", gaps, k=2, **QUICK)
+    glm = coded.refit("glm", missing="indicator")
+    table = glm.tidy().set_index("column")["estimate"]
+    known = glm.result.fittedvalues[gaps["site"].isna()] - table["Intercept"]
+    alone = known - table["missing(site)"] - table["missing(x)"] * gaps["x"].isna()
+    median = np.sort(gaps["x"].dropna())[33]
+    expected = (table["x"] * gaps["x"].fillna(median))[gaps["site"].isna()]
+    np.testing.assert_allclose(alone[gaps["site"].isna()], expected, atol=1e-10)
+    np.testing.assert_allclose(glm.predict(gaps), glm.result.fittedvalues, atol=1e-10)
     grade = gaps["grade"].cat.rename_categories([1, 2, 3])
     data = gaps.assign(grade=grade.where(np.arange(90) % 5 > 0))
     fit = treeselect.select("y ~ grade", data, k=1, **QUICK)

@@ -10,7 +10,8 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,12 +20,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from treeselect.brief import brief
-from treeselect.designs.evaluation import Basis, Values, as_factor, missing_rows
+from treeselect.designs.evaluation import Basis, Values, arrays_of, as_factor, missing_rows
+from treeselect.designs.imputer import Block
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.columns import MAX_BINS, OTHER
 from treeselect.errors import DataError, NewDataError, column_code, literal, quoted
 from treeselect.formulas.terms import Factor, Term
-from treeselect.frames.values import Labels, Numbers, number_text, read_column
+from treeselect.frames.values import Labels, Numbers, number_text, read_column, recoded
 
 MISSING = -1
 """Code of a missing label."""
@@ -105,12 +107,21 @@ class TermSpec:
     @property
     def column_levels(self) -> tuple[int | None, ...]:
         """Number of levels of each design column, None for a number."""
-        n = self.n_levels
-        if n is None:
-            return (None,) * self.n_fields
+        n = self.n_levels or 0
         if self.kind != "factor":
             return (None,) * (max(n, 1) * self.n_fields)
         return tuple(min(MAX_BINS, n - start) for start in range(0, max(n, 1), MAX_BINS))
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """What its columns are to an imputer. Levels of a factor of several columns stay
+        missing."""
+        levels = self.column_levels
+        if self.kind == "factor x numeric":
+            return ((max(self.n_levels or 0, 1), self.n_fields),)
+        if levels[0] is None:
+            return ((None, 1),) * len(levels)
+        return ((levels[0], 0),) if len(levels) == 1 else ((0, 0),) * len(levels)
 
 
 def count_parameters(terms: Sequence[TermSpec]) -> int:
@@ -181,19 +192,12 @@ def _check_size(spec: TermSpec, n_rows: int) -> None:
 def conform(values: Values, spec: FactorSpec) -> Values | None:
     """Values of other data in the form that was learned, or None if they are of another type.
     Labels get the codes of the learned levels, :data:`UNSEEN` if they are none of them."""
-    if isinstance(values, Numbers) and (gaps := np.isnan(values.values)).all():
-        if spec.levels is not None:
-            return Labels(np.full(len(gaps), MISSING, dtype=np.int32), spec.levels)
-        if spec.fields == ("",):
-            return values
-        return Basis(spec.fields, (values.values,) * len(spec.fields))
     if spec.levels is not None:
         if isinstance(values, Basis):
             return None
-        labels = as_factor(values)
-        number = {level: code for code, level in enumerate(spec.levels)}
-        lookup = np.array([*(number.get(v, UNSEEN) for v in labels.levels), MISSING])
-        return Labels(lookup[labels.codes], spec.levels)
+        return Labels(recoded(as_factor(values), spec.levels, UNSEEN), spec.levels)
+    if isinstance(values, Numbers) and spec.fields != ("",) and np.isnan(values.values).all():
+        return Basis(spec.fields, (values.values,) * len(spec.fields))
     fields = values.fields if isinstance(values, Basis) else ("",)
     return None if isinstance(values, Labels) or fields != spec.fields else values
 
@@ -203,26 +207,20 @@ def design_columns(spec: TermSpec, values: Sequence[Values]) -> tuple[NDArray[An
     codes (uint8: 0 missing, level + 1, 255 none of the column's levels) or float64."""
     values = [values[i] for i in spec.order]
     labels = [value.codes for value in values if isinstance(value, Labels)]
-    numbers = [
-        value.columns if isinstance(value, Basis) else (value.values,)
-        for value in values
-        if not isinstance(value, Labels)
-    ]
+    numbers = [arrays_of(value) for value in values if not isinstance(value, Labels)]
     products = _products(spec, numbers) if numbers else ()
     if not labels:
         return products
     codes = labels[0] if spec.combinations is None else _cross(labels, spec)
     if not numbers:
         return _code_columns(codes, spec.n_levels or 0)
-    # One column per level and number, 0 where the row has another level.
-    columns = []
-    for level in range(max(spec.n_levels or 0, 1)):  # missing in all rows if there is none
-        here = codes == level
-        for number in products:
-            column = np.where(here, number, 0.0)
-            column[(codes == MISSING) | np.isnan(number)] = np.nan
-            columns.append(column)
-    return tuple(columns)
+    # One column per level and number, 0 where the row has another level, whatever the number.
+    lost = codes == MISSING
+    return tuple(
+        np.where(lost, np.nan, np.where(codes == level, number, 0.0))
+        for level in range(max(spec.n_levels or 0, 1))  # missing in all rows if there is none
+        for number in products
+    )
 
 
 def _products(spec: TermSpec, numbers: Sequence[tuple[FloatArray, ...]]) -> tuple[FloatArray, ...]:
@@ -285,7 +283,7 @@ def _code_columns(codes: NDArray[Any], n_levels: int) -> tuple[NDArray[np.uint8]
 
 def one_hot(spec: TermSpec, columns: Sequence[NDArray[Any]]) -> Mapping[str, NDArray[np.float64]]:
     """formulaic's columns of a term, from its design columns. Missing labels are 0 in all columns
-    of the factor; missing numbers are NaN."""
+    of the factor; missing numbers are NaN, in products with a label in the columns of that."""
     n_rows = len(columns[0]) if columns else 0
     expanded: dict[str, NDArray[np.float64]] = {}
     labelled = [i for i in spec.order if spec.factors[i].levels is not None]
@@ -331,18 +329,27 @@ KINDS = {
 def kind_of(column: Numbers | Labels) -> str:
     """``"number"``, ``"logical"``, ``"text"`` or, of categories that are numbers, ``"coded"``."""
     if isinstance(column, Labels):
-        return "coded" if column.levels and not isinstance(column.levels[0], str) else "text"
+        return "text" if all(isinstance(level, str) for level in column.levels) else "coded"
     return "logical" if column.is_bool else "number"
+
+
+@contextmanager
+def in_new_data() -> Iterator[None]:
+    """Say of data that they do not match those of the fit."""
+    try:
+        yield
+    except NewDataError:
+        raise
+    except DataError as error:
+        raise NewDataError(str(error)) from error
 
 
 def read_learned(frame: pd.DataFrame, name: str, learned: str) -> Numbers | Labels:
     """A column of new data, given the kind that it had in the data of the fit."""
-    try:
+    with in_new_data():
         column = read_column(frame[name], name)
-    except DataError as error:
-        raise NewDataError(str(error)) from None
-    found, is_factor = kind_of(column), learned in ("text", "coded")
-    if is_factor and isinstance(column, Labels):
+    found = kind_of(column)
+    if found == learned and found in ("text", "coded"):
         return column
     if isinstance(column, Numbers) and learned == "coded":
         return dataclasses.replace(as_factor(column), declared=True)
@@ -354,9 +361,9 @@ def read_learned(frame: pd.DataFrame, name: str, learned: str) -> Numbers | Labe
             return Numbers(column.values, is_bool=True)
     if frame[name].isna().all():
         # A column without a single value has no type of its own.
-        if not is_factor:
-            return Numbers(np.full(len(frame), np.nan), is_bool=learned == "logical")
-        return Labels(np.full(len(frame), -1), ())
+        if learned in ("text", "coded"):
+            return Labels(np.full(len(frame), -1), ())
+        return Numbers(np.full(len(frame), np.nan), is_bool=learned == "logical")
     raise NewDataError(
         f"Column {quoted(name)} must hold {KINDS[learned]}, as it did when the model was"
         f" fitted.\n  Found: {KINDS[found]} ({frame[name].dtype}).\n"
@@ -374,6 +381,8 @@ def _conversion(column: Numbers | Labels, name: str, learned: str) -> str:
         return f"{text} != 0" if learned == "logical" else f"{text}{kind}"
     if learned == "logical":
         return f"{text} == {literal(column.levels[-1])}"
+    if learned == "text":
+        return f"{text}.map(str, na_action='ignore')"
     found = number_text(column.levels)
     plain = f"pandas.to_numeric({text}, errors='coerce')"
     return plain if found is None else found.conversion(name)

@@ -10,7 +10,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any, Literal
 
@@ -25,12 +25,14 @@ from treeselect.designs.columns import (
     TermSpec,
     conform,
     design_columns,
+    in_new_data,
     kind_of,
     learn,
     one_hot,
     read_learned,
 )
 from treeselect.designs.evaluation import Values, as_factor, evaluate, learning, missing_rows
+from treeselect.designs.imputer import Block
 from treeselect.designs.problem import CodedColumns
 from treeselect.designs.response import Response
 from treeselect.designs.units import Units
@@ -93,6 +95,10 @@ class DesignSpec:
         return tuple(self.schema)
 
     @property
+    def blocks(self) -> dict[str, tuple[Block, ...]]:
+        return {spec.term.name: spec.blocks for spec in self.terms}
+
+    @property
     def numbers(self) -> frozenset[str]:
         return frozenset(name for name, kind in self.schema.items() if kind == "number")
 
@@ -132,10 +138,8 @@ class DesignSpec:
             raise joined(errors, "`data`")
         encoded: list[NDArray[Any]] = []
         for spec in wanted:
-            try:
+            with in_new_data():
                 encoded += design_columns(spec, [values[p.factor.name] for p in spec.factors])
-            except DataError as error:
-                raise NewDataError(str(error)) from None
         return tuple(encoded)
 
     def _conform(self, spec: FactorSpec, columns: Mapping[str, Numbers | Labels]) -> Values:
@@ -143,12 +147,8 @@ class DesignSpec:
             # Nothing was learned from a column without values: new data must not change that.
             n_rows = len(missing_rows({v: columns[v] for v in spec.factor.variables}))
             columns = dict.fromkeys(spec.factor.variables, Numbers(np.full(n_rows, np.nan)))
-        try:
+        with in_new_data():
             values = evaluate(spec.factor, columns, deepcopy(self.state[spec.factor.name]))
-        except NewDataError:
-            raise
-        except DataError as error:
-            raise NewDataError(str(error)) from error
         same = conform(values, spec)
         if same is None:
             raise NewDataError(
@@ -209,12 +209,13 @@ def build_design(
     *,
     new_levels: NewLevels = "error",
     edges: Mapping[str, FloatArray] | None = None,
+    levels: Mapping[str, Sequence[str]] | None = None,
 ) -> tuple[CodedColumns, DesignSpec, list[str]]:
     """Encode the right-hand side of a formula and bin it; also notes for readers of the summary.
     Weights, shape (n_rows,), say how often a row counts where numbers are binned; what transforms
     learn (a mean, knots) does not depend on them. `edges` between the bins of columns that are
-    terms by themselves may be known from more rows than these."""
-    read, state, values = read_terms(formula, frame)
+    terms by themselves, and `levels` of text, may be known from more rows than these."""
+    read, state, values = read_terms(formula, frame, levels=levels)
     copies = np.ones(len(frame), dtype=np.int64) if weight is None else copies_of(weight)
     spec = DesignSpec(
         formula=formula,
@@ -255,6 +256,7 @@ def build_design(
         groups=groups,
         binned=bin_columns(columns, between, [n or 0 for n in n_levels], groups.ids),
         monotone=FREE,
+        blocks_of=spec.blocks,
     )
     return coded, spec, [*column_notes(spec.formula, values, coded), *value_notes(formula, values)]
 
@@ -263,7 +265,10 @@ def build_design(
 
 
 def read_terms(
-    formula: ParsedFormula, frame: pd.DataFrame, also: Sequence[DataError] = ()
+    formula: ParsedFormula,
+    frame: pd.DataFrame,
+    also: Sequence[DataError] = (),
+    levels: Mapping[str, Sequence[str]] | None = None,
 ) -> tuple[dict[str, Numbers | Labels], dict[str, dict[str, Any]], dict[str, Values]]:
     """Columns behind the terms, what their transforms learned, and values of their factors; or one
     error with all problems, those that are known already among them."""
@@ -274,7 +279,11 @@ def read_terms(
     plain = read_plain_numbers(frame, names)
     for name in names:
         try:
-            columns[name] = plain[name] if name in plain else read_column(frame[name], name)
+            found = plain[name] if name in plain else read_column(frame[name], name)
+            if isinstance(found, Labels) and levels and name in levels:
+                more = sorted({*levels[name]} - {*found.levels})
+                found = replace(found, levels=(*found.levels, *more))
+            columns[name] = found
         except DataError as error:
             errors.append(error)
             unusable.append(name)
@@ -532,26 +541,34 @@ def column_notes(
         first = coded_values[0]
         if not (np.isnan(coded_values) if first != first else coded_values == first).all():
             varying.add(name)
-    empty, constant, keys = [], [], []
+    found: dict[str, list[str]] = {
+        "Entirely missing, can't be selected": [],
+        "Constant, can't be selected": [],
+        "Whole numbers that increase from row to row, perhaps an identifier": [],
+        "Row numbers": [],
+    }
+    empty, constant, keys, index = found.values()
     for term in formula.terms:
         columns = [values[factor.name] for factor in term.factors]
         if any(missing_rows({"": column}).all() for column in columns):
             empty.append(term.name)
         elif term.name not in varying:
             constant.append(term.name)
-        elif term.is_plain and _counts_rows(columns[0]):
-            keys.append(term.name)
-    found = (
-        ("Entirely missing, can't be selected", empty),
-        ("Constant, can't be selected", constant),
-        ("Whole numbers that increase from row to row, perhaps an identifier", keys),
-    )
-    return [f"{what}: {listing(names)}." for what, names in found if names]
+        elif term.is_plain and _counts_rows(columns[0], term.name):
+            (index if _INDEX.fullmatch(term.name) else keys).append(term.name)
+    notes = [f"{what}: {listing(names)}." for what, names in found.items() if names]
+    if index:
+        notes[-1] = " ".join([notes[-1], *without_columns(formula, index)])
+    return notes
 
 
-def _counts_rows(values: Values) -> bool:
+_INDEX = re.compile(r"Unnamed: 0(\.\d+)*|index|row_?names")
+"""Names that pandas and R give to numbers of rows, which stay numbers of rows in any order."""
+
+
+def _counts_rows(values: Values, name: str) -> bool:
     if not isinstance(values, Numbers) or len(values.values) <= IDENTIFIER_LEVELS:
         return False
-    column = values.values
+    column = np.sort(values.values) if _INDEX.fullmatch(name) else values.values
     rises = column[0] < column[1] and bool((column[1:] > column[:-1]).all())
     return rises and bool((column == np.floor(column)).all())

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ from treeselect.formulas.terms import (
     value_of,
     variables,
 )
-from treeselect.frames.values import LARGEST_WHOLE, Labels, Numbers, read_column, to_series
+from treeselect.frames.values import LARGEST_WHOLE, Labels, Numbers, read_column, recoded, to_series
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,21 @@ class Basis:
 
 
 Values = Numbers | Labels | Basis
+
+
+def arrays_of(values: Values) -> tuple[NDArray[Any], ...]:
+    """The codes, the numbers, or the columns."""
+    if isinstance(values, Basis):
+        return values.columns
+    return (values.codes if isinstance(values, Labels) else values.values,)
+
+
+def remade(values: Any, made: Callable[[NDArray[Any]], NDArray[Any]]) -> Any:
+    """The same with what is made of each of its arrays."""
+    if isinstance(values, Basis):
+        return Basis(values.fields, tuple(map(made, values.columns)))
+    name = "codes" if isinstance(values, Labels) else "values"
+    return dataclasses.replace(values, **{name: made(getattr(values, name))})
 
 
 def evaluate(
@@ -90,11 +105,7 @@ def as_factor(values: Numbers | Labels, wanted: tuple[Any, ...] | None = None) -
         if labels.is_bool or (labels.is_integer and small):  # as users and formulaic write them
             levels = levels.astype(bool if labels.is_bool else int)
         labels = Labels(codes.astype(np.int32), tuple(levels.tolist()))
-    if wanted is None:
-        return labels
-    number = {level: code for code, level in enumerate(wanted)}
-    lookup = np.array([*(number.get(level, -1) for level in labels.levels), -1])
-    return Labels(lookup[labels.codes], wanted, declared=True)
+    return labels if wanted is None else Labels(recoded(labels, wanted), wanted, declared=True)
 
 
 def _categorical(
@@ -136,12 +147,7 @@ def _values(
     _check_cost(factor, node, n_known)
     rows = used
     if known is not None:
-        rows = {
-            name: dataclasses.replace(column, codes=column.codes[known])
-            if isinstance(column, Labels)
-            else dataclasses.replace(column, values=column.values[known])
-            for name, column in used.items()
-        }
+        rows = {name: remade(column, lambda own: own[known]) for name, column in used.items()}
     try:
         found = compute(node, in_order(node, rows, state), state)
     except UnorderedError as error:
@@ -154,16 +160,11 @@ def _values(
     except Exception as error:
         raise _not_computed(factor, error, rows, state) from error
     _check_length(factor, found, n_known)
-    if isinstance(found, Labels):
-        return dataclasses.replace(found, codes=_spread(found.codes, known, missing, -1))
     allows_nan = isinstance(node, Transform) and node.option("extrapolation") == "na"
-    several = [found.values] if isinstance(found, Numbers) else list(found.columns)
-    for column in several:
+    for column in () if isinstance(found, Labels) else arrays_of(found):
         _check_finite(column, factor, known, allows_nan=allows_nan)
-    full = [_spread(column, known, missing, np.nan) for column in several]
-    if isinstance(found, Basis):
-        return Basis(found.fields, tuple(full))
-    return dataclasses.replace(found, values=full[0])
+    fill = -1 if isinstance(found, Labels) else np.nan
+    return remade(found, lambda own: _spread(own, known, missing, fill))
 
 
 LARGEST_BASIS = 50_000_000
@@ -218,10 +219,7 @@ def _values_of_columns(found: Mapping[str, Any], name: str, *, categorical: bool
 
 
 def _check_length(factor: Factor, values: Values, n_rows: int) -> None:
-    arrays: tuple[Any, ...] = (values.codes,) if isinstance(values, Labels) else ()
-    if not isinstance(values, Labels):
-        arrays = values.columns if isinstance(values, Basis) else (values.values,)
-    lengths = [np.size(array) for array in arrays]
+    lengths = [np.size(array) for array in arrays_of(values)]
     if not lengths or any(length != n_rows for length in lengths):
         raise DataError(
             f"The term {quoted(factor.name)} must give one value per row, {n_rows}.\n"
@@ -240,12 +238,8 @@ def learning(factor: Factor) -> set[str]:
 
 def missing_rows(columns: Mapping[Any, Values]) -> BoolArray:
     """Rows in which one of the columns is missing; of several, the first."""
-    each = [
-        c.codes < 0
-        if isinstance(c, Labels)
-        else np.isnan(c.values if isinstance(c, Numbers) else c.columns[0])
-        for c in columns.values()
-    ]
+    pairs = ((isinstance(c, Labels), arrays_of(c)[0]) for c in columns.values())
+    each = [own < 0 if is_label else np.isnan(own) for is_label, own in pairs]
     return np.asarray(np.logical_or.reduce(each))
 
 
@@ -255,11 +249,10 @@ def _read(values: Any, name: str) -> Numbers | Labels:
         series = series.infer_objects()
     if not pd.api.types.is_numeric_dtype(series.dtype):
         return read_column(series, name)
-    whole = bool(pd.api.types.is_integer_dtype(series.dtype))
     return Numbers(
         np.array(series.to_numpy(), dtype=np.float64),
         is_bool=bool(pd.api.types.is_bool_dtype(series.dtype)),
-        is_integer=whole,
+        is_integer=bool(pd.api.types.is_integer_dtype(series.dtype)),
     )
 
 
@@ -340,18 +333,6 @@ def model_matrix(
     return made.matrix.drop(columns="Intercept") if full_rank else made.matrix
 
 
-def _with_splines(
-    given: Mapping[str, Any], frame: pd.DataFrame, splines: Mapping[str, FloatArray]
-) -> dict[str, Any]:
-    """Values of expressions that are `given` and, for formulaic, of numbers that have splines."""
-    found = dict(given)
-    for name in splines.keys() & {*frame.columns, *given}:
-        x = _column_of(given.get(name, frame.get(name))).to_numpy(dtype=np.float64)
-        basis = spline_basis(x, splines[name])
-        found[name] = several_columns({"'" * i: column for i, column in enumerate(basis.T)})
-    return found
-
-
 @dataclass(frozen=True, slots=True)
 class TermColumns:
     """How the columns of terms of a formula were made from some rows, to make them of others: the
@@ -366,18 +347,20 @@ class TermColumns:
 
     __repr__ = brief
 
+    @property
+    def term_of(self) -> list[int]:
+        """The number of the term of each column, -1 for the intercept, which comes first."""
+        return [-1] if self.made is None else self.made.term_of
+
     def again(self, frame: pd.DataFrame) -> FloatArray:
         """The columns of other rows, without missing values in the variables of the terms."""
         if self.made is None:
             return np.ones((len(frame), 1))
         with _making(self.terms, frame):
-            frame, values = self._values(frame)
-            return self.made.again(frame.drop(columns=[n for n in frame if n in values]), values)
+            return self.made.again(*self._values(frame))
 
     def _values(self, frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
-        frame = _variables(frame, self.terms)
-        values = _given(self.terms, frame, deepcopy(dict(self.state)))
-        return frame, _with_splines(values, frame, self.splines)
+        return _values_of(frame, self.terms, self.splines, deepcopy(dict(self.state)))
 
     def outside(self, frame: pd.DataFrame) -> dict[str, BoolArray]:
         """Rows of other data with a value that is none of the levels of a factor, by the factor's
@@ -398,19 +381,19 @@ def term_matrix(
     terms: Sequence[Term],
     splines: Mapping[str, FloatArray],
     state: Mapping[str, Any] | None = None,
-) -> tuple[pd.DataFrame, list[int], TermColumns]:
-    """The matrix of a linear model of these terms, the term of each of its columns (-1 for the
-    intercept, which comes first), and how to make the columns of other rows. It is of full rank as
-    far as formulaic can tell from the formula. With a `state`, transforms learn nothing more."""
+) -> tuple[pd.DataFrame, TermColumns]:
+    """The matrix of a linear model of these terms, and how to make the columns of other rows. It is
+    of full rank as far as formulaic can tell from the formula. With a `state`, transforms learn
+    nothing more."""
     if not terms:
         matrix = pd.DataFrame({"Intercept": np.ones(len(frame))}, index=frame.index)
-        return matrix, [-1], TermColumns(text, (), splines, {}, None)
+        return matrix, TermColumns(text, (), splines, {}, None)
     learned = deepcopy(dict(state or {}))
     made = _matrix(text, frame, terms, splines, learned, full_rank=True)
     with _making(terms, frame):
         values = np.asarray(made.matrix, np.float64)
     columns = TermColumns(text, tuple(terms), splines, learned, made.without_rows)
-    return pd.DataFrame(values, frame.index, list(made.matrix.columns)), made.term_of, columns
+    return pd.DataFrame(values, frame.index, list(made.matrix.columns)), columns
 
 
 def _matrix(
@@ -422,25 +405,34 @@ def _matrix(
     *,
     full_rank: bool,
 ) -> FormulaicMatrix:
-    frame = _variables(frame, terms)
     with _making(terms, frame):
-        values = _with_splines(_given(terms, frame, state), frame, splines)
-        _check_matrix(terms, frame, values, full_rank=full_rank)
-        # formulaic must not read columns whose values are given.
-        plain = frame.drop(columns=[name for name in frame if name in values])
+        plain, values = _values_of(frame, terms, splines, state)
+        _check_matrix(terms, plain, values, full_rank=full_rank)
         return formulaic_matrix(text, plain, values, terms, full_rank=full_rank)
 
 
-def _variables(frame: pd.DataFrame, terms: Sequence[Term]) -> pd.DataFrame:
-    """The variables of the terms, of types that formulaic knows."""
-    names = list(dict.fromkeys(name for term in terms for name in term.variables))
-    return pd.DataFrame({name: _for_formulaic(frame[name], name) for name in names}, frame.index)
-
-
-def _given(terms: Sequence[Term], frame: pd.DataFrame, state: dict[str, Any]) -> dict[str, Any]:
-    """Values of the factors that are no columns; `state` is filled, or replayed."""
-    factors = {f.name: f for term in terms for f in term.factors if not f.is_plain}
-    return {name: _for_matrix(f, frame, state.setdefault(name, {})) for name, f in factors.items()}
+def _values_of(
+    frame: pd.DataFrame,
+    terms: Sequence[Term],
+    splines: Mapping[str, FloatArray],
+    state: dict[str, Any],
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Columns of the terms as they are, of types that formulaic knows (it takes `string` and Arrow
+    text for numbers), and values of other factors; `state` is filled, or replayed."""
+    read = {name: read_column(frame[name], name) for term in terms for name in term.variables}
+    columns = {name: to_series(column, frame.index) for name, column in read.items()}
+    factors = {f.name: f for term in terms for f in term.factors}
+    values: dict[str, Any] = {}
+    for name, factor in factors.items():
+        if not factor.is_plain:
+            values[name] = _for_matrix(factor, read, frame.index, state.setdefault(name, {}))
+        if name in splines:
+            x = _column_of(values.get(name, columns.get(name))).to_numpy(dtype=np.float64)
+            basis = spline_basis(x, splines[name]).T
+            values[name] = several_columns({"'" * i: column for i, column in enumerate(basis)})
+    # formulaic must not read columns whose values are given.
+    plain = {name: column for name, column in columns.items() if name not in values}
+    return pd.DataFrame(plain, frame.index), values
 
 
 @contextmanager
@@ -456,17 +448,6 @@ def _making(terms: Sequence[Term], frame: pd.DataFrame) -> Iterator[None]:
             f"Can't build the design matrix of a linear model of {names}.\n"
             f"  Complete cases: {len(frame):,}. formulaic says: {said_by(error)}"
         ) from error
-
-
-def _for_formulaic(series: pd.Series[Any], name: str) -> pd.Series[Any]:
-    """A column without missing values, of a type that formulaic knows. It takes `string` and Arrow
-    text for numbers and passes them through as they are."""
-    if isinstance(series.dtype, np.dtype) and series.dtype != object:
-        return series
-    column = read_column(series, name)
-    if isinstance(column, Labels):
-        return series if column.declared else series.astype(object)
-    return series.astype("bool" if column.is_bool else "int64" if column.is_integer else "float64")
 
 
 def _check_matrix(
@@ -498,11 +479,8 @@ def _n_columns(factor: Factor, frame: pd.DataFrame, values: Mapping[str, Any]) -
     if isinstance(found, dict):
         return len(found)
     series = _column_of(found)
-    if isinstance(node, Transform) and node.function == "C":
-        return int(series.nunique())
-    if series.dtype == "category":
-        return len(series.cat.categories)
-    return int(series.nunique()) if series.dtype.kind == "O" else 1
+    is_factor = isinstance(node, Transform) and node.function == "C"
+    return int(series.nunique()) if is_factor or series.dtype.kind == "O" else 1
 
 
 def _column_of(values: Any) -> pd.Series[Any]:
@@ -514,24 +492,18 @@ def _column_of(values: Any) -> pd.Series[Any]:
     return pd.Series(array if array.ndim < 2 else array[:, 0])
 
 
-def _for_matrix(factor: Factor, frame: pd.DataFrame, state: dict[str, Any]) -> Any:
+def _for_matrix(
+    factor: Factor, read: Mapping[str, Numbers | Labels], index: Any, state: dict[str, Any]
+) -> Any:
     """Values of an expression as formulaic's own evaluation would hand them on; what transforms
     learned goes into `state`, or comes from it."""
-    columns = {name: frame[name] for name in factor.variables}
-    if isinstance(factor.node, Code):
-        return run_trusted(factor.node, columns, state)
-    read = {name: read_column(column, name) for name, column in columns.items()}
-
-    def learn(node: Transform, argument: Any) -> Any:
-        result = transform(node, to_series(argument, frame.index), state)
-        if node is factor.node:
-            return result
-        return Numbers(np.asarray(columns_of(result)[0][""], dtype=np.float64))
-
-    if isinstance(factor.node, Transform) and isinstance(factor.node.argument, Column):
-        return transform(factor.node, columns[factor.node.argument.name], state)
-    found = value_of(factor.node, in_order(factor.node, read, state), learn)
-    return to_series(found, frame.index) if isinstance(found, Numbers | Labels) else found
+    node, rows = factor.node, {name: read[name] for name in factor.variables}
+    if isinstance(node, Code):
+        return run_trusted(node, {name: to_series(own, index) for name, own in rows.items()}, state)
+    inner = node.argument if isinstance(node, Transform) else node
+    values: Any = compute(inner, in_order(inner, rows, state), state)
+    series = to_series(values, index)
+    return transform(node, series, state) if isinstance(node, Transform) else series
 
 
 # --- Restricted cubic splines of numbers ---------------------------------------------------------

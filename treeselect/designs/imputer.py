@@ -1,6 +1,7 @@
 """What is missing, from what is known: the joint normal distribution of coded columns.
 
-Numbers enter as normal scores, factors as indicators of their levels but the most frequent one.
+Numbers enter as normal scores, factors as indicators of their levels but the most frequent one;
+of factors times numbers both do, and their products are those of what is imputed.
 Means and covariances are the maximum-likelihood estimates from incomplete rows, by the EM algorithm
 (Little and Rubin 2019, section 11.2), with as many pseudo-rows without correlation as there are
 dimensions. The response has no part in it.
@@ -8,8 +9,9 @@ dimensions. The response has no part in it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import compress, islice
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -85,24 +87,30 @@ class Imputer:
     """Regression imputation: each missing value is the one expected from the known values of its
     row."""
 
-    margins: tuple[Margin, ...]  # one for each column
+    margins: tuple[Margin, ...]  # one for each part
     mean: FloatArray  # (n_dimensions,)
     covariance: FloatArray  # (n_dimensions, n_dimensions)
+    blocks: tuple[Block, ...] = ()  # all columns; a file need not have them
 
     __repr__ = brief
 
     def only(self, columns: BoolArray) -> Imputer:
-        """The same of some columns, from which each other is then expected."""
-        own = np.repeat(columns, [margin.size for margin in self.margins])
-        kept = tuple(m for m, is_own in zip(self.margins, columns, strict=True) if is_own)
-        return Imputer(kept, self.mean[own], self.covariance[np.ix_(own, own)])
+        """The same of some columns, those of terms, from which each other is then expected."""
+        begin = np.cumsum([0, *(_width(*block) for block in self.blocks)])[:-1]
+        parts = np.repeat(columns[begin], [(n is not None) + k for n, k in self.blocks])
+        own = np.repeat(parts, [margin.size for margin in self.margins])
+        kept, blocks = compress(self.margins, parts), compress(self.blocks, columns[begin])
+        return Imputer(
+            tuple(kept), self.mean[own], self.covariance[np.ix_(own, own)], tuple(blocks)
+        )
 
-    def holds(self, n_levels: Sequence[int | None]) -> bool:
-        """Whether it can be that of columns with these numbers of levels: a file may be hostile."""
-        n, covariance = len(self.mean), self.covariance
-        margins = zip(self.margins, n_levels, strict=False)
+    @property
+    def is_sound(self) -> bool:
+        """Whether it can be that of its columns: a file may be hostile."""
+        n, covariance, levels = len(self.mean), self.covariance, _levels(self.blocks)
+        margins = zip(self.margins, levels, strict=False)
         return (
-            len(self.margins) == len(n_levels)
+            len(self.margins) == len(levels)
             and all(margin.holds(most) for margin, most in margins)
             and self.mean.shape == (sum(margin.size for margin in self.margins),)
             and covariance.shape == (n, n)
@@ -116,27 +124,69 @@ class Imputer:
         """The columns without missing values."""
         if not columns:
             return ()
-        z = _dimensions(self.margins, columns)
+        parts = _parts(columns, self.blocks)
+        z = _dimensions(self.margins, parts)
         expected = expect(z, self.mean, self.covariance, np.zeros(len(z)))[0]
-        parts = np.split(expected, np.cumsum([margin.size for margin in self.margins])[:-1], axis=1)
-        known = zip(self.margins, columns, parts, strict=True)
-        return tuple(margin.filled(column, part) for margin, column, part in known)
+        each = np.split(expected, np.cumsum([margin.size for margin in self.margins])[:-1], axis=1)
+        known = zip(self.margins, parts, each, strict=True)
+        filled = iter([margin.filled(part, own) for margin, part, own in known])
+        found: list[NDArray[Any]] = []
+        for n, k in self.blocks:
+            own = list(islice(filled, (n is not None) + k))
+            found += _multiplied(own, n) if n and k else own
+        return tuple(found)
+
+
+# --- Factors, numbers, and products of them, of which the factor and the numbers are imputed -----
+
+Block = tuple[int | None, int]
+"""Number of levels, None without a factor, and how many numbers there are: of one column, or of a
+product, which has a column for each level and number. Its parts are the code of the level and the
+numbers. A factor whose levels are 0 is left as it is."""
+
+
+def _width(n: int | None, k: int) -> int:
+    return k * (n or 1) if k else 1
+
+
+def _levels(blocks: Sequence[Block]) -> list[int | None]:
+    return [own for n, k in blocks for own in [*[n] * (n is not None), *[None] * k]]
+
+
+def _parts(columns: Iterable[NDArray[Any]], blocks: Sequence[Block]) -> list[NDArray[Any]]:
+    each, found = iter(columns), []
+    for n, k in blocks:
+        own = list(islice(each, _width(n, k)))
+        found += _divided(own, n, k) if n and k else own
+    return found
+
+
+def _divided(columns: list[FloatArray], n: int, k: int) -> list[NDArray[Any]]:
+    """The code is 0 where the level is missing, or a product with 0."""
+    each = np.stack(columns).reshape(n, k, -1)
+    here = (each != 0).any(axis=1)
+    return [np.where(here.sum(axis=0) == 1, here.argmax(axis=0) + 1, 0), *each.sum(axis=0)]
+
+
+def _multiplied(parts: list[NDArray[Any]], n: int) -> list[FloatArray]:
+    code, *numbers = parts
+    lost = [np.where((code == 0) & (number != 0), np.nan, 0.0) for number in numbers]
+    pairs = list(zip(numbers, lost, strict=True))
+    return [np.where(code == c, x, rest) for c in range(1, n + 1) for x, rest in pairs]
 
 
 def learn_imputer(
     columns: Sequence[NDArray[Any]],
-    n_levels: Sequence[int | None],
-    names: Sequence[str],
+    blocks: tuple[Block, ...],
     weight: WeightArray,
 ) -> Imputer:
-    """Learn from the rows with a weight; `names` are the terms of the columns. The levels of a
-    factor of several columns stay missing."""
+    """Learn from the rows with a weight."""
     rows = np.flatnonzero(weight)
-    own, mass = [column[rows] for column in columns], weight[rows].astype(np.float64)
-    factors = [name for name, n in zip(names, n_levels, strict=True) if n is not None]
+    mass = weight[rows].astype(np.float64)
+    own = _parts((column[rows] for column in columns), blocks)
     margins = tuple(
-        _number(column, mass) if n is None else _factor(column, mass, factors.count(name) == 1)
-        for column, n, name in zip(own, n_levels, names, strict=True)
+        _number(part, mass) if n is None else _factor(part, mass, n)
+        for part, n in zip(own, _levels(blocks), strict=True)
     )
     n_dimensions = sum(margin.size for margin in margins)
     if n_dimensions > MOST_DIMENSIONS:
@@ -145,7 +195,7 @@ def learn_imputer(
             f" the candidate terms.\n  Found: {n_dimensions:,}. Leave terms out, select with"
             ' `missing="level"`, or give imputed frames as a list.'
         )
-    return Imputer(margins, *estimate(_dimensions(margins, own), mass, n_dimensions))
+    return Imputer(margins, *estimate(_dimensions(margins, own), mass, n_dimensions), blocks)
 
 
 def _dimensions(margins: Sequence[Margin], columns: Sequence[NDArray[Any]]) -> FloatArray:
@@ -158,14 +208,16 @@ def _number(column: FloatArray, mass: FloatArray) -> Margin:
     counts = np.bincount(at, mass[known], len(values))
     middle = (np.cumsum(counts) - counts / 2) / max(counts.sum(), _JITTER)
     if len(values) > _MOST_KNOTS:
-        few = np.searchsorted(middle, np.linspace(middle[0], middle[-1], _MOST_KNOTS))
-        few = np.unique(few)
+        # both neighbours, so that the knots of -x are those of x
+        grid = np.round(np.linspace(middle[0], middle[-1], _MOST_KNOTS // 2), 9)
+        sides = [np.searchsorted(np.round(middle, 9), grid, side) for side in ("left", "right")]
+        few = np.union1d(sides[0], sides[1] - 1)
         values, middle = values[few], middle[few]
     return Margin(values, np.array([NormalDist().inv_cdf(share) for share in middle.tolist()]))
 
 
-def _factor(column: NDArray[Any], mass: FloatArray, is_whole: bool) -> Margin:
-    counts = np.bincount(column, mass) if is_whole else np.zeros(1)
+def _factor(column: NDArray[Any], mass: FloatArray, n_levels: int) -> Margin:
+    counts = np.bincount(column, mass) if n_levels else np.zeros(1)
     counts[0] = 0
     order = np.argsort(-counts, kind="stable")[:_MOST_LEVELS]
     return Margin(order[counts[order] > 0].astype(np.float64), np.empty(0))

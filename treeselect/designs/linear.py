@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from treeselect.arguments.checks import check_choice, check_count, described
+from treeselect.arguments.checks import check_count, described
 from treeselect.brief import brief
-from treeselect.designs.columns import TermSpec
+from treeselect.designs.columns import TermSpec, in_new_data
 from treeselect.designs.encoding import DesignSpec
 from treeselect.designs.evaluation import (
     LEAST_DISTINCT,
@@ -25,7 +25,7 @@ from treeselect.designs.modeldata import INTERCEPT, ModelData
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.rounding import weighted_median
 from treeselect.errors import DataError, NewDataError, OptionError, listing, quoted, shortened
-from treeselect.frames.values import Labels, read_column, to_series
+from treeselect.frames.values import Labels, read_column, recoded, to_series
 from treeselect.running.machine import warn
 
 MissingRule = Literal["drop", "indicator"]
@@ -34,9 +34,9 @@ MissingRule = Literal["drop", "indicator"]
 @dataclass(frozen=True, slots=True)
 class LinearCoding:
     """How a linear model takes missing values: complete cases; or all rows, with a level
-    ``(missing)`` for factors, and for numbers the median of the rows with an indicator
-    ``missing(x)``. How many degrees of freedom the spline of each number has, or those of some
-    terms. And how the response is distributed."""
+    ``(missing)`` for factors, 0 in all columns for those in an expression, and the median of the
+    rows for numbers, the last two with an indicator ``missing(x)``. How many degrees of freedom the
+    spline of each number has, or those of some terms. And how the response is distributed."""
 
     missing: MissingRule = "drop"
     splines: int | Mapping[str, int] = 1
@@ -45,12 +45,6 @@ class LinearCoding:
 
 USUAL = LinearCoding()
 """Complete cases, and no splines."""
-
-
-def read_coding(missing: object) -> LinearCoding:
-    """The coding requested."""
-    check_choice("missing", missing, get_args(MissingRule))
-    return LinearCoding(cast(MissingRule, missing))
 
 
 # --- missing values ----------------------------------------------------------------------------
@@ -69,36 +63,36 @@ class Filling:
     def fill(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The frame without missing values in the variables that are known here."""
         columns = {str(name): frame[name] for name in frame}
-        for name in self.levels.keys() & columns.keys():
-            column = columns[name].astype(object)
-            column = column.where(column.notna(), self.levels[name][-1])
-            levels = list(dict.fromkeys([*self.levels[name], *column.unique()]))
-            columns[name] = pd.Series(pd.Categorical(column, levels), frame.index)
-        for name in self.values.keys() & columns.keys():
-            columns[name] = _filled(columns[name], name, self.values[name])
+        known = {name: (value, ()) for name, value in self.values.items()}
+        known |= {name: (levels[-1], levels) for name, levels in self.levels.items()}
+        for name in known.keys() & columns.keys():
+            columns[name] = _filled(columns[name], name, *known[name])
         return pd.DataFrame(columns, frame.index)
 
     def indicators(self, frame: pd.DataFrame) -> dict[str, FloatArray]:
         return {name: frame[name].isna().to_numpy().astype(np.float64) for name in self.values}
 
 
-def _filled(series: pd.Series[Any], name: str, value: Any) -> pd.Series[Any]:
+def _filled(
+    series: pd.Series[Any], name: str, value: Any, levels: tuple[Any, ...]
+) -> pd.Series[Any]:
+    """The column with a value for missing ones; `levels` of a factor come first."""
     column, gaps = read_column(series, name), series.isna().to_numpy(dtype=bool)
     if isinstance(column, Labels):
-        codes = column.codes.copy()
-        if gaps.any():
-            codes[gaps] = column.levels.index(value) if value in column.levels else -1
-        if value not in column.levels and gaps.any():
-            return series.astype(object).where(~gaps, value)
-        return to_series(dataclasses.replace(column, codes=codes), series.index)
-    values = np.where(gaps, value, column.values)
-    return to_series(dataclasses.replace(column, values=values), series.index)
+        every = tuple(dict.fromkeys([*levels, *column.levels, value]))
+        codes = np.where(gaps, every.index(value), recoded(column, every))
+        column = Labels(
+            codes, every, column.declared or bool(levels), column.ordered and not levels
+        )
+    else:
+        column = dataclasses.replace(column, values=np.where(gaps, value, column.values))
+    return to_series(column, series.index)
 
 
 def learn_filling(frame: pd.DataFrame, terms: Sequence[TermSpec], weight: WeightArray) -> Filling:
     """What replaces the missing values of these rows. A factor that all its terms take as it is has
-    a level of its own. Numbers take their lower median, other factors the first level: which one
-    does not change the fit of a term on its own, as there is an indicator."""
+    a level of its own. Numbers take their median. With the first level, expressions of other
+    factors can be computed; see :func:`_neutral`."""
     levels: dict[str, tuple[Any, ...]] = {}
     values: dict[str, Any] = {}
     term_of: dict[str, str] = {}
@@ -111,7 +105,8 @@ def learn_filling(frame: pd.DataFrame, terms: Sequence[TermSpec], weight: Weight
         own = [spec for spec in terms if name in spec.term.variables]
         parts = [f for spec in own for f in spec.factors if name in f.factor.variables]
         if not isinstance(column, Labels):
-            values[name] = weighted_median(column.values[~gaps], weight[~gaps])
+            x, mass = column.values[~gaps], weight[~gaps]
+            values[name] = (weighted_median(x, mass) - weighted_median(-x, mass)) / 2
         elif all(part.factor.is_plain for part in parts):
             occurring = np.unique(column.codes[~gaps])
             found = tuple(column.levels[code] for code in occurring)
@@ -134,9 +129,9 @@ def filling_words(filling: Filling, frame: pd.DataFrame, labels: Mapping[str, st
         said.append(f"Those of {names} are a level of the factor.")
     for name, value in filling.values.items():
         is_number = not isinstance(read_column(frame[name], name), Labels)
-        stand_in = f"the median of the rows ({value:.6g})" if is_number else f"the level {value}"
-        label = labels.get(name, name)
-        said.append(f"Those of {label} are replaced by {stand_in}, with an indicator.")
+        are = "0 in all columns of its terms"
+        are = f"replaced by the median of the rows ({value:.6g})" if is_number else are
+        said.append(f"Those of {labels.get(name, name)} are {are}, with an indicator.")
     return " ".join(said)
 
 
@@ -166,23 +161,21 @@ class LinearColumns:
         markers = self.filling.indicators(new)
         filled = self.filling.fill(new)
         known = filled.notna().all(axis=1).to_numpy(dtype=bool)
-        n_own = 1 if self.columns.made is None else len(self.columns.made.term_of)
-        found = np.full((len(new), n_own + len(self.indicators)), np.nan)
+        n_columns = len(self.columns.term_of) + len(self.indicators)
+        found = np.full((len(new), n_columns), np.nan)
         if not known.any():
             return found
         rows = filled[known].reset_index(drop=True)
-        try:
+        with in_new_data():
             matrix = np.require(self.columns.again(rows), requirements="W")
             outside = self.columns.outside(rows)
-        except NewDataError:
-            raise
-        except DataError as error:
-            raise NewDataError(str(error)) from error
         self._check_levels(rows, outside)
         for unknown in outside.values():
             matrix[unknown] = np.nan
+        markers = {name: gaps[known] for name, gaps in markers.items()}
+        _neutral(matrix, self.design, self.columns, markers)
         for name, place in self.indicators:
-            matrix = np.insert(matrix, place, markers[name][known], axis=1)
+            matrix = np.insert(matrix, place, markers[name], axis=1)
         matrix[~np.isfinite(matrix).all(axis=1)] = np.nan
         found[known] = matrix
         return found
@@ -202,6 +195,16 @@ class LinearColumns:
                 " the linear model has it.\n"
                 '  Combine it with another level; `missing="indicator"` keeps rows with gaps.'
             )
+
+
+def _neutral(
+    matrix: FloatArray, design: DesignSpec, columns: TermColumns, markers: Mapping[str, FloatArray]
+) -> None:
+    """Set the columns of terms of factors with an indicator to 0 where these are missing."""
+    for name in [name for name in markers if design.schema[name] in ("text", "coded")]:
+        terms = (() if t < 0 else columns.terms[t].variables for t in columns.term_of)
+        own = np.array([name in variables for variables in terms])
+        matrix[np.ix_(markers[name] > 0, own)] = 0.0
 
 
 def linear_matrix(
@@ -227,11 +230,15 @@ def linear_matrix(
     for name in variables:
         if frame[name].dtype == "category":
             frame[name] = frame[name].cat.remove_unused_categories()
-    matrix, number, columns = term_matrix(data.spec.formula.text, frame, chosen, splines)
+    matrix, columns = term_matrix(data.spec.formula.text, frame, chosen, splines)
+    markers = {name: gaps[complete] for name, gaps in markers.items()}
+    values = np.require(matrix, requirements="W")
+    _neutral(values, data.spec, columns, markers)
+    matrix = pd.DataFrame(values, matrix.index, matrix.columns)
     names = [term.name for term in chosen]
-    term_of = [names[i] if i >= 0 else INTERCEPT for i in number]
+    term_of = [names[i] if i >= 0 else INTERCEPT for i in columns.term_of]
     places: list[tuple[str, int]] = []
-    for name, values in markers.items():
+    for name, gaps in markers.items():
         owner, column = filling.term_of[name], f"missing({name})"
         if column in matrix:
             raise DataError(
@@ -239,7 +246,7 @@ def linear_matrix(
                 "  Rename the column."
             )
         place = max((i for i, t in enumerate(term_of) if t == owner), default=len(term_of) - 1) + 1
-        matrix.insert(place, column, values[complete])
+        matrix.insert(place, column, gaps)
         term_of.insert(place, owner)
         places.append((name, place))
     used = np.isfinite(matrix.to_numpy()).all(axis=1)
@@ -320,10 +327,8 @@ def _variables(design: DesignSpec, frame: pd.DataFrame, terms: Sequence[str]) ->
         for part in (part for spec in specs for part in spec.factors):
             column = columns.get(part.factor.name)
             if part.factor.is_plain and isinstance(column, Labels):
-                levels = set(part.levels or ())
-                known = np.array([*(level in levels for level in column.levels), False])
-                codes = np.where(known[column.codes], column.codes, -1)
-                columns[part.factor.name] = dataclasses.replace(column, codes=codes)
+                own, codes = part.levels or (), recoded(column, part.levels or ())
+                columns[part.factor.name] = dataclasses.replace(column, codes=codes, levels=own)
     series = {name: to_series(column) for name, column in columns.items()}
     return pd.DataFrame(series, range(len(frame)))
 

@@ -42,7 +42,7 @@ from treeselect.engine.survival.times import STRATUM
 from treeselect.engine.tree.used_groups import can_split
 from treeselect.errors import DataError, NewDataError, OptionError, listing, quoted
 from treeselect.frames.tables import open_table
-from treeselect.frames.values import Labels, read_column
+from treeselect.frames.values import Labels, read_column, recoded
 from treeselect.running.machine import memory_errors
 
 INTERCEPT = "Intercept"
@@ -171,12 +171,8 @@ class ModelData:
 
     def offset_of(self, frame: pd.DataFrame, given: Sequence[float] | None) -> FloatArray | None:
         """Offset of all rows of `frame`: its column, or the array given."""
+        _check_given("offset", self.offset_name, given)
         if isinstance(self.offset_name, str):
-            if given is not None:
-                raise OptionError(
-                    "`offset` must not be given: the model reads it from the column"
-                    f" {quoted(self.offset_name)} of the data."
-                )
             if self.offset_name not in frame:
                 raise NewDataError(
                     "`data` must have the column of the offset.\n"
@@ -184,12 +180,6 @@ class ModelData:
                 )
             own = self.spec.na.applied(frame[[self.offset_name]], {self.offset_name: "number"})
             return read_offset(self.offset_name, own)
-        if self.offset_name != (given is not None):
-            raise OptionError(
-                "`offset` must be given: the model was fitted with an offset array."
-                if self.offset_name
-                else "`offset` must not be given: the model was fitted without an offset array."
-            )
         return read_offset(given, frame)
 
     @memory_errors()
@@ -210,15 +200,7 @@ class ModelData:
                 f"  Missing: {listing(absent)}. Pass the data that the model was fitted to."
             )
         given = self.weights if isinstance(self.weights, str) else weights
-        if weights is not None and self.weights is not True:
-            raise OptionError(
-                "`weights` must not be given: the model was fitted without an array of weights."
-            )
-        if self.weights is True and weights is None:
-            raise OptionError(
-                "`weights` must be given with `data`: the model was fitted with an array of"
-                " weights."
-            )
+        _check_given("weights", self.weights, weights)
         if sample is not None and sample.groups is True:
             raise OptionError(
                 "The rows of the fit can't be drawn again, because its `fold_groups` were an"
@@ -331,6 +313,18 @@ class ModelData:
             )
 
 
+def _check_given(argument: str, known: str | bool, given: object) -> None:
+    """Raise an OptionError unless an array is given where the fit had one, and only there."""
+    if isinstance(known, str) and given is not None:
+        where = f"the model reads it from the column {quoted(known)} of the data."
+        raise OptionError(f"`{argument}` must not be given: {where}")
+    if not isinstance(known, str) and known != (given is not None):
+        no, out = ("", "") if known else (" not", "out")
+        raise OptionError(
+            f"`{argument}` must{no} be given: the model was fitted with{out} such an array."
+        )
+
+
 # --- A fingerprint of the data of a fit: the same for the same values, wherever they are ---------
 
 COVERED = (
@@ -378,12 +372,9 @@ def _numbers(values: Any) -> bytes:
 
 def _labels(column: Labels) -> list[bytes]:
     """Levels that occur, sorted, and the place of each row's label among them, -1 if missing."""
-    codes = np.asarray(column.codes, dtype=np.int64)
-    texts = [str(level) for level in column.levels]
-    used = sorted({texts[code] for code in np.unique(codes[codes >= 0])})
-    place = {text: i for i, text in enumerate(used)}
-    new = np.array([*(place.get(text, -1) for text in texts), -1], dtype=np.int64)
-    return [json.dumps(used).encode(), new[codes].astype("<i8").tobytes()]
+    texts = Labels(column.codes, tuple(str(level) for level in column.levels))
+    used = sorted({texts.levels[code] for code in np.unique(column.codes[column.codes >= 0])})
+    return [json.dumps(used).encode(), recoded(texts, used).astype("<i8").tobytes()]
 
 
 def _add(found: Any, name: str, parts: list[bytes]) -> None:

@@ -210,8 +210,9 @@ def prepare(
             " ~ .`, or leave out `offset`."
         )
     design, spec, notes = build_design(
-        parsed, used, units, own.values, new_levels=request.new_levels, edges=drawn.edges
-    )
+        parsed, used, units, own.values, new_levels=request.new_levels, edges=drawn.edges,
+        levels=drawn.levels,
+    )  # fmt: skip
     directions = read_monotone(request.monotone, spec.terms, response.family)
     design = design.constrained(directions)
     notes += monotone_notes(directions, parsed.terms)
@@ -541,6 +542,7 @@ def in_labels(data: ModelData) -> ModelData:
     arrays = dataclasses.replace(
         data.arrays,
         column_names=renamed(data.arrays.column_names),
+        blocks_of={labels.get(name, name): own for name, own in data.arrays.blocks_of.items()},
         groups=dataclasses.replace(
             groups, names=renamed(groups.names), terms=tuple(map(renamed, groups.terms))
         ),

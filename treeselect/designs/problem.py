@@ -14,7 +14,7 @@ from treeselect.arguments.checks import check_count, described
 from treeselect.brief import brief
 from treeselect.designs.estimators import Estimator
 from treeselect.designs.families import Family
-from treeselect.designs.imputer import Imputer, learn_imputer
+from treeselect.designs.imputer import Block, Imputer, learn_imputer
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import (
     BoolArray,
@@ -143,6 +143,7 @@ class CodedColumns:
     binned: BinnedData  # the columns as the engine takes them
     # shape (n_columns,), or (0,) without constraints; see ``engine.columns.BinnedData``
     monotone: Int8Array
+    blocks_of: Mapping[str, tuple[Block, ...]]  # of each term
 
     __repr__ = brief
 
@@ -167,6 +168,11 @@ class CodedColumns:
         """Missing values of each column, shape (n_rows,)."""
         pairs = zip(self.columns, self.n_levels, strict=True)
         return [np.isnan(column) if n is None else column == 0 for column, n in pairs]
+
+    def blocks(self, columns: IntArray) -> tuple[Block, ...]:
+        """What some columns are, those of whole terms."""
+        names = dict.fromkeys(self.column_names[j] for j in columns)
+        return tuple(block for name in names for block in self.blocks_of[name])
 
     def exact(self, weight: WeightArray) -> BinnedData:
         """The columns with one bin per value, as far as codes suffice; otherwise the bins are
@@ -264,8 +270,8 @@ class Problem:
         assert coded is not None
         imputer = self.imputer
         if imputer is None:
-            names = coded.column_names
-            imputer = learn_imputer(coded.columns, coded.n_levels, names, weights.relative)
+            blocks = coded.blocks(np.arange(len(coded.columns)))
+            imputer = learn_imputer(coded.columns, blocks, weights.relative)
         own = np.ones(len(coded.columns), dtype=bool) if units is None else units[coded.groups.ids]
         columns, at, rows = list(coded.columns), np.flatnonzero(own), weights.rows
         values_of = imputer.only(own).fill([columns[j][rows] for j in at])

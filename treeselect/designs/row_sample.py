@@ -21,7 +21,7 @@ from treeselect.engine.survival.times import EVENT, STRATUM
 from treeselect.errors import DataError, FormulaError, OptionError
 from treeselect.formulas.terms import ParsedFormula
 from treeselect.frames.opening import MissingCodes
-from treeselect.frames.tables import USUAL_ROWS, Table
+from treeselect.frames.tables import USUAL_ROWS, Table, levels_of
 
 LEAST_ROWS = 20
 """Fewest rows of a sample."""
@@ -60,6 +60,7 @@ class Drawn(NamedTuple):
     weights: RowWeights
     used: pd.DataFrame
     edges: dict[str, FloatArray]  # edges between the bins of all rows; empty without a sample
+    levels: dict[str, list[str]]  # of text in all rows of the data; empty if all are used
     sample: RowSample | None  # None if all rows are used
     n_in_use: int  # observations with a response and a weight, drawn or not
 
@@ -114,7 +115,8 @@ def draw(
         counts = every.of(full.rows)
         if n < len(frame):
             used = used.iloc[full.rows].reset_index(drop=True)
-        return _copies_apart(Drawn(frame, every, full, counts, used, {}, None, n_in_use))
+        levels = levels_of(frame, behind) if n < len(frame) else {}
+        return _copies_apart(Drawn(frame, every, full, counts, used, {}, levels, None, n_in_use))
     groups = None if fold_groups is None else read_groups(fold_groups, frame, full.rows)
     place, by = sampled(full, groups, copies, min(wanted, n_in_use), stream_seed(seed, "rows"))
     place, times = np.unique(place, return_counts=True)
@@ -122,8 +124,11 @@ def draw(
     columns = list(dict.fromkeys([*parsed.outcome_variables, *behind]))
     weight = every.values[full.rows] if not every.are_constant else np.broadcast_to(1, n)
     plain = {term.name for term in parsed.terms if term.is_plain}
-    taken, edges = table.some(columns, chosen, full.rows, weight, plain, codes)
-    own = codes.applied(taken)
+    taken, edges, levels = table.some(columns, chosen, full.rows, weight, plain)
+    texts = {n: codes.applied(pd.DataFrame({n: own}, dtype=object))[n] for n, own in levels.items()}
+    kinds = {n: "text" if own.dtype == object else "number" for n, own in texts.items()}
+    levels = {n: own.dropna().tolist() for n, own in texts.items() if kinds[n] == "text"}
+    own = codes.applied(taken, kinds)
     counts = every.of(chosen)
     counts = counts.valued(times) if counts.are_copies else counts
     response = _response_of(parsed, own, counts, chosen, full, place, family)
@@ -131,7 +136,7 @@ def draw(
     sample = RowSample(wanted, n_in_use, by, name, seed)
     edges = {} if codes else edges  # found before codes for missing values were taken out
     return _copies_apart(
-        Drawn(frame, every, response, counts, own[behind], edges, sample, n_in_use)
+        Drawn(frame, every, response, counts, own[behind], edges, levels, sample, n_in_use)
     )
 
 

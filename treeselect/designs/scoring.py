@@ -168,13 +168,14 @@ def with_scoring(family: Family, scoring: Scoring, follow_up: FollowUp | None = 
     if family.has_times:
         has_more = follow_up and (follow_up.start is not None or follow_up.strata)
         fields = tuple(_FIELDS) if has_more else _TIMES
-    weighted = "sample_weight" in parameters
-    return _scored(family, name, scorer, style, isinstance(scoring, str), weighted, fields)
+    given = name, scorer, style, isinstance(scoring, str), "sample_weight" in parameters
+    return _scored(family, CustomScore(*given, family.n_classes, family.name == "poisson", fields))
 
 
 def with_lost_scoring(family: Family, name: str) -> Family:
     """The family with the name of a score whose function is not here."""
-    return _scored(family, name, None, "prediction")
+    given = name, None, "prediction", False, False
+    return _scored(family, CustomScore(*given, family.n_classes, family.name == "poisson"))
 
 
 def is_lost(family: Family) -> bool:
@@ -188,21 +189,10 @@ def scoring_record(family: Family) -> list[str | bool] | None:
     return family.score.record if isinstance(family.score, CustomScore | TimeScore) else None
 
 
-def _scored(
-    family: Family,
-    name: str,
-    scorer: Callable[..., Any] | None,
-    style: str,
-    by_name: bool = False,
-    weighted: bool = False,
-    fields: tuple[str, ...] = (),
-) -> Family:
-    is_count = family.name == "poisson"
-    score = CustomScore(name, scorer, style, by_name, weighted, family.n_classes, is_count, fields)
+def _scored(family: Family, score: CustomScore) -> Family:
     return dataclasses.replace(
-        family, score_name=name, score_words="", score_bounds=UNBOUNDED, score=score,
-        score_after=None, null_score=float("nan"),
-        score_needs_variation=False,
+        family, score_name=score.name, score_words="", score_bounds=UNBOUNDED, score=score,
+        score_after=None, null_score=float("nan"), score_needs_variation=False,
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from treeselect.designs.columns import in_new_data
 from treeselect.designs.evaluation import Basis, as_factor, evaluate, missing_rows
 from treeselect.designs.weights import copies_of
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
@@ -175,33 +176,23 @@ def strata_of(follow_up: FollowUp, formula: ParsedFormula, frame: pd.DataFrame) 
         raise NewDataError(
             f"`data` must have the columns of the strata.\n  Missing: {listing(absent)}."
         )
-    try:
+    with in_new_data():
         labels = strata_labels(formula.strata, frame, dict(follow_up.orders))
-    except DataError as error:
-        raise NewDataError(str(error)) from None
     if not labels:
         return np.zeros(len(frame), dtype=np.int64)
     number = {own: code for code, own in enumerate(follow_up.levels)}
-    codes, inverse = np.unique(
-        np.column_stack([own.codes for own in labels]), axis=0, return_inverse=True
-    )
-    unseen: list[str] = []
-    lookup = np.full(len(codes), -1)
-    for i, row in enumerate(codes):
-        if (row < 0).any():
-            continue
-        own = tuple(label.levels[c] for label, c in zip(labels, row, strict=True))
-        lookup[i] = number.get(own, -1)
-        if own not in number:
-            unseen.append(", ".join(map(str, own)))
-    if unseen:
+    rows = np.flatnonzero(~missing_rows(dict(enumerate(labels))))
+    levels, found = crossed(labels, rows)
+    if unseen := [", ".join(map(str, own)) for own in levels if own not in number]:
         raise NewDataError(
             f"The strata of {listing(follow_up.strata)} must be the same as in the fit.\n"
             f"  New: {listing(unseen)}.\n"
             "  Each stratum has its own baseline hazard, which can't be estimated without its rows."
             ' Leave these rows out, or use `type="response"`, which needs no stratum.'
         )
-    return np.asarray(lookup[inverse.ravel()])
+    stratum = np.full(len(frame), -1)
+    stratum[rows] = np.array([number[own] for own in levels], dtype=np.int64)[found]
+    return stratum
 
 
 def strata_labels(

@@ -403,7 +403,7 @@ def check_names(
                 "Rename the column, for example to `x1`.",
             )
     if "" in named or "" in unquoted.columns.values():
-        raise Fault("Every column in a formula must have a name.", "``", "Rename the column.")
+        raise Fault("Every column in a formula must have a name.", "``", "Name it or drop it.")
     if odd := sorted(name for name in named if "`" in name):
         raise FormulaError(
             "Column names in a formula must not contain a backtick.\n"

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.errors import column_code, listing, literal, quoted
-from treeselect.frames.values import LARGEST_WHOLE, Labels, Numbers, formula_name
+from treeselect.frames.values import LARGEST_WHOLE, Labels, Numbers, formula_name, recoded
 
 
 @dataclass(frozen=True, slots=True)
@@ -460,8 +460,7 @@ def in_order(
 def _ordered(labels: Labels, levels: Sequence[Any]) -> Labels:
     if not levels:
         return replace(labels, declared=False, ordered=False)
-    place = {level: i for i, level in enumerate(levels)}
-    codes = np.array([place.get(level, -1) for level in labels.levels])[labels.codes]
+    codes = recoded(labels, levels)
     if (unknown := labels.codes[codes < 0]).size:
         new, known = literal(labels.levels[unknown[0]]), listing(levels)
         raise ComputationError(f"{new} is not one of the ordered levels {known}.")
@@ -547,6 +546,4 @@ def _labels_with_labels(left: Labels, right: Labels, sign: str) -> NDArray[np.bo
             levels.sort()
         except TypeError:
             raise ComputationError("Text and numbers can't be ordered.") from None
-    merged = {level: i for i, level in enumerate(levels)}
-    at = [np.array([merged[v] for v in side.levels], dtype=np.int64) for side in (left, right)]
-    return np.asarray(_COMPARISON[sign](at[0][left.codes], at[1][right.codes]))
+    return np.asarray(_COMPARISON[sign](recoded(left, levels), recoded(right, levels)))

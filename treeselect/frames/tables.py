@@ -17,10 +17,10 @@ from treeselect.engine.columns import Sketch, bin_edges, merged, sketch_of, sket
 from treeselect.errors import DataError, OptionError, quoted
 from treeselect.frames import reading
 from treeselect.frames.files import labels_in, labels_of_schema
-from treeselect.frames.opening import NO_CODES, MissingCodes
 from treeselect.frames.values import Numbers, read_column, with_columns
 from treeselect.printing import OfContent, SummaryContent
 from treeselect.running.machine import memory_errors
+from treeselect.shown import is_broken
 
 USUAL_ROWS = 200_000
 """Rows that are selected on by default where not all are in memory."""
@@ -31,9 +31,9 @@ _MOST_LEVELS = 10_000
 _ROWS_AT_ONCE = 200_000
 
 
-Taken = tuple[pd.DataFrame, dict[str, FloatArray]]
-"""Some rows, numbered from 0, in which text with levels in other rows only is a category of all
-levels; and the edges between the bins of all rows, by the names of columns of numbers."""
+Taken = tuple[pd.DataFrame, dict[str, FloatArray], dict[str, list[str]]]
+"""Some rows, numbered from 0; edges between the bins of all rows in use, by the names of columns of
+numbers; and levels in all rows of the data, by those of columns of text."""
 
 
 @dataclass(frozen=True)
@@ -62,26 +62,19 @@ class InMemory:
         every: IntArray,
         weight: WeightArray,
         binned: Collection[str],
-        codes: MissingCodes = NO_CODES,
     ) -> Taken:
-        """These rows, increasing. Edges, of columns `binned` that hold numbers, and levels are
-        learned from all rows in use, `every`, and their weights; text is of numbers if all its
-        levels are, without codes for missing values."""
+        """These rows, increasing. Edges, of columns `binned` that hold numbers, are learned from
+        all rows in use, `every`, and their weights."""
         edges: dict[str, FloatArray] = {}
         done: dict[str, Any] = {}
         for name in columns:
             series = self.frame[name]
-            own = series.iloc[rows].reset_index(drop=True)
-            done[name] = own
-            if getattr(series.dtype, "kind", "O") in "iufb":
-                if name in binned:
-                    column = read_column(series.iloc[every], name)
-                    assert isinstance(column, Numbers)
-                    edges[name] = bin_edges(column.values, weight=weight)
-            elif _is_text(series):
-                levels = series.iloc[every].dropna().unique().tolist()
-                done[name] = _with_levels(own, levels, codes)
-        return pd.DataFrame(done, pd.RangeIndex(len(rows))), edges
+            done[name] = series.iloc[rows].reset_index(drop=True)
+            if name in binned and getattr(series.dtype, "kind", "O") in "iufb":
+                column = read_column(series.iloc[every], name)
+                assert isinstance(column, Numbers)
+                edges[name] = bin_edges(column.values, weight=weight)
+        return pd.DataFrame(done), edges, levels_of(self.frame, columns)
 
     def batches(self, columns: Sequence[str]) -> Iterator[tuple[int, pd.DataFrame]]:
         """Number of the first row, and the rows, of each batch."""
@@ -133,7 +126,6 @@ class Scanned:
         every: IntArray,
         weight: WeightArray,
         binned: Collection[str],
-        codes: MissingCodes = NO_CODES,
     ) -> Taken:
         schema = self.scan.schema
         kinds = {name: schema.field(name).type for name in columns}
@@ -157,16 +149,15 @@ class Scanned:
                 values = _floats_of(table.column(name), used, name)
                 sketches[name] = merged(sketches[name], sketch_of(values, own_weight))
             for name in list(levels):
-                own = table.column(name) if used is None else table.column(name).take(used)
+                own = table.column(name)
                 if pa.types.is_dictionary(own.type):
                     own = own.cast(own.type.value_type)
                 levels[name].update(v for v in own.unique().to_pylist() if v is not None)
                 if len(levels[name]) > _MOST_LEVELS:
                     del levels[name]
-        frame = _joined(parts, schema, columns)
-        done = {name: _with_levels(frame[name], list(own), codes) for name, own in levels.items()}
         edges = {name: sketched_edges(sketch) for name, sketch in sketches.items()}
-        return with_columns(frame, done), edges
+        texts = {name: list(own) for name, own in levels.items()}
+        return _joined(parts, schema, columns), edges, texts
 
     def batches(self, columns: Sequence[str]) -> Iterator[tuple[int, pd.DataFrame]]:
         for start, table in self.scan.batches(columns):
@@ -211,18 +202,11 @@ def _is_text(series: pd.Series[Any]) -> bool:
     return pd.api.types.is_string_dtype(series.dtype)
 
 
-def _with_levels(series: pd.Series[Any], levels: list[Any], codes: MissingCodes) -> pd.Series[Any]:
-    """Text as a category of all levels, if the column lacks some and they are not too many; or as
-    the numbers that these are without codes for missing values."""
-    if len(levels) > _MOST_LEVELS or len(levels) <= series.nunique():
-        return series
-    if isinstance(series.dtype, pd.CategoricalDtype):
-        more = sorted(set(levels) - set(series.cat.categories))
-        return series.cat.add_categories(more) if more else series
-    name = str(series.name)
-    if codes.applied(pd.DataFrame({name: pd.Series(levels, dtype=object)}))[name].dtype != object:
-        return codes.applied(series.to_frame(), {name: "number"})[name]
-    return series.astype(object).astype(pd.CategoricalDtype(sorted(levels)))
+def levels_of(frame: pd.DataFrame, names: Sequence[str]) -> dict[str, list[str]]:
+    """Valid levels of those columns that are text, unless they are too many."""
+    found = {name: frame[name].dropna().unique() for name in names if _is_text(frame[name])}
+    few = {name: own for name, own in found.items() if len(own) <= _MOST_LEVELS}
+    return {name: [v for v in own if not is_broken(v)] for name, own in few.items()}
 
 
 def _is_arrow_text(kind: Any) -> bool:
@@ -234,10 +218,8 @@ def _counts(kind: Any) -> bool:
 
 
 def _floats_of(column: Any, used: IntArray | None, name: str) -> FloatArray:
-    values = column.cast(pa.float64(), safe=False) if column.type != pa.bool_() else None
-    if values is None:
-        values = column.cast(pa.uint8()).cast(pa.float64())
-    found = values.to_numpy()
+    own = column.cast(pa.uint8()) if column.type == pa.bool_() else column
+    found = own.cast(pa.float64(), safe=False).to_numpy()
     found = found if used is None else found[used]
     if np.isinf(found).any():
         raise DataError(
@@ -278,34 +260,20 @@ def in_library(frame: pd.DataFrame, library: str) -> Any:
     """A small table of results as a frame of that library; pandas where it can't hold one."""
     if library == "pandas":
         return frame
-    columns: dict[str, Any] = {str(name): _plain(frame[name]) for name in frame}
     try:
-        made = nw.from_dict(columns, backend=library)  # type: ignore[arg-type]
-        # Types of a table are the same for all data: those that no value reveals are set.
-        types = {name: _type_unseen(frame[name]) for name in columns}
-        casts = [nw.col(name).cast(getattr(nw, kind)) for name, kind in types.items() if kind]
-        return made.with_columns(casts).to_native()
+        table = pa.table({str(name): _arrow(frame[name]) for name in frame})
+        return nw.from_arrow(table, backend=library).to_native()  # type: ignore[arg-type]
     except (ValueError, ImportError):  # a lazy engine, or one that is not on this machine
         return frame
 
 
-_TYPES = {"float64": "Float64", "int64": "Int64", "bool": "Boolean", "str": "String"}
-"""Of pandas and narwhals."""
-
-
-def _type_unseen(column: pd.Series[Any]) -> str | None:
-    """Type of a column whose values do not reveal it; None if they do, or it is unknown."""
-    if len(column) == 0:
-        return _TYPES.get(column.dtype.name)
-    return "String" if column.dtype.kind == "O" and bool(column.isna().all()) else None
-
-
-def _plain(column: pd.Series[Any]) -> list[Any]:
-    """Values of a column; of tuples lists, and of labels None where they are missing."""
-    values = [list(v) if isinstance(v, tuple) else v for v in column.tolist()]
+def _arrow(column: pd.Series[Any]) -> Any:
+    """A column of results; NaN stays a number, and what no value reveals is text."""
     if column.dtype.kind == "f":
-        return values
-    return [None if v is pd.NA or (isinstance(v, float) and v != v) else v for v in values]
+        return pa.array(column.to_numpy())
+    found = pa.array(column.tolist() if column.dtype == object else column, from_pandas=True)
+    is_text = pa.types.is_null(found.type) or pa.types.is_large_string(found.type)
+    return found.cast(pa.string()) if is_text else found
 
 
 def with_column(data: Any, name: str, compute: Callable[[Any], Any]) -> Any:
@@ -336,9 +304,7 @@ def _check_new(name: str, names: Iterable[str]) -> None:
 
 def as_column(values: Any, name: str, data: Any) -> Any:
     """A column of results, of the library of the user's data and with its index."""
-    if _is_pandas(data):
-        return as_frame({name: values}, data)[name]
-    return nw.new_series(name, values, backend=_eager_backend(data)).to_native()
+    return nw.from_native(as_frame({name: values}, data))[name].to_native()
 
 
 def as_frame(columns: Mapping[str, Any], data: Any) -> Any:

@@ -53,6 +53,12 @@ class Labels:
     ordered: bool = False
 
 
+def recoded(labels: Labels, levels: Sequence[Any], unknown: int = -1) -> NDArray[Any]:
+    """Codes of labels by other levels, `unknown` if they are none of these; -1 if missing."""
+    place = {level: code for code, level in enumerate(levels)}
+    return np.array([*(place.get(v, unknown) for v in labels.levels), -1])[labels.codes]
+
+
 def read_column(series: pd.Series[Any], name: str) -> Numbers | Labels:
     """The internal form of a column of numbers, truth values, text or categories, of any pandas,
     nullable or Arrow dtype; an error names it so."""

@@ -15,7 +15,7 @@ from treeselect.arguments.checks import check_flag
 from treeselect.designs.preparing import in_labels
 from treeselect.errors import DataError, listing
 from treeselect.frames.tables import in_library
-from treeselect.imputation.record import Imputed, in_frame
+from treeselect.imputation.record import Imputed, both_ways, in_frame
 from treeselect.models.linear.coefficients import (
     Pooled,
     coefficient_form,
@@ -178,26 +178,24 @@ def _predictor(
 def _check_rows(data: Sequence[LinearData]) -> None:
     """Rubin's rules need the same rows in each frame."""
     for number, other in enumerate(data[1:], start=2):
-        sides = ((data[0], 1, other, number), (other, number, data[0], 1))
-        for complete, there, lacking, here in sides:
-            lost = len(np.setdiff1d(complete.rows, lacking.rows))
-            if lost:
+        for one, lacking, there, here in both_ways(data[0], other, f"frame {number}"):
+            if lost := len(np.setdiff1d(one.rows, lacking.rows)):
                 raise DataError(
                     "Pooling needs complete selected terms in the same rows of all frames.\n"
-                    f"  Found: {lost:,} row{'s' if lost > 1 else ''} with a missing value in frame"
-                    f" {here}, complete in frame {there}. Impute all selected terms in all frames."
+                    f"  Found: {lost:,} row{'s' if lost > 1 else ''} with a missing value in"
+                    f" {here}, complete in {there}. Impute all selected terms in all frames."
                 )
 
 
 def _check_names(fits: Sequence[LinearFit]) -> None:
-    first = fits[0].names
     for number, fit in enumerate(fits[1:], start=2):
-        if fit.names == first:
+        if fit.names == fits[0].names:
             continue
-        lost = [name for name in first if name not in fit.names]
-        new = [name for name in fit.names if name not in first]
-        said = [f"{listing(lost)} in frame 1 and not in frame {number}"] if lost else []
-        said += [f"{listing(new)} in frame {number} and not in frame 1"] if new else []
+        said = [
+            f"{listing(lost)} in {one} and not in {other}"
+            for own, others, one, other in both_ways(fits[0].names, fit.names, f"frame {number}")
+            if (lost := [name for name in own if name not in others])
+        ]
         raise DataError(
             "Pooling needs the same coefficients of the linear model in all frames.\n"
             f"  Found: {'; '.join(said)}.\n"

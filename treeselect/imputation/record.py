@@ -274,7 +274,7 @@ def _check_shape(first: Shape, other: Shape, here: str) -> None:
             f"  Found: {first[0]:,} in frame 1, {other[0]:,} in {here}. Imputation fills in"
             " values and drops no rows."
         )
-    for names, others, one, without in _both_ways(first[1], other[1], here):
+    for names, others, one, without in both_ways(first[1], other[1], here):
         if lost := [name for name in names if name not in others]:
             raise DataError(
                 "The frames in `data` must have the same columns.\n"
@@ -283,7 +283,7 @@ def _check_shape(first: Shape, other: Shape, here: str) -> None:
             )
 
 
-def _both_ways(first: Any, other: Any, here: str) -> Any:
+def both_ways(first: Any, other: Any, here: str) -> Any:
     """Two sides with their frames, and turned round."""
     return (first, other, "frame 1", here), (other, first, here, "frame 1")
 
@@ -311,7 +311,7 @@ def _check_response(first: Response, other: Response, here: str) -> None:
             f"The response {name} must have the same classes in all frames of `data`.\n"
             f"  Found: {listing(first.classes)} in frame 1, {listing(other.classes)} in {here}."
         )
-    for one, two, there, without in _both_ways(first.rows, other.rows, here):
+    for one, two, there, without in both_ways(first.rows, other.rows, here):
         rows = np.setdiff1d(one, two)
         if len(rows):
             more = f" and {len(rows) - 1:,} more" if len(rows) > 1 else ""

@@ -125,9 +125,10 @@ def restored(saved: SavedFit, *, trusted: bool) -> Fit:
     if model is None:
         raise ValueError("there is no model")
     own = np.flatnonzero(model.groups[coded.groups.ids])
-    known = saved.imputer is None or saved.imputer.holds([coded.n_levels[j] for j in own])
-    check("the imputer", known, (saved.imputer is None) == (data.missing != "impute"))
-    model = dataclasses.replace(model, imputer=saved.imputer)
+    imputer = saved.imputer and dataclasses.replace(saved.imputer, blocks=coded.blocks(own))
+    known = imputer is None or imputer.is_sound
+    check("the imputer", known, (imputer is None) == (data.missing != "impute"))
+    model = dataclasses.replace(model, imputer=imputer)
     check("the model and the path", np.array_equal(model.groups, steps[-1].selected))
     what, k, p_values = "the choice of size", saved.choice.k, saved.p_values
     told = saved.scores is not None and not saved.scores.of_halves
@@ -280,7 +281,7 @@ def _coded(saved: SavedDesign, spec: DesignSpec) -> CodedColumns:
     columns = tuple(np.empty(0, dtype=np.float64 if n is None else np.uint8) for n in levels)
     groups = spec.units.feature_groups(names)
     binned = bin_columns(columns, edges, [n or 0 for n in levels], groups.ids)
-    found = CodedColumns(names, columns, levels, edges, groups, binned, FREE)
+    found = CodedColumns(names, columns, levels, edges, groups, binned, FREE, spec.blocks)
     return found.constrained(saved.monotone)
 
 

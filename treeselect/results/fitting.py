@@ -459,17 +459,13 @@ def updated_arguments(
                 f"`formula` must be text such as `~ . - age`.\n  Found: {described(formula)}."
             )
         arguments["formula"] = updated_formula(str(asked.arguments["formula"]), formula)
-    lost = [name for name in asked.lost if name not in changes]
+    used = asked.data if data is None else data
+    lost = ["data"] * (used is None) + [name for name in asked.lost if name not in changes]
     if lost:
         raise OptionError(
-            "`update()` needs all arguments of the fit, and a model file does not hold all of"
-            f" them.\n  Missing: {listing(lost)}. Give {'it' if len(lost) == 1 else 'them'} again."
-        )
-    used = asked.data if data is None else data
-    if used is None:
-        raise OptionError(
-            "`data` must be given: the fit does not hold its data.\n"
-            "  A model from a file, and a copy of a fit, hold the columns behind the terms at most."
+            "`update()` needs all arguments of the fit, which a model file, or a copy of a fit,"
+            f" does not hold.\n  Missing: {listing(lost)}."
+            f" Use `fit.update({', '.join(f'{name}=...' for name in lost)})`."
         )
     new = {"n_jobs": fit.n_jobs, "progress": fit.progress} | arguments
     return used, new.pop("formula"), new

@@ -181,7 +181,7 @@ def linear_parts(saved: SavedLinear, *, trusted: bool) -> dict[str, Any]:
     check("transforms", *(fits(own, state[name]) for name, own in factors.items()))
     _check_coding(saved, specs)
     text, terms = design.spec.formula.text, [spec.term for spec in specs]
-    _, _, made = term_matrix(text, _frame(saved), terms, saved.splines, state)
+    _, made = term_matrix(text, _frame(saved), terms, saved.splines, state)
     columns = LinearColumns(design.spec, saved.terms, filling, made, saved.indicators)
     check("columns", _names(columns) == saved.names)
     _check_rule(saved, design)

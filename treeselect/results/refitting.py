@@ -14,9 +14,9 @@ from treeselect.arguments.checks import check_choice
 from treeselect.designs.linear import (
     WAYS_OUT,
     LinearCoding,
+    MissingRule,
     gaps_of,
     knots_words,
-    read_coding,
     read_splines,
     spline_texts,
     warn_of_gaps,
@@ -37,7 +37,7 @@ from treeselect.models.linear.statistics import fit_facts, fit_statistics
 from treeselect.models.model import baseline_of
 from treeselect.printing import SummaryContent
 from treeselect.resampling.fit import Fit
-from treeselect.resampling.folds import in_own_groups
+from treeselect.resampling.folds import with_groups
 from treeselect.results.linear_model import UNAFFECTED, GlmFit
 from treeselect.results.linear_predictor import SELECTED_HERE, linear_predictor
 from treeselect.running.machine import memory_errors, warn
@@ -57,11 +57,12 @@ _GAM_DF = 3
 """Degrees of freedom of the splines of a generalised additive model."""
 
 
-def refit(result: Fit, model: Any, missing: object = "drop", splines: Any = None) -> Any:
+def refit(result: Fit, model: Any, missing: MissingRule = "drop", splines: Any = None) -> Any:
     """See :meth:`SelectionResult.refit`."""
     result.design.check_data()
-    data = in_own_groups(result.design, result.choice.folds, result.source)
-    coding = read_coding(missing)
+    data, _ = with_groups(result.design, result.choice.folds, None, result.source)
+    check_choice("missing", missing, get_args(MissingRule))
+    coding = LinearCoding(missing)
     if isinstance(model, str) and model in LINEAR:
         _check_family(model, data)
         said = f'refit("{model}"'
@@ -109,13 +110,6 @@ def _check_family(model: str, data: ModelData) -> None:
 
 @memory_errors()
 def _refit_final(result: Fit, model: Any, data: ModelData) -> Fit:
-    if data.row_weights.groups is None and result.choice.folds.groups_name is not False:
-        raise OptionError(
-            "`refit()` can't be done without the `fold_groups` of the fit, which are not"
-            " in the file that it was loaded from.\n"
-            "  Use `fit.with_data(data)` with their column, or save the fit with"
-            " `include_data=True`."
-        )
     data = data.with_model(model, MODELS)
     assert data.model is not None
     fitted = named_model(
