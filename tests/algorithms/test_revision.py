@@ -248,6 +248,9 @@ def test_noise_gives_way_to_a_larger_set_and_sets_as_good_or_forced_in_stay():
     assert found[1] is true
     found = with_cuts(drawn(), [NULL, NOISE, step(0.2, a=1.0)])
     assert (names(found[1]), found[1].tuning, found[1].notes) == ("a", 0.2, ())
+    assert with_cuts(drawn(), [NULL, NOISE, step(0.4, n2=0.6, n3=0.4)])[1] is NOISE  # by chance
+    found = with_cuts(drawn(), [NULL, NOISE, step(0.3, b=0.6, n1=0.4), WHOLE])
+    assert names(found[1]) == "a"  # the best of two that are better
     task = drawn(keep=["n3"])
     kept = step(0.1, n3=1.0)
     found = with_cuts(task, [kept, step(0.2, n1=0.5, n3=0.5), WHOLE])
