@@ -31,33 +31,23 @@ def scale_of(panel):
 
 
 ROUND_SHAPES = {
-    "signal": pd.DataFrame(
-        {
-            "signal": [-2.0, -0.5, 0.5, 2.0, np.nan],
-            "share": [0.25, 0.25, 0.25, 0.125, 0.125],
-            "effect": [-0.25, -0.125, 0.125, 0.25, 0.0],
-            "low": [-0.3125, -0.1875, 0.0625, np.nan, -0.0625],
-            "high": [-0.125, -0.0625, 0.1875, np.nan, 0.0625],
-        }
-    ),
-    "site": pd.DataFrame(
-        {
-            "site": ["Bath", "Leeds", "York", None],
-            "share": [0.25, 0.25, 0.375, 0.125],
-            "effect": [-0.0625, -0.0625, 0.125, 0.0],
-        }
-    ),
-}
+    "signal": pd.DataFrame({
+        "signal": [-2.0, -0.5, 0.5, 2.0, np.nan], "share": [0.25, 0.25, 0.25, 0.125, 0.125],
+        "effect": [-0.25, -0.125, 0.125, 0.25, 0.0],
+        "low": [-0.3125, -0.1875, 0.0625, np.nan, -0.0625],
+        "high": [-0.125, -0.0625, 0.1875, np.nan, 0.0625],
+    }),
+    "site": pd.DataFrame({
+        "site": ["Bath", "Leeds", "York", None], "share": [0.25, 0.25, 0.375, 0.125],
+        "effect": [-0.0625, -0.0625, 0.125, 0.0],
+    }),
+}  # fmt: skip
 ROUND_TREES = pd.DataFrame(
     {
-        "tree": [2, 1],
-        "weight": [1.5, 0.5],
-        "share": [0.75, 0.25],
-        "depth": [2, 1],
-        "leaves": [4, 2],
-        "terms": [("signal", "site"), ("signal",)],
+        "tree": [2, 1], "weight": [1.5, 0.5], "share": [0.75, 0.25], "depth": [2, 1],
+        "leaves": [4, 2], "terms": [("signal", "site"), ("signal",)],
     }
-)
+)  # fmt: skip
 ROUND_EFFECTS = pd.DataFrame(
     [
         ("signal", "up", "quartiles", "-0.75", "0.75", 0.375),
