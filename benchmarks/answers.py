@@ -42,10 +42,10 @@ from functools import partial
 import numpy as np
 import pandas as pd
 from answers_data import DEVELOPMENT, FRESH, split, table
-from answers_programs import ANSWERS, DEFAULT, is_here, responses, score, truth_of, warm
+from answers_programs import ANSWERS, DEFAULT, can_run, responses, score, truth_of, warm
 from cases import CASES, SEEDS
 from harness import Run, limited, mean_and_error, shown, shown_mean, signed
-from peers import filled, is_number, quiet
+from peers import filled, forest_of, is_number, quiet
 from statsmodels.stats.proportion import proportion_confint
 from truth import judged
 
@@ -133,12 +133,7 @@ class Judge:
 
 def forest(kind):
     """A random forest with leaves of ten rows."""
-    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-
-    is_class = kind in ("binomial", "multinomial")
-    return (RandomForestClassifier if is_class else RandomForestRegressor)(
-        100, min_samples_leaf=10, max_features=0.5, random_state=0, n_jobs=1
-    )
+    return forest_of(kind, 100, min_samples_leaf=10, max_features=0.5, random_state=0)
 
 
 def linear(kind):
@@ -481,7 +476,7 @@ def main():
                "cases": ("few",), "sets": ("simulated",), "seeds": 1},
     )  # fmt: skip
     os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-    methods = [m for m in run.methods if is_here(ANSWERS[m][2])]
+    methods = [*filter(can_run, run.methods)]
     if "truth" in run.parts:
         done = run.stands("answers_truth")
         for step in range(run.seeds):

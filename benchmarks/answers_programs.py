@@ -6,15 +6,12 @@ response and a seed, and returns names of columns, and what else it says.
 
 from __future__ import annotations
 
-import importlib.util
-import subprocess
-import tempfile
 from functools import lru_cache, partial
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from peers import coded, coded_y, filled, is_number, quiet
+from harness import by_r, is_here, r_has
+from peers import coded, coded_y, filled, forest_of, is_number, quiet
 
 import treeselect
 from treeselect.engine.threads import one_thread
@@ -97,16 +94,17 @@ def in_r(name, train, new, kind, seed):
     data = coded(train, responses(kind), kind)
     columns = pd.DataFrame(data.X, columns=[f"c{j}" for j in range(data.X.shape[1])])
     y = train[responses(kind)] if kind == "survival" else pd.DataFrame({"y": data.y})
-    script = Path(__file__).parent / "answers.R"
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "frame.csv"
-        pd.concat([columns, y.reset_index(drop=True)], axis=1).to_csv(path, index=False)
-        command = ["Rscript", script, name, path, kind, str(seed)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(done.stderr.strip()[-200:])
-    taken = [data.names[data.unit[int(word.removeprefix("c"))]] for word in done.stdout.split()]
+    frame = pd.concat([columns, y.reset_index(drop=True)], axis=1)
+    words = by_r("answers.R", name, frame, kind, str(seed))
+    taken = [data.names[data.unit[int(word.removeprefix("c"))]] for word in words]
     return list(dict.fromkeys(taken)), {}
+
+
+def as_codes(train, kind):
+    """Names and matrix of the columns, gaps filled and text as codes."""
+    columns = filled(train.drop(columns=responses(kind)))
+    X = columns.apply(lambda c: c if is_number(c) else pd.factorize(c)[0])
+    return columns.columns, X.to_numpy(dtype=float)
 
 
 def rfecv(train, new, kind, seed):
@@ -114,8 +112,7 @@ def rfecv(train, new, kind, seed):
     import lightgbm
     from sklearn.feature_selection import RFECV
 
-    columns = filled(train.drop(columns=responses(kind)))
-    X = columns.apply(lambda c: c if is_number(c) else pd.factorize(c)[0]).to_numpy(dtype=float)
+    names, X = as_codes(train, kind)
     options = {"verbose": -1, "n_jobs": 1, "random_state": seed}
     model = lightgbm.LGBMClassifier(**options)
     if kind in ("gaussian", "poisson"):
@@ -125,19 +122,14 @@ def rfecv(train, new, kind, seed):
     step = 1 if X.shape[1] <= 60 else 0.1
     found = RFECV(model, step=step, cv=5, scoring=scoring.get(kind, "neg_log_loss"))
     found.fit(X, coded_y(train["y"], kind))
-    return columns.columns[found.support_].tolist(), {}
+    return names[found.support_].tolist(), {}
 
 
 def boruta(train, new, kind, seed):
     """Confirmed columns of BorutaPy, one level of a factor being enough."""
     from boruta import BorutaPy
-    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-    data = coded(train, "y", kind)
-    regression = kind in ("gaussian", "poisson")
-    forest = (RandomForestRegressor if regression else RandomForestClassifier)(
-        max_depth=7, n_jobs=1, random_state=seed
-    )
+    data, forest = coded(train, "y", kind), forest_of(kind, max_depth=7, random_state=seed)
     found = BorutaPy(forest, n_estimators="auto", max_iter=100, random_state=seed)
     found.fit(data.X, data.y)
     return [data.names[j] for j in np.unique(data.unit[found.support_])], {}
@@ -191,17 +183,13 @@ def dart(train, new, kind, seed):
 def permutation(train, new, kind, seed):
     """Columns whose permutation in a quarter of the rows costs a forest of the others something."""
     from scipy.stats import ttest_1samp
-    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
     from sklearn.inspection import permutation_importance
     from sklearn.model_selection import train_test_split
 
-    columns = filled(train.drop(columns="y"))
-    X = columns.apply(lambda c: c if is_number(c) else pd.factorize(c)[0]).to_numpy(dtype=float)
+    names, X = as_codes(train, kind)
     regression = kind in ("gaussian", "poisson")
     fit, test, y_fit, y_test = train_test_split(X, coded_y(train["y"], kind), random_state=seed)
-    model = (RandomForestRegressor if regression else RandomForestClassifier)(
-        200, min_samples_leaf=3, n_jobs=1, random_state=seed
-    ).fit(fit, y_fit)
+    model = forest_of(kind, 200, min_samples_leaf=3, random_state=seed).fit(fit, y_fit)
     scoring = "r2" if regression else "neg_log_loss"
     if not regression and len(np.unique(y_fit)) > len(np.unique(y_test)):
         scoring = "accuracy"
@@ -209,7 +197,7 @@ def permutation(train, new, kind, seed):
         model, test, y_test, scoring=scoring, n_repeats=10, random_state=seed
     )
     p = ttest_1samp(found.importances, 0, axis=1, alternative="greater").pvalue
-    return columns.columns[p < 0.05].tolist(), {}
+    return names[p < 0.05].tolist(), {}
 
 
 def everything(train, new, kind, seed):
@@ -242,10 +230,9 @@ ANSWERS = {
 IN_R = {"R": ("glmnet", "projpred", "rstanarm"), "VSURF": ("VSURF",)}
 
 
-def is_here(needs):
-    """Whether the package, or R with its packages, is installed."""
+def can_run(program):
+    """Whether the package that it needs, or R with its packages, is installed."""
+    needs = ANSWERS[program][2]
     if needs in IN_R:
-        code = ".libPaths(c(Sys.getenv('R_PEERS'), .libPaths()))"
-        code = "; ".join([code, *(f"library({name})" for name in IN_R[needs])])
-        return subprocess.run(["Rscript", "-e", code], capture_output=True).returncode == 0
-    return not needs or importlib.util.find_spec(needs) is not None
+        return r_has(*IN_R[needs]) == set(IN_R[needs])
+    return not needs or is_here(needs)

@@ -28,13 +28,12 @@ Peers are run on the sets of numbers; their forests are scikit-learn's of 100 tr
 
 from __future__ import annotations
 
-import importlib.util
 import time
 import warnings
 
 import numpy as np
 import pandas as pd
-from harness import Run, shown_mean
+from harness import Run, is_here, shown_mean
 from scipy.linalg import toeplitz
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LassoCV
@@ -168,7 +167,7 @@ def main() -> None:
     few = {"sets": ("near",), "programs": ("tests",), "seeds": 1}
     run = Run(__doc__, sets=SETS, programs=PROGRAMS, seeds=30, quick=few)
     known = run.stands("conditional")
-    there = importlib.util.find_spec("hidimstat") is not None
+    there = is_here("hidimstat")
     for name in run.sets:
         for program in run.programs:
             is_peer = program != "tests"

@@ -9,14 +9,13 @@ seconds where two threads share a tree. Peers that are not installed have no row
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import time
 from functools import partial
 
 import lightgbm as lgb
 import numpy as np
-from harness import Run, in_turns
+from harness import Run, in_turns, is_here
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier
 from sklearn.ensemble._hist_gradient_boosting.binning import _BinMapper
 
@@ -34,11 +33,6 @@ PEER = {
     "num_leaves": 31, "learning_rate": 0.1, "min_data_in_leaf": 20, "max_bin": 255,
     "min_sum_hessian_in_leaf": 1e-3, "verbose": -1, "seed": 1,
 }  # fmt: skip
-
-
-def is_there(name):
-    """Whether a library can be imported."""
-    return importlib.util.find_spec(name) is not None
 
 
 def numbers(n, p):
@@ -153,7 +147,7 @@ def forests(size, repeats):
         )  # fmt: skip
 
     note = f"{n_trees} trees, binning included"
-    for name in filter(is_there, FORESTS):
+    for name in filter(is_here, FORESTS):
         yield row(
             f"forest, {name}", lambda: ours(mean_target(two * 1.0)),
             lambda: FORESTS[name](X, two, n_trees), repeats, note,
@@ -176,7 +170,7 @@ def prediction(size, repeats):
     theirs = PEER | {"objective": "l2", "num_threads": 1}
     other = lgb.train(theirs, lgb.Dataset(X, y), size["rounds"])
     peers = {"LightGBM": lambda: other.predict(new, num_threads=1)}
-    if is_there("xgboost"):
+    if is_here("xgboost"):
         import xgboost as xgb
 
         options = {"max_leaves": 31, "max_depth": 0, "grow_policy": "lossguide", "nthread": 1}

@@ -16,15 +16,18 @@ TREESELECT_DATA, by default ../shared/data.
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import io
 import json
 import multiprocessing
 import os
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -294,6 +297,39 @@ def sorted_rows(rows: pd.DataFrame, **orders: Iterable[str]) -> pd.DataFrame:
         place = {name: i for i, name in enumerate(order)}
         rows = rows.sort_values(column, key=lambda names: names.map(place), kind="stable")
     return rows
+
+
+# --- other software ----------------------------------------------------------------------------
+
+
+def is_here(package: str) -> bool:
+    """Whether a module can be imported."""
+    return importlib.util.find_spec(package) is not None
+
+
+def r_has(*packages: str) -> set[str]:
+    """Those packages that R finds, in its usual library and in the folder that R_PEERS names."""
+    if shutil.which("Rscript") is None:
+        return set()
+    code = (
+        ".libPaths(c(Sys.getenv('R_PEERS'), .libPaths()));"
+        "for (p in commandArgs(TRUE)) if (nzchar(system.file(package = p))) cat(p, '')"
+    )
+    done = subprocess.run(["Rscript", "-e", code, *packages], capture_output=True, text=True)
+    return set(done.stdout.split())
+
+
+def by_r(script: str, name: str, frame: pd.DataFrame, *more: str) -> list[str]:
+    """What an R script of this folder prints, given a name, the CSV file of a frame, and more; the
+    time to write and read the file counts."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "frame.csv"
+        frame.to_csv(path, index=False)
+        command = ["Rscript", Path(__file__).parent / script, name, path, *more]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip()[-300:])
+    return done.stdout.split()
 
 
 # --- clocks and memory -------------------------------------------------------------------------

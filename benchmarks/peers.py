@@ -14,18 +14,13 @@ that R_PEERS names. ``absent()`` says which methods cannot run here, and why.
 
 from __future__ import annotations
 
-import importlib.util
-import os
-import shutil
-import subprocess
-import tempfile
 import warnings
-from functools import lru_cache, partial
-from pathlib import Path
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from harness import by_r, is_here, r_has
 
 N_TREES = 200
 
@@ -109,14 +104,19 @@ def quiet():
 # --- in Python ---------------------------------------------------------------------------------
 
 
-def _forest(kind, seed, n_trees=N_TREES, **options):
+def forest_of(kind, *given, **options):
+    """scikit-learn's forest for a kind of response."""
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-    if kind == "gaussian":
-        return RandomForestRegressor(
-            n_trees, max_features=1 / 3, random_state=seed, n_jobs=1, **options
-        )
-    return RandomForestClassifier(n_trees, random_state=seed, n_jobs=1, **options)
+    is_class = kind in ("binomial", "multinomial")
+    return (RandomForestClassifier if is_class else RandomForestRegressor)(
+        *given, n_jobs=1, **options
+    )
+
+
+def _forest(kind, seed, n_trees=N_TREES):
+    candidates = {"max_features": 1 / 3} if kind == "gaussian" else {}
+    return forest_of(kind, n_trees, random_state=seed, **candidates)
 
 
 def forest_importance(frame, response, kind, seed):
@@ -240,8 +240,6 @@ def knockoffs(frame, response, kind, seed):
 
 # --- in R --------------------------------------------------------------------------------------
 
-_SCRIPT = Path(__file__).parent / "peers.R"
-
 R_PACKAGES = {
     "ranger": "ranger", "ranger corrected": "ranger", "randomForest": "randomForest",
     "RRF": "RRF", "GRRF": "RRF", "varselrf": "varSelRF",
@@ -250,7 +248,7 @@ R_PACKAGES = {
 
 
 def in_r(name, frame, response, kind, seed):
-    """A method of the R script; the time to write and read the CSV file counts.
+    """A method of the R script.
 
     varSelRF is given indicator columns. Factors of more than 32 levels, which RRF does
     not take (nor randomForest more than 53), are numbered by how frequent their levels are.
@@ -268,34 +266,9 @@ def in_r(name, frame, response, kind, seed):
         data = coded(frame, response, kind)
         unit = data.unit
         columns = pd.DataFrame(data.X, columns=[f"c{j}" for j in range(data.X.shape[1])])
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "frame.csv"
-        columns.assign(y=coded_y(frame[response], kind)).to_csv(path, index=False)
-        done = subprocess.run(
-            ["Rscript", _SCRIPT, name, path, kind, str(seed)],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-    if done.returncode:
-        raise RuntimeError(done.stderr.strip()[-300:])
-    order = [names[unit[int(word.removeprefix("c"))]] for word in done.stdout.split()]
-    return list(dict.fromkeys(order))
-
-
-@lru_cache
-def installed():
-    """Those of the script that R finds."""
-    if shutil.which("Rscript") is None:
-        return frozenset()
-    wanted = " ".join(sorted(set(R_PACKAGES.values())))
-    code = (
-        ".libPaths(c(Sys.getenv('R_PEERS'), .libPaths()));"
-        f"for (p in strsplit('{wanted}', ' ')[[1]])"
-        " if (nzchar(system.file(package = p))) cat(p, '')"
-    )
-    done = subprocess.run(
-        ["Rscript", "-e", code], capture_output=True, text=True, env=os.environ, check=False
-    )
-    return frozenset(done.stdout.split())
+    columns = columns.assign(y=coded_y(frame[response], kind))
+    words = by_r("peers.R", name, columns, kind, str(seed))
+    return list(dict.fromkeys(names[unit[int(word.removeprefix("c"))]] for word in words))
 
 
 # --- all ---------------------------------------------------------------------------------------
@@ -324,5 +297,6 @@ _R_PACKAGE = {_SHOWN.get(name, name): package for name, package in R_PACKAGES.it
 
 def absent():
     """Methods that cannot run here, each with the package it lacks."""
-    lacking = {n: p for n, p in _PACKAGE.items() if importlib.util.find_spec(p) is None}
-    return lacking | {n: p for n, p in _R_PACKAGE.items() if p not in installed()}
+    lacking = {n: p for n, p in _PACKAGE.items() if not is_here(p)}
+    there = r_has(*sorted(set(R_PACKAGES.values())))
+    return lacking | {n: p for n, p in _R_PACKAGE.items() if p not in there}

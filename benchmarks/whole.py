@@ -30,10 +30,7 @@ folds); of those in R (``whole_peers.R``) the CSV file that they read counts. Ne
 
 from __future__ import annotations
 
-import importlib.util
 import os
-import shutil
-import subprocess
 import tempfile
 from collections.abc import Callable
 from functools import partial
@@ -42,7 +39,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from harness import Run, held, in_process, shown, sorted_rows, stored, watched
+from harness import Run, by_r, held, in_process, is_here, r_has, shown, sorted_rows, stored, watched
 from matplotlib.figure import Figure
 from scipy.stats import linregress
 
@@ -234,12 +231,7 @@ def case_of(name: str) -> Case:
 
 def is_there(name):
     """Whether a peer can run here."""
-    if name not in ("ranger", "glmnet"):
-        return importlib.util.find_spec(name) is not None
-    if shutil.which("Rscript") is None:
-        return False
-    asked = f"quit(status = !requireNamespace('{name}', quietly = TRUE))"
-    return subprocess.run(["Rscript", "-e", asked], capture_output=True).returncode == 0
+    return bool(r_has(name)) if name in ("ranger", "glmnet") else is_here(name)
 
 
 def _parts(frame):
@@ -266,11 +258,7 @@ def lightgbm(frame):
 
 def in_r(name, frame):
     """500 trees of ranger and 500 on its first K, or cv.glmnet with ten folds."""
-    script = Path(__file__).parent / "whole_peers.R"
-    with tempfile.TemporaryDirectory() as folder:
-        frame.to_csv(Path(folder) / "frame.csv", index=False)
-        command = ["Rscript", script, name, Path(folder) / "frame.csv", str(K)]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    return by_r("whole_peers.R", name, frame, str(K))
 
 
 PEERS = {"lightgbm": lightgbm} | {name: partial(in_r, name) for name in ("ranger", "glmnet")}

@@ -1,4 +1,5 @@
 # Rscript whole_peers.R ranger|glmnet frame.csv k: the selected variables of a frame with response y.
+.libPaths(c(Sys.getenv("R_PEERS"), .libPaths()))
 arguments <- commandArgs(trailingOnly = TRUE)
 frame <- as.data.frame(data.table::fread(arguments[2], stringsAsFactors = TRUE))
 if (length(unique(frame$y)) < 10) frame$y <- factor(frame$y)

@@ -48,6 +48,18 @@ def normal(
     return data.assign(y=moved + noise * rng.normal(size=n))
 
 
+def with_responses(data: pd.DataFrame, eta: Any, rng: Any) -> pd.DataFrame:
+    """The columns and a response of each family with this linear predictor."""
+    n = len(data)
+    return data.assign(
+        y=eta + 0.5 * rng.standard_normal(n),
+        yes=(rng.random(n) < 1 / (1 + np.exp(-eta))).astype(int),
+        count=rng.poisson(np.exp(eta / 2)),
+        three=np.array(list("xyz"))[np.digitize(eta + rng.logistic(size=n), [-1, 1])],
+        time=rng.exponential(np.exp(-eta)) + 0.01, event=rng.random(n) < 0.8,
+    )  # fmt: skip
+
+
 def changed(fit: treeselect.SelectionResult, **changes: Any) -> treeselect.SelectionResult:
     """A fit with other values in its record."""
     return treeselect.SelectionResult(dataclasses.replace(fit._fit, **changes))
@@ -60,6 +72,30 @@ def trace_beside(selected: Any) -> Trace:
         Rival(tuple(sorted((kept, other))), 0.125, 0.25) for kept in inside for other in outside
     ]
     return Trace((Exchange(outside[0], inside[0], -0.5, 0.25),) * 2, tuple(rivals), 8, 14)
+
+
+def traced(mixed: pd.DataFrame) -> treeselect.SelectionResult:
+    """A fit as a search leaves it."""
+    fit = treeselect.select("died ~ . - dose", mixed, method="mrmr", k=2, seed=1)
+    step = dataclasses.replace(fit.search.step, trace=trace_beside(fit.search.step.selected))
+    return changed(fit, step=step, steps=fit._fit.steps[:-1])
+
+
+def leaf_value(nodes: pd.DataFrame, row: Any) -> float:
+    """Value of the leaf of one tree that a row reaches by what its table says."""
+    nodes = nodes.set_index("node")
+    node = 1
+    while not pd.isna(nodes.loc[node, "split"]):
+        here = nodes.loc[node]
+        value = row[here["term"]]
+        if isinstance(value, str):
+            goes_left = here["split"].endswith(f"[{value}]")
+        elif here["split"].endswith("is missing"):
+            goes_left = np.isnan(value)
+        else:
+            goes_left = here["missing"] == "left" if np.isnan(value) else value <= here["threshold"]
+        node = here["left"] if goes_left else here["right"]
+    return nodes.loc[node, "value"]
 
 
 def selections(*counted: tuple[str, int]) -> list[list[bool]]:

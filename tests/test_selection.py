@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from quick import by_mrmr
+from quick import by_mrmr, normal
 
 import treeselect
 from treeselect import ControlBurn, datasets
@@ -58,9 +58,7 @@ def test_rules_choose_the_real_terms(mixed, k):
 
 
 def test_noise_alone_selects_nothing():
-    rng = np.random.default_rng(1)
-    data = pd.DataFrame(rng.normal(size=(200, 6)), columns=list("abcdef"))
-    data["y"] = rng.normal(size=200)
+    data = normal(1, 200, "abcdef")
     fit = treeselect.select("y ~ .", data, resamples=5, **FAST)
     assert fit.selected == ()
     assert fit.formula == "y ~ 1"
@@ -82,10 +80,8 @@ def test_real_weights_are_relative_and_hardly_any_says_hardly_anything(mixed):
         fits[0].predict(mixed),
         treeselect.select("died ~ . - dose", mixed, k=2, **FAST).predict(mixed),
     )
-    rng = np.random.default_rng(0)
-    data = pd.DataFrame(rng.normal(size=(400, 4)), columns=list("abcd"))
-    first = np.arange(400) < 200
-    data["y"] = np.where(first, data["a"], data["b"]) + 0.1 * rng.normal(size=400)
+    data, first = normal(0, 400, "abcd", 0.1), np.arange(400) < 200
+    data["y"] += np.where(first, data["a"], data["b"])
     for heavy, expected in ((first, "a"), (~first, "b")):
         fit = treeselect.select(
             "y ~ .", data, k=1, weights=np.where(heavy, 1.5, 1e-6), resamples=4, **FAST

@@ -135,12 +135,13 @@ def failing(error):
     [
         ("file", "fsync", errno.ENOSPC),
         ("file", "fsync", errno.EDQUOT),
+        ("save", "fsync", errno.ENOSPC),
         *((name, "replace", errno.EIO) for name in WRITERS),
     ],
 )
 def test_a_full_disk_leaves_the_old_file(writers, name, call, number, old, monkeypatch, capsys):
     monkeypatch.setattr(os, call, failing(system_error(number)))
-    with pytest.raises(TreeselectError) as raised:
+    with pytest.raises(ModelFileError if name == "save" else OptionError) as raised:
         writers[name](old)
     said = str(raised.value) + capsys.readouterr().err
     assert str(old) in said
@@ -257,7 +258,7 @@ def test_where_nothing_can_be_written(writers, name, place, says, tmp_path, caps
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "dangling").symlink_to("none/file")
     before = files(tmp_path)
-    with pytest.raises(TreeselectError) as raised:
+    with pytest.raises(ModelFileError if name == "save" else OptionError) as raised:
         writers[name](tmp_path / place)
     printed = capsys.readouterr()
     assert says in str(raised.value) + printed.err
@@ -377,7 +378,7 @@ def test_paths_that_are_none(fit, found, folder, frame, path, tmp_path, monkeypa
     assert files(tmp_path) == []
 
 
-@pytest.mark.parametrize("path", ["n" * 256, "n" * 5000, "no\nwhere"], ids=len)
+@pytest.mark.parametrize("path", ["n" * 256, "n" * 5000, "no\nwhere", "none"], ids=len)
 def test_what_is_not_there(fit, found, path, tmp_path):
     with pytest.raises(ModelFileError, match="Can't find the model file"):
         treeselect.load(path)
@@ -386,10 +387,11 @@ def test_what_is_not_there(fit, found, path, tmp_path):
     for part in (fit, found):
         with pytest.raises(OptionError, match="Can't find the template"):
             part.report(tmp_path / "r", template=path)
+    assert files(tmp_path) == []
 
 
 def test_what_is_no_model_file(tmp_path, fit, monkeypatch):
-    with pytest.raises(ModelFileError, match="It is not a file"):
+    with pytest.raises(ModelFileError, match=r"Can't find the model file(.|\n)*It is not a file"):
         treeselect.load(tmp_path)
     fit.save(tmp_path / "m")
     monkeypatch.setattr(Path, "open", failing(system_error(errno.EACCES)))
@@ -398,11 +400,20 @@ def test_what_is_no_model_file(tmp_path, fit, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "text", [b"{{ 1 / 0 }}", b"{{ report.none }}", b"{% if %}", b"{{ report() }}", b"\xff"]
+    ("text", "says"),
+    [
+        (b"{{ 1 / 0 }}", "division by zero"),
+        (b"{{ report.nonsense }}", "no attribute 'nonsense'"),
+        (b"{{ report.title }}\n{% if %}", r"t\.j2`.\n  Line 2: "),
+        (b"{{ report() }}", "not callable"),
+        (b"{% include 'absent.j2' %}", "absent"),
+        (b"\xff", ""),
+    ],
 )
-def test_a_template_that_fails(fit, text, old):
+def test_a_template_that_fails(fit, text, says, old):
     template = old.with_name("t.j2")
     template.write_bytes(text)
-    with pytest.raises(OptionError, match="Can't render the template"):
+    with pytest.raises(OptionError, match=f"(?s)Can't render the template.*{says}"):
         fit.report(old, template=template)
     assert old.read_bytes() == OLD
+    assert files(old.parent) == ["old", "t.j2"]

@@ -2,10 +2,12 @@
 
 import dataclasses
 import itertools
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
+from quick import leaf_value
 from tasks import task_of
 
 import treeselect
@@ -148,23 +150,11 @@ def effect_of(fit, term, data):
     """The sum of the trees of one term about its mean, by what the tables say."""
     trees = fit.model.trees()
     own = trees[trees["terms"].map(lambda terms: terms == (term,))]
-    nodes = fit.model.nodes().set_index(["tree", "node"])
+    nodes = dict(iter(fit.model.nodes().groupby("tree")))
     total = np.zeros(len(data))
     for row in own.itertuples():
-        total += row.weight * data[term].map(lambda v, t=row.tree: leaf_value(nodes, t, v))
+        total += row.weight * data[[term]].apply(partial(leaf_value, nodes[row.tree]), axis=1)
     return total - total.mean()
-
-
-def leaf_value(nodes, tree, value):
-    node = 1
-    while not pd.isna(nodes.loc[(tree, node), "split"]):
-        here = nodes.loc[(tree, node)]
-        if isinstance(value, str):
-            goes_left = here["split"].endswith(f"[{value}]")
-        else:
-            goes_left = value <= here["threshold"]
-        node = here["left"] if goes_left else here["right"]
-    return nodes.loc[(tree, node), "value"]
 
 
 def test_options_that_do_not_suit_the_data_and_sizes_that_the_path_skips(data):

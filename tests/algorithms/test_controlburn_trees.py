@@ -4,6 +4,7 @@ import lightgbm
 import numpy as np
 import pandas as pd
 import pytest
+from quick import normal
 from sklearn.ensemble import (
     GradientBoostingClassifier,
     RandomForestClassifier,
@@ -17,18 +18,13 @@ from treeselect import ControlBurn
 from treeselect.algorithms.controlburn.solve import imported_pool
 from treeselect.errors import MethodError
 
+COLUMNS = ["e", "d", "c", "b", "a"]
+
 
 @pytest.fixture(scope="module")
 def data() -> pd.DataFrame:
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.normal(size=(400, 5)), columns=["e", "d", "c", "b", "a"])
-    frame["y"] = 2 * frame["a"] + frame["b"] + 0.5 * rng.normal(size=400)
-    frame["two"] = (frame["y"] > 0).astype(int)
-    frame["three"] = np.digitize(frame["y"], [-1, 1])
-    return frame
-
-
-COLUMNS = ["e", "d", "c", "b", "a"]
+    frame = normal(0, 400, COLUMNS, 0.5, a=2, b=1)
+    return frame.assign(two=(frame["y"] > 0).astype(int), three=np.digitize(frame["y"], [-1, 1]))
 
 
 def models(data):
@@ -78,9 +74,7 @@ def test_columns_are_the_models_own_predictions(data):
 
 
 def test_trees_of_very_many_leaves_are_taken_as_they_are():
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.normal(size=(70_000, 2)), columns=["a", "b"])
-    frame["y"] = frame["a"] + rng.normal(size=70_000)
+    frame = normal(0, 70_000, "ab", a=1)
     model = DecisionTreeRegressor(random_state=0).fit(frame[["a", "b"]], frame["y"])
     assert model.get_n_leaves() > 2**16
     pool = imported_pool(model, task_of(frame, ControlBurn(forest=model)).problem.columns, 1)

@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
+from quick import normal
 from tasks import task_of
 
 import treeselect
@@ -59,10 +60,9 @@ def near_copies(n=300, apart=0.1):
 
 @pytest.mark.parametrize("n_kept", [2, 5])
 def test_elimination_has_each_unit_once_however_many_are_kept(n_kept):
-    rng = np.random.default_rng(0)
-    data = pd.DataFrame(rng.normal(size=(80, 12)), columns=[f"x{j:02}" for j in range(12)])
-    data["y"] = data["x00"] + rng.normal(size=80)
-    task = task_of(data, ExchangeSearch(), keep=[f"x{j:02}" for j in range(12 - n_kept, 12)])
+    names = [f"x{j:02}" for j in range(12)]
+    data = normal(0, 80, names, x00=1)
+    task = task_of(data, ExchangeSearch(), keep=names[-n_kept:])
     order = exchange.Search(task, 10, 1.0)._eliminated()
     assert sorted(order.tolist()) == list(range(12))
 
@@ -213,10 +213,7 @@ def test_a_price_must_be_worth_it_and_a_share_of_the_error_or_a_size_decides():
 
 
 def test_judges_are_made_once_and_half_samples_search_half_the_rows(monkeypatch):
-    rng = np.random.default_rng(3)
-    frame = pd.DataFrame(rng.standard_normal((150, 4)), columns=list("abcd"))
-    frame["y"] = frame["a"] + rng.standard_normal(150)
-    task_of_noise = task_of(frame, ExchangeSearch(), max_size=2, seed=1)
+    task_of_noise = task_of(normal(3, 150, "abcd", a=1), ExchangeSearch(), max_size=2, seed=1)
     once = task_of_noise.once(exchange.Search, None, 1.0)
     assert task_of_noise.once(exchange.Search, None, 1.0) is once
     assert task_of_noise.once(exchange.Search, None, 2.0) is not once

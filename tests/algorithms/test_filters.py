@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from quick import normal
 from sklearn.metrics import adjusted_mutual_info_score, mutual_info_score
 from tasks import names_of, task_of
 
@@ -150,10 +151,7 @@ def test_of_very_many_units_a_forest_is_grown_on_those_that_pass(monkeypatch):
     """The others follow, in the order of the gains of their first splits."""
     monkeypatch.setattr(judging, "_CELLS", 600)
     monkeypatch.setattr(judging, "_LEAST", 1)
-    rng = np.random.default_rng(1)
-    data = pd.DataFrame(rng.normal(size=(300, 5)), columns=list("abcde"))
-    data["y"] = 2 * data["a"] + data["b"] + 0.4 * data["c"] + rng.normal(size=300)
-    task = task_of(data, MRMR())
+    task = task_of(normal(1, 300, "abcde", a=2, b=1, c=0.4), MRMR())
     forests = judging.GainForests(task, judging.rows_to_judge(task))
     gains = forests.of_all(truth_of(task.problem, task.weight), "gains", 20)
     a, b, c, *others = gains

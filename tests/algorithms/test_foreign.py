@@ -7,7 +7,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from quick import WITH_GAPS
+from quick import WITH_GAPS, normal
 from round_numbers import with_round_numbers
 from sklearn.base import BaseEstimator
 from sklearn.cluster import FeatureAgglomeration
@@ -49,10 +49,7 @@ LEAST_SQUARES = LinearRegression()
 @pytest.fixture(scope="module")
 def linear():
     """Numbers without missing values: `a`, `b` and `c` matter, less and less; the rest is noise."""
-    rng = np.random.default_rng(4)
-    data = pd.DataFrame(rng.normal(size=(150, 7)), columns=["a", "b", "c", "n0", "n1", "n2", "n3"])
-    data["y"] = 3 * data["a"] - 2 * data["b"] + data["c"] + rng.normal(size=150)
-    return data
+    return normal(4, 150, ["a", "b", "c", "n0", "n1", "n2", "n3"], a=3, b=-2, c=1)
 
 
 def select(data, selector, formula="y ~ .", **arguments):

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from quick import normal
 from tasks import task_of
 
 import treeselect
@@ -121,10 +122,7 @@ def test_one_bag_with_everything_costs_one_mu_and_each_split_keeps_fewer(simulat
 
 
 def test_validation_stops_before_all_trees_are_grown(monkeypatch):
-    rng = np.random.default_rng(0)
-    data = pd.DataFrame(rng.normal(size=(200, 3)), columns=list("abc"))
-    data["y"] = data["a"] + rng.normal(size=200)
-    task, seen, curves = task_of(data, GBFS(), seed=1), [], []
+    task, seen, curves = task_of(normal(0, 200, "abc", a=1), GBFS(), seed=1), [], []
     curve_of = Booster._curve
 
     def counting(*args, **kwargs):

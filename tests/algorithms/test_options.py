@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from quick import normal
 
 import treeselect
 from treeselect.algorithms.options import MOST_DEPTH, MOST_LEAF, MOST_TREES, MOST_UNITS
@@ -35,9 +36,7 @@ LARGEST = {"mtry": MOST_UNITS, "max_depth": MOST_DEPTH, "min_leaf": MOST_LEAF, "
 
 @pytest.fixture(scope="module")
 def data():
-    rng = np.random.default_rng(5)
-    frame = pd.DataFrame(rng.normal(size=(40, 3)), columns=list("abc"))
-    return frame.assign(y=2 * frame["a"] + rng.normal(size=40))
+    return normal(5, 40, "abc", a=2)
 
 
 @EVERY

@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from quick import normal
 from tasks import in_families, names_of, sizes_of, task_of
 
 from treeselect import (
@@ -112,9 +113,8 @@ def test_copies_share_places_across_seeds(linear, method):
     ids=lambda value: getattr(value, "name", ""),
 )
 def test_many_units_go_by_shares_and_thirty_one_by_one(method, n, sizes):
-    rng = np.random.default_rng(1)
-    data = pd.DataFrame(rng.normal(size=(120, n)), columns=[f"x{j}" for j in range(n)])
-    data["y"] = (data["x0"] + data["x1"] > 0).astype(int)
+    data = normal(1, 120, [f"x{j}" for j in range(n)], 0, x0=1, x1=1)
+    data["y"] = (data["y"] > 0).astype(int)
     task = task_of(data, method, max_size=n)
     steps = method.path(task)
     assert sizes_of(steps) == sizes

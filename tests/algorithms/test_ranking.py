@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from quick import normal
 from tasks import NO_PROBLEM, names_of, sizes_of, task_of, with_problem
 
 import treeselect
@@ -29,11 +30,7 @@ FEW = {"n_trees": 40}
 @pytest.fixture(scope="module")
 def data():
     """Of twelve numbers three matter."""
-    rng = np.random.default_rng(4)
-    x = rng.normal(size=(250, 12))
-    frame = pd.DataFrame(x, columns=["a", "b", "c", *(f"n{j}" for j in range(9))])
-    frame["y"] = 2 * frame["a"] + 1.5 * frame["b"] + frame["c"] + 0.3 * rng.normal(size=250)
-    return frame
+    return normal(4, 250, [*"abc", *(f"n{j}" for j in range(9))], 0.3, a=2, b=1.5, c=1)
 
 
 @pytest.fixture(scope="module")
@@ -83,10 +80,7 @@ def test_long_data_are_ranked_by_fewer_trees(n_rows, n_trees):
 
 
 def test_of_copies_one_remains_where_a_single_forest_takes_all():
-    rng = np.random.default_rng(4)
-    copied = pd.DataFrame(rng.normal(size=(400, 7)), columns=["a", "b", "c", *"defg"])
-    copied["y"] = 2 * copied["a"] + 1.5 * copied["b"] + 2 * copied["c"]
-    copied["y"] += 0.3 * rng.normal(size=400)
+    copied = normal(4, 400, "abcdefg", 0.3, a=2, b=1.5, c=2)
     for name in ("a1", "a2", "b1", "b2"):
         copied[name] = copied[name[0]]
     many = {"kind": "permutation", "n_trees": 100}
@@ -226,9 +220,8 @@ def test_tuning_values_are_the_least_that_lead_there(task):
 
 
 def test_the_authors_loop_takes_shares_to_the_end_and_few_units_stay(data):
-    rng = np.random.default_rng(1)
-    many = pd.DataFrame(rng.normal(size=(100, 50)), columns=[f"x{j}" for j in range(50)])
-    many["y"] = (many["x0"] + many["x1"] > 0).astype(int)
+    many = normal(1, 100, [f"x{j}" for j in range(50)], 0, x0=1, x1=1)
+    many["y"] = (many["y"] > 0).astype(int)
     method = VarSelRF(step=0.3, n_trees=60, c_sd=0.0)
     asked = method._eliminate(task_of(many, method, max_size=50, seed=1))
     assert [int(left.sum()) for left, _ in asked] == [50, 35, 25, 17, 12, 8, 6, 4, 3, 2]

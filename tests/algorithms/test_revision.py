@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
+from quick import normal
 from sklearn.feature_selection import SelectKBest
 from tasks import names_of, task_of
 
@@ -213,9 +214,7 @@ def test_every_other_method_can_end_with_it(simulated, method):
 
 def drawn(**arguments):
     """Two columns that decide together, and three of noise."""
-    rng = np.random.default_rng(5)
-    data = pd.DataFrame(rng.normal(size=(200, 5)), columns=["a", "b", "n1", "n2", "n3"])
-    data["y"] = data["a"] + 0.7 * data["b"] + 0.3 * rng.normal(size=200)
+    data = normal(5, 200, ["a", "b", "n1", "n2", "n3"], 0.3, a=1, b=0.7)
     return task_of(data, RRF(), **{"max_size": 2, "seed": 1} | arguments)
 
 
@@ -249,6 +248,9 @@ def test_noise_gives_way_to_a_larger_set_and_sets_as_good_or_forced_in_stay():
     assert found[1] is true
     found = with_cuts(drawn(), [NULL, NOISE, step(0.2, a=1.0)])
     assert (names(found[1]), found[1].tuning, found[1].notes) == ("a", 0.2, ())
+    assert with_cuts(drawn(), [NULL, NOISE, step(0.4, n2=0.6, n3=0.4)])[1] is NOISE  # by chance
+    found = with_cuts(drawn(), [NULL, NOISE, step(0.3, b=0.6, n1=0.4), WHOLE])
+    assert names(found[1]) == "a"  # the best of two that are better
     task = drawn(keep=["n3"])
     kept = step(0.1, n3=1.0)
     found = with_cuts(task, [kept, step(0.2, n1=0.5, n3=0.5), WHOLE])
@@ -275,9 +277,7 @@ def test_methods_that_draw_nothing_keep_their_path():
 
 @pytest.mark.parametrize(("method", "trees"), [("rrf", 20), ("rboost", 10)])
 def test_few_of_very_many_terms_are_not_those_drawn_first(method, trees):
-    rng = np.random.default_rng(3)
-    data = pd.DataFrame(rng.normal(size=(200, 600))).add_prefix("x")
-    data["y"] = data[["x7", "x77", "x577"]].sum(axis=1) + 0.5 * rng.normal(size=200)
+    data = normal(3, 200, [f"x{j}" for j in range(600)], 0.5, x7=1, x77=1, x577=1)
     fit = treeselect.select(
         "y ~ .", data, method=method, k=3, n_trees=trees, seed=1, n_jobs=1, progress=False
     )

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from quick import normal
 
 import treeselect
 from treeselect import datasets
@@ -19,9 +20,7 @@ NO_SEEDS = [True, np.True_, "abc", "3", -5, 1.5, 3.0, 2**64, 2**200, pd.NA, floa
 
 @pytest.fixture(scope="module")
 def data():
-    rng = np.random.default_rng(4)
-    frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("abc"))
-    return frame.assign(y=2 * frame["a"] + frame["b"] + rng.normal(size=60))
+    return normal(4, 60, "abc", a=2, b=1)
 
 
 @pytest.fixture(scope="module")

@@ -145,8 +145,9 @@ def test_arguments_about_the_data_arrive(tmp_path, monkeypatch, capsys):
     assert main(["predict", "fit", "d.csv", "-o", "p.csv"]) == 0
     assert main(["predict", "fit", "d.csv", "--sheet", "x"]) == 2
     assert "`sheet` must be the name of a sheet" in capsys.readouterr().err
-    with pytest.raises(SystemExit):
+    with pytest.raises(SystemExit) as ended:
         main(["predict", "fit"])
+    assert ended.value.code == 2
     assert "required: DATA" in capsys.readouterr().err
 
 

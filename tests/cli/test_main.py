@@ -184,16 +184,13 @@ def test_select_saves_what_predict_reads(run, folder, mixed, tables):
     assert len(pd.read_csv(folder / "p.csv")) == len(mixed)
 
 
-def test_the_json_has_the_tables_of_a_search_and_predict_needs_data(run, tables):
+def test_the_json_has_the_tables_of_a_search(run, tables):
     call = "select data.csv -k 1 --json t.json -m"
     assert run(f"{call} exchange", "died ~ signal + site").returncode == 0
     assert isinstance(tables("t.json")["exchanges"], list)
     assert isinstance(tables("t.json")["alternatives"], list)
     assert run(f"{call} mrmr", "died ~ signal + site").returncode == 0
     assert not {"exchanges", "alternatives"} & set(tables("t.json"))
-    with pytest.raises(SystemExit) as ended:
-        main(["predict", "fit"])
-    assert ended.value.code == 2
 
 
 def test_missing_values_of_tables_are_null():
@@ -287,7 +284,6 @@ REFUSED = {
         "-m lasso --performance 1": "`performance` must be a whole number, at least 2",
         "--json no/f": "Can't write the tables",
         "--json -": "`--json` must be the name of a file",
-        "--save no/model": "Can't find the folder",
         "--report .": "Can't write the report",
         "--report no/where.html": "where.html",
         "--report where.pdf": "pandoc makes .pdf of it",

@@ -268,11 +268,8 @@ def test_strata_that_compare_levels_have_the_order_of_the_fit(tmp_path):
 @pytest.mark.parametrize(
     ("left", "changes", "said"),
     [
-        (
-            "Surv(time, status)",
-            {},
-            r"Found: text in `status`: .*\n.*Surv\(time, status == 'left'\)",
-        ),
+        ("Surv(time, status)", {},
+         r"Found: text in `status`: .*\n.*Surv\(time, status == 'left'\)"),
         ("Surv(time, site)", {"site": pd.Categorical(FRAME["site"])}, "categories in `site`"),
         ("Surv(time, code)", {"code": FRAME["dead"] + 1}, r"code == 2\)`; .*how R reads 1 and 2"),
         ("Surv(time, code)", {"code": FRAME["x"] % 3}, r"0, 1, 2 in `code`.\n.*code == 2\)`"),
@@ -286,26 +283,17 @@ def test_strata_that_compare_levels_have_the_order_of_the_fit(tmp_path):
         ("Surv(time, dead)", {"time": FRAME["time"] * 1e75}, "at most 1e.70"),
         ("Surv(time, dead)", {"time": FRAME["time"].astype(str)}, "text in `time`"),
         ("Surv(time, dead)", {"time": FRAME["time"] > 2}, "logical values in `time`"),
-        (
-            "Surv(time, dead)",
-            {"time": pd.to_timedelta(FRAME["time"], "D")},
-            r"spans.*\n.*\.dt\.days",
-        ),
-        (
-            "Surv(time, dead)",
-            {"time": pd.to_datetime(FRAME["time"], unit="D")},
-            r"dates.*\n.*begin",
-        ),
-        (
-            "Surv(time, begin, dead)",
-            {},
-            r"start 10 and stop 0 in row 0 .*, 6 such rows.*\n.*order of the arguments",
-        ),
+        ("Surv(time, dead)", {"time": pd.to_timedelta(FRAME["time"], "D")},
+         r"spans.*\n.*\.dt\.days"),
+        ("Surv(time, dead)", {"time": pd.to_datetime(FRAME["time"], unit="D")},
+         r"dates.*\n.*begin"),
+        ("Surv(time, begin, dead)", {},
+         r"start 10 and stop 0 in row 0 .*, 6 such rows.*\n.*order of the arguments"),
         ("Surv(begin, time, dead)", {}, r"start 0 and stop 0 in row 4 .*, 1 such row.*\n.*Correct"),
         ("Surv(time, dead)", {"dead": np.nan}, "must have non-missing values"),
         ("Surv(time, dead)", {"time": [0, 1, 1, 0, 1, 1]}, "no such row at any of 4 events"),
     ],
-)
+)  # fmt: skip
 def test_what_times_can_not_be(left, changes, said):
     frame = FRAME.assign(**changes)
     if said.startswith("start 10"):

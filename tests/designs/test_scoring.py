@@ -103,18 +103,13 @@ def test_functions_and_scorers_that_were_made():
 @pytest.mark.parametrize(
     ("family", "y", "scoring", "said"),
     [
-        (
-            GAUSSIAN,
-            NUMBERS,
-            "roc_auc",
-            "numeric response.\n  Found: `roc_auc`, which needs class",
-        ),
+        (GAUSSIAN, NUMBERS, "roc_auc", "numeric response.\n  Found: `roc_auc`, which needs class"),
         (GAUSSIAN, NUMBERS, "neg_mean_squared_log_error", "which says: ValueError"),
         (CLASSES, THREE, "f1", "3 classes.\n  Found: `f1`, which says"),
         (BINOMIAL, TWO, lambda y: 1.0, "2 classes.\n  Found: `<lambda>`, which says: TypeError"),
         (BINOMIAL, TWO, lambda y, p: "good", "which says: ValueError: could not convert"),
     ],
-)
+)  # fmt: skip
 def test_what_the_model_does_not_predict(family, y, scoring, said):
     with pytest.raises(OptionError, match=f"(?s)`scoring` must be a score of .* for .*{said}"):
         check_scoring(with_scoring(family, scoring), y, WEIGHT)

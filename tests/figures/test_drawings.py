@@ -112,17 +112,11 @@ def test_lines(names, sizes):
     check(charts.line_figure(lines, sizes[1], "term"))
     series = [
         marks.Series(
-            x=sizes,
-            y=own,
-            low=[0.0] * len(sizes),
-            high=[2 * v for v in own],
-            name=name,
-            colour=i,
-            mark=i,
-            ringed=[False] * len(sizes),
+            x=sizes, y=own, low=[0.0] * len(sizes), high=[2 * v for v in own], name=name,
+            colour=i, mark=i, ringed=[False] * len(sizes),
         )
         for i, (name, own) in enumerate(zip(names, values, strict=True))
-    ]
+    ]  # fmt: skip
     check(charts.score_figure(series, 0, what=names[0]))
 
 

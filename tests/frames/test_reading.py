@@ -250,7 +250,7 @@ def test_a_wrong_encoding_is_named(encoding, tmp_path):
         read_data(EncodedFile(str(path), encoding))
 
 
-@pytest.mark.parametrize("encoding", ["no such", "hex", "a\0", "rot13"])
+@pytest.mark.parametrize("encoding", ["no such", "hex", "a\0", "rot13", {}])
 def test_encodings_must_be_known_ones_of_text(encoding):
     with pytest.raises(OptionError, match="must be the name of a text encoding"):
         EncodedFile("data.csv", encoding)

@@ -12,6 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.feather
 import pytest
+from quick import normal
 
 import treeselect
 from treeselect.errors import DataError, OptionError
@@ -326,9 +327,7 @@ def test_answers_come_in_the_users_library(make):
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_columns_of_tidy_have_the_same_types_whatever_the_method(library):
-    rng = np.random.default_rng(0)
-    data = pd.DataFrame(rng.normal(size=(50, 2)), columns=["a", "b"])
-    data["y"] = data["a"] + rng.normal(size=50)
+    data = normal(0, 50, "ab", a=1)
     frame = nw.from_native(data)
     given = {"pandas": data, "polars": frame.to_polars(), "pyarrow": frame.to_arrow()}[library]
     plain, decided = (

@@ -388,12 +388,6 @@ def test_a_summary_of_resamples_that_select_only_what_is_forced_in_has_even_rows
     assert "forced in" not in fit.summary().as_latex().split("\\bottomrule")[0]
 
 
-def test_sections_must_be_a_list(tmp_path):
-    fit = treeselect.select("y ~ x", DATA, **QUICK)
-    with pytest.raises(OptionError, match="`sections` must be a list"):
-        fit.report(tmp_path / "r.html", sections=np.array(3))
-
-
 def test_units_that_are_constant_have_no_importance_in_decisions(tmp_path):
     data, options = DATA[["y"]].assign(g="a"), {"n_trees": 4, "max_rounds": 5, "progress": False}
     fit = treeselect.select("y ~ .", data, method="boruta", k=1, **options)
@@ -448,10 +442,3 @@ def test_resamples_without_events_say_whose_fault_it_is():
     data = pd.DataFrame({"t": [259.0, 66.0, 261.0], "d": [0, 1, 0], "x": [1.0, 2.0, 3.0]})
     with pytest.raises(StabilityError, match="The response of resample"):
         treeselect.select("Surv(t, d) ~ x", data, **QUICK).resample(20)
-
-
-def test_what_is_no_encoding_is_refused(tmp_path):
-    DATA.to_csv(tmp_path / "d.csv", index=False)
-    with pytest.raises(OptionError, match="`encoding` must be the name") as found:
-        treeselect.read(tmp_path / "d.csv", encoding={})
-    check_said(found)

@@ -1,7 +1,6 @@
 """Model files that are damaged, hostile, or of no model: nothing but one clear error."""
 
 import contextlib
-import dataclasses
 import gzip
 import tracemalloc
 from types import SimpleNamespace
@@ -13,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-from quick import changed as with_parts
-from quick import trace_beside
+from quick import traced
 
 import treeselect
 from treeselect import coding
@@ -37,14 +35,6 @@ TIMES = "Surv(begin, end, status == 'dead') ~ . + strata(site)"
 @pytest.fixture(scope="module")
 def data(mixed):
     return mixed.assign(**{"odd name": np.arange(len(mixed)) % 7})
-
-
-def traced(mixed):
-    """A fit as a search leaves it."""
-    fit = treeselect.select("died ~ . - dose", mixed, method="mrmr", k=2, seed=1)
-    trace = trace_beside(fit.search.step.selected)
-    step = dataclasses.replace(fit.search.step, trace=trace)
-    return with_parts(fit, step=step, steps=fit._fit.steps[:-1])
 
 
 def times():

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from quick import with_responses
 from scipy.interpolate import CubicSpline
 from sklearn.linear_model import (
     LinearRegression,
@@ -33,15 +34,11 @@ def frame():
     eta = np.sin(2 * data["a"]) + data["c"] * (data["sex"] == "m") + 0.5 * (data["site"] == "u")
     data.loc[:30, "b"] = np.nan
     data.loc[20:50, "site"] = None
-    return data.assign(
-        y=eta + 0.5 * rng.standard_normal(n),
-        yes=(rng.random(n) < 1 / (1 + np.exp(-eta))).astype(int),
-        count=rng.poisson(np.exp(eta / 2)),
-        three=np.array(list("xyz"))[np.digitize(eta + rng.logistic(size=n), [-1, 1])],
-        time=rng.exponential(np.exp(-eta)) + 0.01, event=rng.random(n) < 0.8,
-        stratum=np.array(["s", "t"])[rng.integers(2, size=n)], exposure=rng.uniform(0, 1, n),
+    return with_responses(data, eta, rng).assign(
+        stratum=np.array(["s", "t"])[rng.integers(2, size=n)],
+        exposure=rng.uniform(0, 1, n),
         times=rng.integers(0, 4, n),
-    )  # fmt: skip
+    )
 
 
 def select(frame, response, terms, model, **options):
@@ -344,17 +341,13 @@ def test_an_estimator_that_can_not_be_is_refused(frame, response, model, message
     ("options", "message"),
     [
         ({"model": "lm"}, "`model` must be one of `stack`.*\n.*Did you mean `glm`"),
-        (
-            {"model": LinearRegression(), "monotone": {"a": 1}},
-            r"observed by the model `LinearRegression\(\)`",
-        ),
+        ({"model": LinearRegression(), "monotone": {"a": 1}},
+         r"observed by the model `LinearRegression\(\)`"),
         ({"model": "glm", "monotone": {"a": 1}}, "`monotone` can't be observed by the model"),
-        (
-            {"model": "glm", "method": treeselect.ControlBurn(refit=None)},
-            "`model` must be left out: with these options controlburn predicts",
-        ),
+        ({"model": "glm", "method": treeselect.ControlBurn(refit=None)},
+         "`model` must be left out: with these options controlburn predicts"),
     ],
-)
+)  # fmt: skip
 def test_a_model_that_can_not_be_is_refused(frame, options, message):
     with pytest.raises(OptionError, match=message):
         treeselect.select("y ~ a + c", frame, **{**FEW, "k": 1, **options})

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from quick import with_responses
 
 import treeselect
 from treeselect.engine.columns import bin_columns, bin_edges
@@ -20,15 +21,7 @@ def frame():
     data = pd.DataFrame(x, columns=["a", "b", "c"]).assign(letter=letters)
     data.loc[:20, "b"] = np.nan
     eta = np.sin(2 * x[:, 0]) + 0.5 * (letters == "a") + x[:, 2]
-    return data.assign(
-        y=eta + 0.5 * rng.standard_normal(n),
-        yes=(rng.random(n) < 1 / (1 + np.exp(-eta))).astype(int),
-        count=rng.poisson(np.exp(eta / 2)),
-        three=np.array(list("xyz"))[np.digitize(eta + rng.logistic(size=n), [-1, 1])],
-        time=rng.exponential(np.exp(-eta)) + 0.01,
-        event=rng.random(n) < 0.8,
-        exposure=rng.uniform(0, 1, n),
-    )
+    return with_responses(data, eta, rng).assign(exposure=rng.uniform(0, 1, n))
 
 
 def stacked(frame, response, model="stack", **options):

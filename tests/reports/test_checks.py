@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from markup import plain, without_style
+from markup import page_of, plain, report_of, without_style
 from survival_data import small_fit
 
 import treeselect
@@ -17,7 +17,6 @@ from treeselect.engine.survival.times import as_times
 from treeselect.printing.markup import template_folder
 from treeselect.reports import checks
 from treeselect.reports.model import risk_section
-from treeselect.reports.pages import gather
 from treeselect.reports.render import render, template_environment
 from treeselect.resampling.decisions import decide
 from treeselect.resampling.held_out import HeldOut
@@ -100,7 +99,7 @@ def test_many_classes_what_must_be_known_and_what_is_predicted_to_be_none():
 
 def test_the_page_has_the_figures_and_no_names_that_act(cross_validated):
     measured = cross_validated.performance(2)
-    data = gather(cross_validated._fit, written="", versions={}, performance=measured)
+    data = report_of(cross_validated, performance=measured)
     page = render(data)
     assert page.count('<svg class="square"') == 2
     data.checks = checks._risks(TWO, CURVE)
@@ -117,7 +116,7 @@ def test_the_page_has_the_figures_and_no_names_that_act(cross_validated):
 
 
 def test_without_performance_there_is_no_section(cross_validated):
-    assert gather(cross_validated._fit, written="", versions={}).checks is None
+    assert report_of(cross_validated).checks is None
 
 
 @dataclasses.dataclass
@@ -127,10 +126,6 @@ class _Material:
 
 
 HOSTILE = "<b>days</b>"
-
-
-def page_of(fit):
-    return render(gather(fit._fit, written="2026-01-02 03:04", versions={"treeselect": "test"}))
 
 
 @pytest.fixture(scope="module")

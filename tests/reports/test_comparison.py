@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 from comparison_data import made
-from markup import without_style
+from markup import MADE, own_page, without_style
 
 from treeselect.errors import OptionError
 from treeselect.figures.marks import Dot
@@ -23,7 +23,7 @@ HOSTILE = "<script>alert('1')</script>"
 
 
 def gathered(found):
-    return gather_comparison(found, written="2026-01-02 03:04", versions={"treeselect": "test"})
+    return gather_comparison(found, **MADE)
 
 
 def page_of(found):
@@ -213,27 +213,22 @@ def test_reports_of_comparisons_are_written_and_their_templates_copied(four, tmp
     page = path.read_text(encoding="utf-8")
     for name, version in software_versions().items():
         assert f"{name} {version}" in page
-    own = tmp_path / "mine.html.j2"
-    own.write_text((template_folder() / COMPARISON).read_text(encoding="utf-8"), encoding="utf-8")
-    page = four.report(str(tmp_path / "a.html"), template=str(own)).read_text(encoding="utf-8")
-    assert "Which method predicts died best?" in page
+    standard = (template_folder() / COMPARISON).read_text(encoding="utf-8")
+    assert "Which method predicts died best?" in own_page(four, tmp_path, standard)
+    again = four.report(str(path), template=str(tmp_path / "mine.html.j2"))
+    assert "Which method predicts died best?" in again.read_text(encoding="utf-8")
 
 
 def test_a_template_chooses_sections_and_their_order(four, tmp_path):
-    own = tmp_path / "mine.html.j2"
-    own.write_text(
-        '{% extends "comparison.html.j2" %}\n'
+    page = own_page(
+        four, tmp_path, '{% extends "comparison.html.j2" %}\n'
         "{% block sections %}{{ self.terms() }}{{ self.scores() }}{% endblock %}",
-        encoding="utf-8",
-    )
-    page = four.report(tmp_path / "a.html", template=own).read_text(encoding="utf-8")
+    )  # fmt: skip
     assert re.findall('<h2 id="(.*?)"', page) == ["terms", "scores"]
     assert page.count('<svg class="wide"') == page.count('<svg class="narrow"') == 1
 
 
 def test_what_can_t_be_written(four, tmp_path):
-    with pytest.raises(OptionError, match="Can't find the folder"):
-        four.report(tmp_path / "no" / "out.html")
     with pytest.raises(
         OptionError, match=r"Can't find the template.*\n  Start with a copy of `comparison\.html"
     ):

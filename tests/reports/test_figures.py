@@ -357,16 +357,9 @@ def test_levels_stand_in_rows_and_panels_may_have_one_value_or_a_flat_curve():
     assert min(b[1] - a[1] for a, b in itertools.pairwise(at)) > 30  # two lines
     assert drawing.height > at[-1][1]
     assert {"8%", "rows"} <= set(drawing.texts("end"))
-    single, flat, lost = map(
-        Drawing,
-        panels(
-            [
-                curve([(3.0, 0.0)]),
-                curve([(float(i), 0.0) for i in range(20)], term="log(x)"),
-                curve([(None, 0.5)]),
-            ]
-        ),
-    )
+    level = curve([(float(i), 0.0) for i in range(20)], term="log(x)")
+    drawn = panels([curve([(3.0, 0.0)]), level, curve([(None, 0.5)])])
+    single, flat, lost = map(Drawing, drawn)
     assert list(single.x_ticks) == ["3"]
     assert single.starts("value")[0][0] == single.x_ticks["3"]
     assert flat.x_ticks.pop("x") > 0  # the variable is named below the axis

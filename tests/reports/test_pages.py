@@ -2,13 +2,15 @@
 
 import re
 
+import numpy as np
 import pytest
+from markup import own_page, page_of, report_of
 from quick import WITH_GAPS
 
 import treeselect
 from treeselect.errors import OptionError
 from treeselect.printing.markup import template_folder
-from treeselect.reports.pages import COMPARISON_SECTIONS, SELECTION_SECTIONS, gather
+from treeselect.reports.pages import COMPARISON_SECTIONS, SELECTION_SECTIONS
 from treeselect.reports.render import COMPARISON, SELECTION, render
 from treeselect.results.versions import software_versions
 
@@ -26,16 +28,8 @@ def test_one_file_by_a_template_of_ones_own_too(fitted, tmp_path):
     own.write_text("{{ report.title }}|{% include 'report.css' %}", encoding="utf-8")
     page = fitted.report(tmp_path / "out.html", template=own).read_text(encoding="utf-8")
     assert page.startswith("Which terms predict died?|:root")
-    own = tmp_path / "mine.html.j2"
-    own.write_text((template_folder() / "report.html.j2").read_text(), encoding="utf-8")
-    fitted.report(tmp_path / "a.html", template=own)
-    assert (tmp_path / "a.html").stat().st_size > 5_000
-
-
-def own_page(fit, tmp_path, text):
-    own = tmp_path / "mine.html.j2"
-    own.write_text(text, encoding="utf-8")
-    return fit.report(tmp_path / "a.html", template=own).read_text(encoding="utf-8")
+    standard = (template_folder() / "report.html.j2").read_text()
+    assert len(own_page(fitted, tmp_path, standard)) > 5_000
 
 
 def test_a_template_chooses_sections_and_their_order(fitted, tmp_path):
@@ -52,7 +46,7 @@ def test_a_template_chooses_sections_and_their_order(fitted, tmp_path):
     headings = re.findall('<h2 id="(.*?)"', page)
     assert headings == ["path", "plan", "terms"] == re.findall('<a href="#(.*?)"', page)
     assert set(fitted.selected) <= set(re.findall("<i>(.*?)</i>", page))
-    whole = render(gather(fitted._fit, written="now", versions={}, whole=True))
+    whole = render(report_of(fitted, whole=True))
     for name in ("path", "terms"):
         found = re.compile(f'<section aria-labelledby="{name}">.*?</section>', re.DOTALL)
         assert _unfolded(found.search(page)[0]) == _unfolded(found.search(whole)[0])
@@ -90,6 +84,7 @@ def test_sections_are_chosen_and_ordered(fitted, tmp_path):
         (["answer"], "Found: 'answer'"),
         ([3], "Found: 3"),
         ("terms", "must be a list of names of sections"),
+        (np.array(3), "`sections` must be a list"),
         (7, "must be a list of names of sections"),
         ([], "at least one section, each only once"),
         (["path", "path"], "at least one section, each only once"),
@@ -115,14 +110,9 @@ def test_a_template_replaces_sections_and_leaves_them_out(fitted, tmp_path):
         "{% block interactions %}{% endblock %}\n"
         '{% block stability %}{{ tables.table(report.stability.table, "Mine") }}{% endblock %}',
     )
-    left = [
-        name
-        for name in re.findall(
-            '<h2 id="(.*?)"', render(gather(fitted._fit, written="now", versions={}))
-        )
-        if name not in ("notes", "interactions")
-    ]
-    assert re.findall('<h2 id="(.*?)"', page) == [name for name in left if name != "stability"]
+    every = re.findall('<h2 id="(.*?)"', page_of(fitted))
+    left = [name for name in every if name not in ("notes", "interactions", "stability")]
+    assert re.findall('<h2 id="(.*?)"', page) == left
     assert 'id="interactions"' not in page
     assert 'id="shapes"' in page
     assert "<caption>Mine</caption>" in page
@@ -137,28 +127,6 @@ def test_every_section_that_is_gathered_is_shown(names, standard):
     for name in names:
         assert f"{{% block {name} %}}" in text
         assert f"report.{name}" in text
-
-
-def test_a_missing_template(fitted, tmp_path):
-    with pytest.raises(OptionError, match="Can't find the template"):
-        fitted.report(tmp_path / "out.html", template=tmp_path / "none.j2")
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("{{ report.title }}\n{% if %}", r"mine\.j2`.\n  Line 2: "),
-        ("{{ report.nonsense }}", "no attribute 'nonsense'"),
-        ("{% include 'absent.j2' %}", "absent"),
-    ],
-)
-def test_a_broken_template_is_named(fitted, tmp_path, text, says):
-    own = tmp_path / "mine.j2"
-    own.write_text(text, encoding="utf-8")
-    with pytest.raises(OptionError, match=says):
-        fitted.report(tmp_path / "out.html", template=own)
-    assert [p.name for p in tmp_path.iterdir()] == ["mine.j2"]
 
 
 def test_what_belongs_to_another_fit_or_other_data_is_refused(cross_validated, fitted, tmp_path):

@@ -5,9 +5,8 @@ import io
 import re
 from urllib.parse import unquote
 
-import numpy as np
-import pandas as pd
 import pytest
+from quick import normal
 
 import treeselect
 from treeselect.errors import MissingPackageError, OptionError
@@ -71,9 +70,7 @@ def test_no_cell_begins_like_a_formula(first):
 
 @pytest.fixture(scope="module")
 def data():
-    rng = np.random.default_rng(2)
-    frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=["a|b", "x_*y*", "<c>"])
-    return frame.assign(y=frame["a|b"] + rng.normal(size=60))
+    return normal(2, 60, ["a|b", "x_*y*", "<c>"], **{"a|b": 1})
 
 
 @pytest.fixture(scope="module")

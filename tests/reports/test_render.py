@@ -9,14 +9,13 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from markup import plain, without_style
+from markup import page_of, plain, report_of, without_style
 from quick import WITH_GAPS, burnt, by_mrmr, changed, quick_fit, stability_of
 from round_numbers import EXCHANGES, RIVALS, with_trace
 
 import treeselect
 from treeselect.figures.marks import Plane
 from treeselect.printing import enumeration
-from treeselect.reports.pages import gather
 from treeselect.reports.parts import Mark, Report, Section
 from treeselect.reports.render import code, css_text, render
 from treeselect.reports.resamples import models, stability_section
@@ -27,46 +26,28 @@ from treeselect.results.tables import decision_table
 HOSTILE = "<script>alert('1')</script>"
 
 
-def gathered(result):
-    return gather(result._fit, written="2026-01-02 03:04", versions={"treeselect": "test"})
-
-
 def scale_of(panel):
     return (panel.y if isinstance(panel, Plane) else panel.x).label
 
 
-def page_of(result):
-    return render(gathered(result))
-
-
 ROUND_SHAPES = {
-    "signal": pd.DataFrame(
-        {
-            "signal": [-2.0, -0.5, 0.5, 2.0, np.nan],
-            "share": [0.25, 0.25, 0.25, 0.125, 0.125],
-            "effect": [-0.25, -0.125, 0.125, 0.25, 0.0],
-            "low": [-0.3125, -0.1875, 0.0625, np.nan, -0.0625],
-            "high": [-0.125, -0.0625, 0.1875, np.nan, 0.0625],
-        }
-    ),
-    "site": pd.DataFrame(
-        {
-            "site": ["Bath", "Leeds", "York", None],
-            "share": [0.25, 0.25, 0.375, 0.125],
-            "effect": [-0.0625, -0.0625, 0.125, 0.0],
-        }
-    ),
-}
+    "signal": pd.DataFrame({
+        "signal": [-2.0, -0.5, 0.5, 2.0, np.nan], "share": [0.25, 0.25, 0.25, 0.125, 0.125],
+        "effect": [-0.25, -0.125, 0.125, 0.25, 0.0],
+        "low": [-0.3125, -0.1875, 0.0625, np.nan, -0.0625],
+        "high": [-0.125, -0.0625, 0.1875, np.nan, 0.0625],
+    }),
+    "site": pd.DataFrame({
+        "site": ["Bath", "Leeds", "York", None], "share": [0.25, 0.25, 0.375, 0.125],
+        "effect": [-0.0625, -0.0625, 0.125, 0.0],
+    }),
+}  # fmt: skip
 ROUND_TREES = pd.DataFrame(
     {
-        "tree": [2, 1],
-        "weight": [1.5, 0.5],
-        "share": [0.75, 0.25],
-        "depth": [2, 1],
-        "leaves": [4, 2],
-        "terms": [("signal", "site"), ("signal",)],
+        "tree": [2, 1], "weight": [1.5, 0.5], "share": [0.75, 0.25], "depth": [2, 1],
+        "leaves": [4, 2], "terms": [("signal", "site"), ("signal",)],
     }
-)
+)  # fmt: skip
 ROUND_EFFECTS = pd.DataFrame(
     [
         ("signal", "up", "quartiles", "-0.75", "0.75", 0.375),
@@ -129,53 +110,52 @@ def test_whole_page(fixed, snapshot):
 
 
 def test_what_was_asked_is_said_once_and_chosen_sections_are_printed(fixed):
-    once = [name for name, _ in gathered(fixed).asked.facts]
+    once = [name for name, _ in report_of(fixed).asked.facts]
     assert once == ["Data", "Family", "Selected (k)"]
-    whole = gather(fixed._fit, written="now", versions={}, whole=True).asked.facts
+    whole = report_of(fixed, whole=True).asked.facts
     assert [name for name, _ in whole] == [
         "Call", "Data", "Rows", "Family", "Method", "Selected (k)", "Final model", "AUC",
         "Stability", "Seed",
     ]  # fmt: skip
-    alone = gather(fixed._fit, written="now", versions={}, sections=("asked",)).asked.facts
+    alone = report_of(fixed, sections=("asked",)).asked.facts
     assert alone == whole
-    chosen = gather(fixed._fit, written="now", versions={}, sections=("sparse_forest",))
+    chosen = report_of(fixed, sections=("sparse_forest",))
     page = render(chosen, sections=("sparse_forest",))
     assert 'class="sub" aria-labelledby="sparse-forest"' in page
     always = dataclasses.replace(
         fixed._fit.resampled, selected=np.tile(fixed._fit.resampled.fitted, (20, 1))
     )
-    report = gathered(changed(fixed, resampled=always))
+    report = report_of(changed(fixed, resampled=always))
     assert len(report.models.table.rows) == 1
-    assert gathered(changed(fixed, resampled=None)).models is None
+    assert report_of(changed(fixed, resampled=None)).models is None
 
 
 def test_effects_that_the_table_of_terms_has_are_not_told_again(fixed, monkeypatch):
     first = ROUND_EFFECTS.drop_duplicates("term")
     monkeypatch.setattr("treeselect.reports.parts.effect_table", lambda fit, most: first)
-    report = gathered(fixed)
+    report = report_of(fixed)
     assert report.effects is None
     meaning = "Effects are changes in P(died = True) under the final model"
     assert meaning in report.terms.notes
-    chosen = gather(fixed._fit, written="now", versions={}, sections=("terms", "effects"))
+    chosen = report_of(fixed, sections=("terms", "effects"))
     assert chosen.effects.lead.startswith(meaning)
     assert meaning not in chosen.terms.notes
     with_intervals = first.assign(low=-0.5, high=0.5)
     monkeypatch.setattr("treeselect.reports.parts.effect_table", lambda *_: with_intervals)
-    assert gathered(fixed).effects is not None
+    assert report_of(fixed).effects is not None
 
 
 def test_kept_terms_are_marked_and_not_called_stable(fixed, mixed):
     kept = np.isin(fixed._fit.resampled.units, ["site"])
     resampled = dataclasses.replace(fixed._fit.resampled, assessed=~kept)
-    report = gather(changed(fixed, resampled=resampled)._fit, written="now", versions={})
+    report = report_of(changed(fixed, resampled=resampled))
     assert "site was selected" not in report.answer[-1]
     table = report.stability.table
     outside = {row[0]: out for row, out in zip(table.rows, table.outside, strict=True)}
     assert {name for name, out in outside.items() if not out} == {"site", "signal"}
-    frequency = {row[0]: row[1] for row in table.rows}
-    assert frequency["site"] == "forced in"
+    assert {row[0]: row[1:] for row in table.rows}["site"] == ("forced in", "")
     fit = by_mrmr("died ~ signal + noise + site", mixed, k=2, keep="site")
-    answer = gathered(fit).answer[0]
+    answer = report_of(fit).answer[0]
     assert "site (always included)" in answer
     assert answer.count("always included") == 1
 
@@ -186,9 +166,7 @@ def test_long_paths_and_sizes_between_steps_are_marked(fixed):
         selected=np.isin(fixed._fit.resampled.units, ["signal", "site", "noise"]),
         cut_from=4,
     )
-    report = gather(
-        changed(fixed, step=cut, scores=None, resampled=None)._fit, written="", versions={}
-    )
+    report = report_of(changed(fixed, step=cut, scores=None, resampled=None))
     (steps,) = report.path.figure.series
     assert not any(steps.ringed)
     assert steps.x[2] < report.path.figure.rules[0].at < steps.x[3]
@@ -197,9 +175,7 @@ def test_long_paths_and_sizes_between_steps_are_marked(fixed):
     names = fixed._fit.resampled.units
     many_steps = fixed.search.steps[:3] + (fixed.search.steps[3],) * 100
     assert len(names) > 4
-    report = gather(
-        changed(fixed, steps=many_steps, step=fixed.search.steps[3])._fit, written="", versions={}
-    )
+    report = report_of(changed(fixed, steps=many_steps, step=fixed.search.steps[3]))
     assert len(report.path.table.rows) == 50
     assert report.path.table.more == 53
     assert "4 (chosen)" in [row[0] for row in report.path.table.rows]
@@ -207,7 +183,7 @@ def test_long_paths_and_sizes_between_steps_are_marked(fixed):
 
 def test_a_path_of_one_step_and_nothing_selected_are_sentences(mixed):
     fit = burnt("dose ~ signal + noise", mixed, lam=1e9)
-    section = gathered(fit).path
+    section = report_of(fit).path
     assert section.figure is None
     assert section.lead.startswith("The path has one step, with 0 terms. ")
     assert "dashed" not in section.lead
@@ -240,9 +216,9 @@ def test_the_search_has_a_section_of_its_own(fitted, snapshot):
 
 
 def test_a_search_that_has_nothing_to_tell_has_no_section(fitted):
-    found = gathered(fitted), gathered(with_trace(fitted, n_judged=0))
+    found = report_of(fitted), report_of(with_trace(fitted, n_judged=0))
     assert [report.search for report in found] == [None, None]
-    alone = gathered(with_trace(fitted, n_judged=5))
+    alone = report_of(with_trace(fitted, n_judged=5))
     assert (alone.search.exchanges, alone.search.rivals) == (None, None)
     assert "none has an out-of-bag error" in render(alone)
 
@@ -251,7 +227,7 @@ def test_the_page_stands_alone_and_stays_small_for_many_terms(fitted):
     page = page_of(fitted)
     assert "<script" not in page
     assert not re.search(r"""src\s*=|href="(?!#|data:(?:text|image)/)|@import|url\(""", page)
-    n_panels = sum(len(row.panels) for row in gathered(fitted).shapes.rows)
+    n_panels = sum(len(row.panels) for row in report_of(fitted).shapes.rows)
     assert page.count("</desc>") == 2 + n_panels
     assert page.count("<svg") - page.count('<svg class="spark"') == 2 * 2 + n_panels
     drawn = page.count("<svg") - page.count('aria-hidden="true"')
@@ -337,7 +313,7 @@ def test_without_the_data_shapes_are_left_out(fitted, tmp_path):
 def test_each_class_has_a_row_of_shapes_or_the_one_that_varies_most(mixed):
     data = mixed.assign(dose=pd.cut(mixed["dose"], 3, labels=["<low>", "middle", "high"]))
     fit = treeselect.select("dose ~ . - died", data, k=2, seed=1, method="rrf", n_trees=20)
-    learned = gathered(fit)
+    learned = report_of(fit)
     classes = ["<low>", "middle", "high"]
     assert [row.title for row in learned.shapes.rows] == [f"dose: {label}" for label in classes]
     for label, row in zip(classes, learned.shapes.rows, strict=True):
@@ -361,7 +337,7 @@ def test_each_class_has_a_row_of_shapes_or_the_one_that_varies_most(mixed):
     assert len(labels) == len(set(labels)) == 2 * 3 * 2
     data = mixed.assign(dose=pd.cut(mixed["dose"], 5, labels=list("abcde")))
     fit = treeselect.select("dose ~ signal + noise", data, k=2, seed=1, method="rrf", n_trees=20)
-    learned = gathered(fit)
+    learned = report_of(fit)
     (row,) = learned.shapes.rows
     shapes = [fit.model.shape(term) for term in fit.selected]
     spreads = {
@@ -382,12 +358,12 @@ def test_terms_of_several_variables_one_term_groups_and_costs(mixed):
         "dose ~ signal:noise + log(signal ** 2) + bs(noise, 4) + site:colour", mixed, seed=1, k=4,
         method="rrf", n_trees=10, keep=["signal:noise", "site:colour"],
     )  # fmt: skip
-    learned = gathered(fit)
+    learned = report_of(fit)
     (row,) = learned.shapes.rows
     assert {panel.head for panel in row.panels} == {t for t in fit.selected if ":" not in t}
     assert all(panel.x.label in ("signal", "noise") for panel in row.panels)
     fit = burnt("dose ~ signal", mixed, k=1)
-    learned = gathered(fit)
+    learned = report_of(fit)
     assert learned.interactions is None
     assert 'id="interactions">' not in page_of(fit)
     fit = burnt(
@@ -406,7 +382,7 @@ def test_terms_of_several_variables_one_term_groups_and_costs(mixed):
 
 def many(result, n):
     """The report of `result` with `n` units in its tables and figures."""
-    report = gather(result._fit, written="now", versions={})
+    report = report_of(result)
     table = dataclasses.replace(
         report.stability.table, rows=tuple((f"gene_{i}", "0.50", "0.40 to 0.60") for i in range(n)),
         marks={1: (Mark(0.5, 0.4, 0.6, "0.40 to 0.60"),) * n}, outside=(True,) * n,
@@ -424,7 +400,7 @@ def cut_to_the_page(result, n):
     )
     section = stability_section(resampled, [], "term")
     assert section.table.more == n - 30
-    return Report(**{**vars(gathered(result)), "stability": section})
+    return Report(**{**vars(report_of(result)), "stability": section})
 
 
 def test_performance_has_a_section_of_its_own(cross_validated, tmp_path):
@@ -457,7 +433,7 @@ def test_coefficients_have_a_section_of_their_own(mixed, tmp_path):
         penalty=1.0, seed=1, resamples=10,
     )  # fmt: skip
     found = fit.model.coefficient_stability()
-    report = gather(fit._fit, written="now", versions={}, coefficients=found)
+    report = report_of(fit, coefficients=found)
     rows = {row[0]: row for row in report.coefficients.table.rows}
     of_signal = found.table.set_index("column").loc["signal"]
     assert rows["signal"][4] == f"{of_signal['rmsd_ratio']:.2f}"

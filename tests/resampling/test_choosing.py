@@ -170,10 +170,8 @@ class Ends(treeselect.Method):
 
 def ending_early(n_columns, k):
     """A fit to a sum of columns whose path ends with the first."""
-    rng = np.random.default_rng(2)
     names = [f"x{j:02}" for j in range(n_columns)]
-    data = pd.DataFrame(rng.normal(size=(150, n_columns)), columns=names)
-    data["y"] = data[names].to_numpy()[:, :6].sum(axis=1) + 0.2 * rng.normal(size=150)
+    data = normal(2, 150, names, 0.2, **dict.fromkeys(names[:6], 1))
     return treeselect.select("y ~ .", data, method=Ends(), k=k, folds=4, seed=1), data
 
 
@@ -473,9 +471,8 @@ def test_the_choice_in_words(p_values, said):
 
 
 def test_where_the_path_ends_before_a_set_is_sufficient_this_is_said():
-    rng = np.random.default_rng(0)
-    data = pd.DataFrame(rng.normal(size=(300, 35)), columns=[f"x{i}" for i in range(35)])
-    data["y"] = data.sum(axis=1) + 0.1 * rng.normal(size=300)
+    names = [f"x{i}" for i in range(35)]
+    data = normal(0, 300, names, 0.1, **dict.fromkeys(names, 1))
     fit = fitted(data, method="lasso", k="auto")
     assert fit.k == 30
     assert fit.search.p_values[-1] < LEVEL

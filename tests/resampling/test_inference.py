@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from quick import WITH_GAPS
+from quick import WITH_GAPS, normal
 from sklearn.ensemble import RandomForestRegressor
 
 import treeselect
@@ -27,10 +27,8 @@ LASSO = {"method": "lasso", "progress": False}
 
 def numbers(seed, n=150, p=10, slopes=()):
     """Normal columns; the first ones move the response."""
-    rng = np.random.default_rng(seed)
-    frame = pd.DataFrame(rng.normal(size=(n, p)), columns=[f"x{i}" for i in range(p)])
-    frame["y"] = rng.normal(size=n) + frame.iloc[:, : len(slopes)].to_numpy() @ np.array(slopes)
-    return frame
+    names = [f"x{i}" for i in range(p)]
+    return normal(seed, n, names, **dict(zip(names, slopes, strict=False)))
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from quick import normal
 from scipy import stats
 
 import treeselect
@@ -148,9 +149,8 @@ def test_what_bends_is_said_and_hazards_interactions_and_problems():
     with pytest.warns(TreeselectWarning, match="separate the classes"):
         model = fitted("b", data, "x + g", family="binomial").refit("glm")
     assert "separate the classes" in " ".join(str(model.diagnostics(folds=2)).split())
-    rng = np.random.default_rng(8)
-    data = pd.DataFrame(rng.normal(size=(400, 3)), columns=["x", "z", "u"])
-    data["y"] = data["x"] + data["z"] + data["u"] + data["x"] * data["z"] + rng.normal(size=400)
+    data = normal(8, 400, "xzu", x=1, z=1, u=1)
+    data["y"] += data["x"] * data["z"]
     text = str(fitted("y", data, "x + z + u").refit("glm").diagnostics(folds=2).summary())
     assert "Interactions that add to the model" in text
     assert "x × z (<0.0001). A formula with `*` has them." in " ".join(text.split())

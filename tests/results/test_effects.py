@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from quick import changed
+from quick import by_mrmr, changed
 from survival_data import small_fit, small_times
 
 import treeselect
@@ -50,14 +50,10 @@ def data() -> pd.DataFrame:
     return frame
 
 
-def select(data, formula, **options):
-    return treeselect.select(formula, data, **{"method": "mrmr", "seed": 1, **options})
-
-
 @pytest.fixture(scope="module")
 def told(data):
     """Two of three terms on each of 24 resamples, with their effects."""
-    return select(data, "y ~ x + f + b", k=2).resample(24, effects=True)
+    return by_mrmr("y ~ x + f + b", data, k=2).resample(24, effects=True)
 
 
 def by_term(fit):
@@ -70,7 +66,7 @@ def test_truth_is_found():
     frame = pd.DataFrame(rng.uniform(-1, 1, size=(n, 3)), columns=["x", "down", "u"])
     frame["f"] = rng.choice(["a", "b"], n, p=[0.6, 0.4])
     frame["y"] = 2 * frame.x - frame.down + 2 * frame.u**2 + (frame.f == "b")
-    fit = select(frame, "y ~ x + down + u + f", k=4)
+    fit = by_mrmr("y ~ x + down + u + f", frame, k=4)
     found = by_term(fit)
     step = float(found["to"]["x"]) - float(found["from"]["x"])
     assert found["effect"]["x"] == pytest.approx(2 * step, rel=0.25)  # forests smooth
@@ -102,12 +98,12 @@ def test_intervals_surround_effects_and_bands_curves(told):
 
 def test_processes_order_of_columns_and_effects_themselves_change_nothing(told, data):
     turned = data[data.columns[::-1]]
-    again = select(turned, "y ~ b + f + x", k=2).resample(24, effects=True, n_jobs=2)
+    again = by_mrmr("y ~ b + f + x", turned, k=2).resample(24, effects=True, n_jobs=2)
     pd.testing.assert_frame_equal(again.model.effects(), told.model.effects())
     pd.testing.assert_frame_equal(again.model.shape("x"), told.model.shape("x"))
     pairs = (fit.model.interactions()[["strength", "size"]] for fit in (again, told))
     pd.testing.assert_frame_equal(*pairs)
-    plain = select(data, "y ~ x + f + b", k=2, resamples=24)
+    plain = by_mrmr("y ~ x + f + b", data, k=2, resamples=24)
     np.testing.assert_array_equal(plain.stability.selected, told.stability.selected)
     assert "low" not in plain.model.shape("x")
     pd.testing.assert_frame_equal(  # the same model, without intervals
@@ -118,7 +114,7 @@ def test_processes_order_of_columns_and_effects_themselves_change_nothing(told, 
 
 
 def test_a_checkpoint_holds_what_models_say(told, data, tmp_path):
-    fit = select(data, "y ~ x + f + b", k=2)
+    fit = by_mrmr("y ~ x + f + b", data, k=2)
     fit.resample(2, effects=True, checkpoint=tmp_path)
     first, second = sorted(tmp_path.rglob("*.treeselect"))[:2]
     second.write_bytes(second.read_bytes()[:-9])
@@ -150,7 +146,7 @@ def test_files_keep_effects_and_another_model_has_others(told, tmp_path):
 def test_resamples_fit_the_model_that_predicts(data, monkeypatch):
     monkeypatch.setattr(shapes, "LEAST_RESAMPLES", 2)
     few = data.iloc[:60]
-    boosted = select(few, "b ~ x + y", keep=["x"], k=1).refit("boosting").resample(2, effects=True)
+    boosted = by_mrmr("b ~ x + y", few, keep=["x"], k=1).refit("boosting").resample(2, effects=True)
     row = boosted.model.effects().iloc[0]
     assert -1 <= row["low"] <= row["high"] <= 1  # probabilities, though the trees add log-odds
     shape = boosted.model.shape(boosted.selected[0])
@@ -172,7 +168,7 @@ def test_resamples_fit_the_model_that_predicts(data, monkeypatch):
     ],
 )
 def test_terms(data, formula, direction, step, ends):
-    fit = select(data, formula, k=1)
+    fit = by_mrmr(formula, data, k=1)
     (row,) = fit.model.effects().to_dict("records")
     assert direction in (None, row["direction"])
     assert row["step"] == step
@@ -202,11 +198,11 @@ def test_quartiles_main_effects_and_directions_by_hand():
 def test_factors_start_at_the_reference_and_imputed_values_stand_nowhere(data):
     often = data["f"].where(data["f"].isna() | (data.index % 2 == 0), "b")  # not the first level
     assert often.value_counts().index[0] == "b"
-    found = select(data.assign(f=often), "y ~ f", k=1).model.effects()
+    found = by_mrmr("y ~ f", data.assign(f=often), k=1).model.effects()
     assert found["from"].tolist() == ["a"] * 3
     assert found["to"].tolist() == ["b", "c", "missing"]
     assert found["effect"][1] > 1
-    fit = select(data, "y ~ x + z + f", k=3, missing="impute")
+    fit = by_mrmr("y ~ x + z + f", data, k=3, missing="impute")
     found = fit.model.effects()
     assert found.loc[found["term"] == "f", "to"].tolist() == ["b", "c"]
     shape = fit.model.shape("f")
@@ -218,7 +214,7 @@ def test_factors_start_at_the_reference_and_imputed_values_stand_nowhere(data):
     assert pair.notna().all(axis=None)
     assert fit.model.interactions()["strength"].between(0, 1).all()
     apart = data.assign(z=data["z"].where(data.index < 80), f=data["f"].where(data.index >= 80))
-    found = select(apart, "y ~ x + z + f", k=3, missing="impute").model
+    found = by_mrmr("y ~ x + z + f", apart, k=3, missing="impute").model
     assert len(found.interactions()) == 2  # no row tells z and f
     assert found.shape("z", "f")["share"].sum() == pytest.approx(1)
 
@@ -226,7 +222,7 @@ def test_factors_start_at_the_reference_and_imputed_values_stand_nowhere(data):
 def test_levels_of_two_factors_and_of_many_have_points_by_frequency(data):
     rng = np.random.default_rng(0)
     wide = data.assign(g=rng.choice(["p", "q"], len(data)), many=rng.integers(0, 300, len(data)))
-    fit = select(wide, "y ~ f:g + C(many)", k=2, new_levels="missing")
+    fit = by_mrmr("y ~ f:g + C(many)", wide, k=2, new_levels="missing")
     found = fit.model.effects()
     both = found[found["term"] == "f:g"]
     assert set(both["to"]) | set(both["from"]) >= {"a:p", "a:q", "c:p", "missing"}
@@ -234,13 +230,13 @@ def test_levels_of_two_factors_and_of_many_have_points_by_frequency(data):
     cells = [own for own in effect_cells(found) if own.term == "C(many)"]
     assert len(cells) == 7
     assert cells[-1].step == "93 others, with smaller changes"
-    shape = select(data, "y ~ f:b", k=1).model.shape("f:b").dropna()
+    shape = by_mrmr("y ~ f:b", data, k=1).model.shape("f:b").dropna()
     assert shape["f"].tolist() == ["a", "b", "c", "a or b or c"]
     assert shape["b"].tolist() == [True, True, True, False]
     rng = np.random.default_rng(0)
     level = np.minimum(rng.exponential(60, size=900), 149).astype(int)
     frame = pd.DataFrame({"f": level.astype(str), "y": level % 7 + rng.normal(size=900)})
-    fit = select(frame, "y ~ f", k=1, model="glm")
+    fit = by_mrmr("y ~ f", frame, k=1, model="glm")
     shape, share = fit.model.shape("f").set_index("f")["share"], frame["f"].value_counts() / 900
     assert len(shape) == 100 < len(share)
     np.testing.assert_allclose(shape, share[shape.index])
@@ -250,13 +246,13 @@ def test_levels_of_two_factors_and_of_many_have_points_by_frequency(data):
 
 
 def test_terms_of_groups_classes_offsets_and_weights_have_effects(data):
-    fit = select(data, "y ~ x + z + b", groups={"both": ["x", "z"]}, keep=["both"], k=1)
+    fit = by_mrmr("y ~ x + z + b", data, groups={"both": ["x", "z"]}, keep=["both"], k=1)
     assert by_term(fit)["direction"].to_dict() == {"x": "up", "z": "down"}
-    found = select(data, "three ~ x", k=1).model.effects()
+    found = by_mrmr("three ~ x", data, k=1).model.effects()
     assert found["class"].tolist() == ["hi", "lo", "mid"]
     assert found["direction"].tolist()[:2] == ["up", "down"]
     assert found["effect"].sum() == pytest.approx(0, abs=1e-9)  # probabilities sum to 1
-    fit = select(data, "count ~ x", k=1, offset="exposure", weights="w", weights_kind="precision")
+    fit = by_mrmr("count ~ x", data, k=1, offset="exposure", weights="w", weights_kind="precision")
     assert by_term(fit)["effect"]["x"] > 0.3
     record = changed(fit, effect_record=fit.resample(2, effects=True)._fit.effect_record)
     assert "changes in the linear predictor" in effect_notes(record._fit)[0]
@@ -281,14 +277,14 @@ def test_of_times_effects_are_log_hazard_ratios():
 
 
 def test_readings_are_those_of_shapes_as_far_as_a_resample_knows(data):
-    fit = select(data, "y ~ x + f + bs(u, 4)", k=3)
+    fit = by_mrmr("y ~ x + f + bs(u, 4)", data, k=3)
     points = effect_points(fit._fit)
     found = read_model(fit.model.fitted, points.probes, fit.data.design.problem)
     sizes = [len(probe.grid) for probe in points.probes.terms]
     parts = dict(zip(points.terms, np.split(found.curve[:, 0], np.cumsum(sizes)[:-1]), strict=True))
     for term in points.terms:
         np.testing.assert_allclose(np.sort(parts[term]), np.sort(fit.model.shape(term)["mean"]))
-    fit = select(data, "y ~ f + b", k=2)
+    fit = by_mrmr("y ~ f + b", data, k=2)
     points, problem = effect_points(fit._fit), fit.data.design.problem
     rows = np.flatnonzero((data["f"] != "c") & data["b"])
     found = read_resample(fit.model.fitted, points.probes, problem, rows)
@@ -302,7 +298,7 @@ def test_readings_are_those_of_shapes_as_far_as_a_resample_knows(data):
     assert np.isnan(found.curve).sum() == 3  # one level of the factor, both values of the other
     everything = read_resample(fit.model.fitted, points.probes, problem, no_weights(len(data)).rows)
     assert np.isfinite(everything.curve).all()
-    fit = select(data, "y ~ x + f", k=2)
-    other = select(data, "y ~ x + f", k=1)
+    fit = by_mrmr("y ~ x + f", data, k=2)
+    other = by_mrmr("y ~ x + f", data, k=1)
     found = read_model(other.model.fitted, effect_points(fit._fit).probes, fit.data.design.problem)
     assert np.isnan(found.ends).any(axis=1).sum() in (2, 6)

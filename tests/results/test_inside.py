@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from quick import burnt
+from quick import burnt, leaf_value
 from sklearn.ensemble import (
     GradientBoostingRegressor,
     RandomForestClassifier,
@@ -85,34 +85,14 @@ def test_weights_times_leaves_is_what_the_sparse_forest_predicts(data, sparse):
     weights = sparse.model.trees().set_index("tree")["weight"]
     total = np.full(len(data), float(model.constant[0]))
     for tree, own in nodes.groupby("tree"):
-        total += weights[tree] * walk(own.set_index("node"), data)
+        leaves = [leaf_value(own, row) for row in data.to_dict("records")]
+        total += weights[tree] * np.array(leaves)
     np.testing.assert_allclose(sparse.predict(data), total, atol=1e-9)
     problem = sparse.data.design.problem
     left = problem.y - model.predict(problem)
     assert np.mean(left) == pytest.approx(0, abs=1e-8)  # the intercept is free
     score = sparse.search.step.train_score
     assert 1 - np.var(left) / np.var(problem.y) == pytest.approx(score)
-
-
-def walk(own, data):
-    """Values of the leaves of one tree, by what the table says."""
-    values = np.empty(len(data))
-    for i, row in enumerate(data.to_dict("records")):
-        node = 1
-        while not pd.isna(own.loc[node, "split"]):
-            here = own.loc[node]
-            value = row[here["term"]]
-            if here["term"] == "soil":
-                goes_left = here["split"].endswith(f"[{value}]")
-            elif here["split"].endswith("is missing"):
-                goes_left = np.isnan(value)
-            else:
-                goes_left = (
-                    here["missing"] == "left" if np.isnan(value) else (value <= here["threshold"])
-                )
-            node = here["left"] if goes_left else here["right"]
-        values[i] = own.loc[node, "value"]
-    return values
 
 
 @pytest.mark.parametrize("response", ["y", "two"])

@@ -121,14 +121,9 @@ def test_terms_that_were_forced_in_are_not_judged(fit):
     [
         ([("11000", 9)], {}, "9 bootstrap resamples, too few for a verdict"),
         ([("11111", 20)], {}, "no verdict: every resample selected all terms that it could"),
-        (
-            [("11000", 10), ("11100", 10)], {"assessed": KEPT},
-            "no verdict, because every selected term was forced in",
-        ),
-        (
-            [("10000", 10), ("01000", 10)], {"k": 1},
-            "no verdict, because no term was selected",
-        ),
+        ([("11000", 10), ("11100", 10)], {"assessed": KEPT},
+         "no verdict, because every selected term was forced in"),
+        ([("10000", 10), ("01000", 10)], {"k": 1}, "no verdict, because no term was selected"),
     ],
 )  # fmt: skip
 def test_why_there_is_no_verdict(fit, counted, more, text):
@@ -213,15 +208,11 @@ def test_interchangeable_units_and_sets_in_words():
     ("drawn", "words"),
     [
         (AGE_OR_HEIGHT, "0.34 (95% interval 0.27 to 0.41); 1 means identical selections,"),
-        (
-            selections(("101", 20)),
-            "1.00; 1 means identical selections, 0 agreement by chance alone",
-        ),
-        (
-            selections(("111", 20)),
-            "not defined: every resample selected all terms that it could, or none",
-        ),
+        (selections(("101", 20)),
+         "1.00; 1 means identical selections, 0 agreement by chance alone"),
+        (selections(("111", 20)),
+         "not defined: every resample selected all terms that it could, or none"),
     ],
-)
+)  # fmt: skip
 def test_the_index_in_words(drawn, words):
     assert index_words(stability_of(drawn, PEOPLE)).startswith(words)

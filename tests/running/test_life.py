@@ -104,28 +104,15 @@ def test_nothing_but_python(truth, tmp_path):
     model = tmp_path / "fit.treeselect"
     treeselect.select(FORMULA, data, method="rrf", k=2, n_trees=5, seed=1).save(model)
     root = Path(treeselect.__file__).parents[1]
-    done = subprocess.run(
-        # Newer Pythons warn of every fork of a process that has threads.
-        [
-            sys.executable,
-            "-W",
-            "ignore:This process:DeprecationWarning",
-            "-c",
-            ALONE,
-            str(Path(__file__).parent),
-            str(model),
-        ],
-        env={
-            "HOME": os.devnull + "/home",
-            "PATH": "",
-            "PYTHONPATH": str(root),
-            # Compiled already: that no folder can be made is tested with a smaller kernel.
-            "TREESELECT_CACHE_DIR": str(kernel_cache_folder().parent),
-        },
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
+    alone = {
+        "HOME": os.devnull + "/home", "PATH": "", "PYTHONPATH": str(root),
+        # Compiled already: that no folder can be made is tested with a smaller kernel.
+        "TREESELECT_CACHE_DIR": str(kernel_cache_folder().parent),
+    }  # fmt: skip
+    # Newer Pythons warn of every fork of a process that has threads.
+    quiet = ["-W", "ignore:This process:DeprecationWarning"]
+    command = [sys.executable, *quiet, "-c", ALONE, str(Path(__file__).parent), str(model)]
+    done = subprocess.run(command, env=alone, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert same(ast.literal_eval(done.stdout), truth)
     assert done.stderr == ""

@@ -17,7 +17,7 @@ from treeselect.engine.forest.out_of_bag import (
     mean_errors_by_size,
     out_of_bag,
 )
-from treeselect.engine.forest.walk import predict_mean
+from treeselect.engine.forest.walk import mark_leaves, predict_mean
 from treeselect.engine.tree.target import mean_target
 from treeselect.engine.tree.workspace import Growth
 
@@ -33,6 +33,9 @@ def test_rows_in_eights_in_any_order_and_joined_reach_the_leaves_of_single_rows(
     data, gradient, weight, _ = problem
     trees = forest(data, gradient, weight).trees
     expected = naive.predictions(trees, data)
+    one = trees.one(0)
+    leaves, values = mark_leaves(one, data)
+    np.testing.assert_array_equal(values[leaves], naive.predictions(one, data))
     np.testing.assert_array_equal(predict_mean(trees, data), expected)
     np.testing.assert_array_equal(predict_mean(trees, data, n_threads=2), expected)
     with mock.patch("treeselect.engine.forest.walk._WORTH_ORDERING", 1):

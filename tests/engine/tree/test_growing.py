@@ -22,7 +22,7 @@ from tree_data import (
 from treeselect.engine.columns import pack_blocks, select_groups
 from treeselect.engine.forest.bagging import BOOTSTRAP, first_gains
 from treeselect.engine.forest.leaf_values import in_order_of
-from treeselect.engine.forest.walk import mark_leaves, predict_mean
+from treeselect.engine.forest.walk import predict_mean
 from treeselect.engine.random import tree_seeds
 from treeselect.engine.tree.best_first import SharedTree
 from treeselect.engine.tree.nodes import Nodes, Trees, empty_nodes
@@ -204,18 +204,6 @@ def shared_tree(data, target, weight, growth, penalty, is_open, n_threads):
     with SharedTree(data, target, table, n_threads) as grower:
         n_nodes = grower.grow(Job(data, target, weight, growth), opening, work, nodes)
     return Nodes(*(a[:n_nodes] for a in nodes))
-
-
-@given(problems())
-@FEWER
-def test_leaves_are_the_naive_prediction(problem):
-    data, gradient, weight, _ = problem
-    growth = Growth(4, 1, EVERYTHING, 0.0)
-    tree = of_nodes(grow_fast(data, gradient, weight, growth))
-    leaves, values = mark_leaves(tree, data)
-    expected = naive.predictions(tree, data)
-    np.testing.assert_array_equal(values[leaves], expected)
-    np.testing.assert_array_equal(predict_mean(tree, data), expected)
 
 
 @given(problems(), st.sampled_from([MEAN, NEWTON, GINI]), st.integers(1, 5))
