@@ -141,9 +141,10 @@ class RiskGroups(Summarised, OfFolds):
             ``group``; ``n``, number of rows; ``events``, number of events; ``relative_risk``, the
             median, relative to that of all rows; ``predicted``, mean predicted survival at
             :attr:`horizon`; ``observed``, the Kaplan-Meier estimate there; ``ci_low`` and
-            ``ci_high``, its 95% interval, missing where the estimate is 0 or 1. With weights that
-            are not copies of rows, intervals use Kish's effective sample size. They treat rows as
-            independent, including clustered rows (`fold_groups`).
+            ``ci_high``, its 95% interval, missing where the estimate is 0 or 1. With clusters
+            (`fold_groups`), and with weights that are not copies of rows, errors are robust, as
+            those of R's ``survfit(cluster=)``, and quantiles are of t; a group within a single
+            cluster has the interval of its rows.
         """
         observed, low, high = self.observed()
         table = pd.DataFrame(
@@ -260,7 +261,7 @@ def group_by_risk(
     middle = weighted_median(rated.predicted, rated.mass)
     return RiskGroups(
         names=_NAMES.get(len(members), tuple(str(g + 1) for g in range(len(members)))),
-        curves=tuple(held_out.observed_curve(h.y, h.mass, h.like_rows()) for h in members),
+        curves=tuple(map(held_out.observed_curve, members)),
         n_rows=np.array([round(float(own.counts.sum())) for own in members]),
         n_events=np.array([round(float(own.counts @ own.y[:, EVENT])) for own in members]),
         risk=np.array([weighted_median(own.predicted, own.mass) / middle for own in members]),
