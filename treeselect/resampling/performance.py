@@ -582,7 +582,7 @@ def measure(
     return Performance(
         scores=np.array([fold.score for fold in found]),
         errors=np.array([fold.error for fold in found]),
-        n_cases=n_cases(here.response, here.row_weights),
+        n_cases=n_cases(here.response, outer.weights),
         selected=tuple(here.terms_of([names[g] for g in fold.units]) for fold in found),
         k=np.array([len(fold.units) for fold in found], dtype=np.int64),
         n_train=n_train,
