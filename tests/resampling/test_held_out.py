@@ -94,13 +94,6 @@ def test_of_times_the_event_by_the_horizon_is_observed_and_predicted():
             (1 - curve.upper[at], 1 - curve.lower[at])
         )
     assert table["n"].sum() == 90
-    weighted = dataclasses.replace(held, mass=np.where(np.arange(90) < 9, 8.2, 0.2))
-    relative = dataclasses.replace(weighted, are_copies=False)  # fewer rows in effect
-    width = [
-        np.subtract(*held_out.calibration_table(own, 2)[["ci_high", "ci_low"]].to_numpy().T)
-        for own in (weighted, relative)
-    ]
-    assert (width[1] > 1.3 * width[0]).all()
 
 
 def test_curve_confusion_and_cutoffs_are_those_of_scikit_learn(died):

@@ -497,35 +497,22 @@ def confusion_table(held: HeldOut, threshold: object = None) -> pd.DataFrame:
     counts = np.bincount(observed * n + probable, held.mass, n * n).reshape(n, n)
     labels = pd.Series(list(held.classes))
     true, taken = np.divmod(np.arange(n * n), n)
+    table = {"observed": labels.iloc[true].array, "predicted": labels.iloc[taken].array}
     with np.errstate(invalid="ignore"):
         share = counts / counts.sum(axis=1)[:, None]
-    return pd.DataFrame(
-        {
-            "observed": labels.iloc[true].array,
-            "predicted": labels.iloc[taken].array,
-            "n": counts.ravel(),
-            "share": share.ravel(),
-        }
-    )
+    return pd.DataFrame(table).assign(n=counts.ravel(), share=share.ravel())
 
 
 def per_class_table(held: HeldOut) -> pd.DataFrame:
     """One row per class: ``class``, ``n``, ``recall``, ``precision``, and ``area`` under the ROC
     curve of the class against the others over all predictions."""
-    found = confusion_table(held)
     n = len(held.classes)
-    counts = found["n"].to_numpy().reshape(n, n)
+    counts = confusion_table(held)["n"].to_numpy().reshape(n, n)
     right, total, taken = np.diag(counts), counts.sum(axis=1), counts.sum(axis=0)
+    table = {"class": pd.Series(list(held.classes)).array, "n": total}
     with np.errstate(invalid="ignore", divide="ignore"):
-        return pd.DataFrame(
-            {
-                "class": pd.Series(list(held.classes)).array,
-                "n": total,
-                "recall": right / total,
-                "precision": right / taken,
-                "area": [areas(held, number)[0] for number in range(n)],
-            }
-        )
+        table |= {"recall": right / total, "precision": right / taken}
+    return pd.DataFrame(table).assign(area=[areas(held, number)[0] for number in range(n)])
 
 
 def _asked(what: str, held: HeldOut) -> list[tuple[int, Any]]:
