@@ -183,7 +183,7 @@ def select(
         is the relative risk. Scores by name are ``"harrell_c"``; ``"uno_c"``, concordance weighted
         by the inverse squared probability of being under observation, for the events before the
         time by which 90% of them occur; ``"integrated_brier"``, 1 - IBS / (IBS without terms) from
-        the first event to that time, with Breslow's hazard and the weights estimated from the
+        the first event to that time, with Efron's hazard and the weights estimated from the
         training rows; and ``"cox_deviance"``, the proportion of the partial-likelihood deviance
         explained, with risk sets of the scored rows. ``"uno_c"`` and ``"integrated_brier"`` need
         rows without a start.

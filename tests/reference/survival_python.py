@@ -79,19 +79,11 @@ def of_a_split(eta: np.ndarray, both: np.ndarray, event: np.ndarray, stop: np.nd
     events."""
     first, others = both[:TRAINING], both[TRAINING:]
     span = stop[event].min(), np.quantile(stop[event], 0.9, method="inverted_cdf")
-    times = np.unique(np.linspace(*span, 100))
     note("sksurv", "split_span", span)
     harrell = concordance_index_censored(event[TRAINING:], stop[TRAINING:], eta[TRAINING:])
     note("sksurv", "split_harrell", harrell[0])
     uno = concordance_index_ipcw(first, others, eta[TRAINING:], tau=span[1])
     note("sksurv", "split_uno", uno[0])
-    integrated = []
-    for one in (eta, 0 * eta):
-        model = BreslowEstimator().fit(one[:TRAINING], event[:TRAINING], stop[:TRAINING])
-        curves = model.get_survival_function(one[TRAINING:])
-        predicted = np.array([curve(times) for curve in curves])
-        integrated.append(integrated_brier_score(first, others, predicted, times))
-    note("sksurv", "split_brier", 1 - integrated[0] / integrated[1])
 
 
 def of_lifelines() -> None:

@@ -13,6 +13,7 @@ from sklearn.model_selection import KFold, ShuffleSplit
 from survival_data import small_fit, small_times
 
 import treeselect
+from treeselect.designs.families import POISSON
 from treeselect.engine.random import stream_seed
 from treeselect.engine.survival.curves import kaplan_meier
 from treeselect.engine.survival.times import EVENT, STOP, STRATUM, as_times
@@ -93,13 +94,6 @@ def test_of_times_the_event_by_the_horizon_is_observed_and_predicted():
             (1 - curve.upper[at], 1 - curve.lower[at])
         )
     assert table["n"].sum() == 90
-    weighted = dataclasses.replace(held, mass=np.where(np.arange(90) < 9, 8.2, 0.2))
-    relative = dataclasses.replace(weighted, are_copies=False)  # fewer rows in effect
-    width = [
-        np.subtract(*held_out.calibration_table(own, 2)[["ci_high", "ci_low"]].to_numpy().T)
-        for own in (weighted, relative)
-    ]
-    assert (width[1] > 1.3 * width[0]).all()
 
 
 def test_curve_confusion_and_cutoffs_are_those_of_scikit_learn(died):
@@ -214,12 +208,7 @@ def test_sizes_of_weights_are_copies_and_rows_held_out_again_count_once(mixed, d
     assert held_out.areas(found.held_out, 1)[0] == pytest.approx(
         roc_auc_score(written["observed"], written["predicted"])
     )
-    assert found.held_out.like_rows() == len(written)
-    one = of(mixed, "died ~ signal + noise", weights=np.full(N, 0.5))
-    assert one.held_out.like_rows() == pytest.approx(N)
     uneven = of(mixed, "died ~ signal + noise", weights=np.where(mixed["flag"], 1.5, 0.5))
-    weight = uneven.predictions()["weight"]
-    assert uneven.held_out.like_rows() == pytest.approx(weight.sum() ** 2 / (weight**2).sum())
     assert uneven.calibration()["n"].sum() == pytest.approx(N)
     twice = of(mixed, "died ~ signal + site + noise", repeats=2)
     assert len(twice.predictions()) == 2 * N
@@ -407,19 +396,46 @@ def test_at_risk_is_who_has_entered_and_not_ended(late):
     assert total[0] == (data["late"] == 0).sum()
 
 
-def test_relative_weights_have_the_intervals_of_the_rows_that_they_are_worth():
-    data = small_times().assign(w=np.where(np.arange(90) % 9, 0.25, 7.0))
+@pytest.mark.parametrize("n_units", [90, 30])
+def test_robust_errors_of_survival_are_of_what_it_changes_by_with_the_weight_of_a_unit(n_units):
+    data = small_times().assign(w=np.where(np.arange(90) % 9, 0.25, 7.0), unit=np.arange(90) % 30)
     options = {"method": "mrmr", "k": 2, "seed": 1, "model": "glm", "weights": "w"}
-    fit = treeselect.select("Surv(time, dead) ~ risky + x", data, **options)
-    found = fit.model.risk_groups(2, folds=3)
-    assert found.calibration()["events"].sum() == data["dead"].sum()
-    for curve, (*_, weight) in zip(found.curves, found.spans, strict=True):
-        assert curve.at_risk[0] == pytest.approx(weight.sum())
-        ended = (curve.events > 0) & (curve.survival > 0)  # Greenwood's sum grows by that of each
-        one = (curve.events / curve.at_risk / (curve.at_risk - curve.events))[ended]
-        sums = ((curve.standard_error / curve.survival) ** 2)[ended]
-        n = weight.sum() ** 2 / (weight**2).sum()
-        np.testing.assert_allclose(np.diff(sums, prepend=0), one * weight.sum() / n)
+    options |= {"fold_groups": "unit"} if n_units == 30 else {}
+    fit = treeselect.select("Surv(late, time, dead) ~ risky + x", data, **options)
+    held = fit.performance(3).held_out
+    found, y, mass = held_out.observed_curve(held), held.y, held.mass
+    moved = [
+        np.log(kaplan_meier(y, mass * (1 + 1e-6 * (held.unit == own))).survival / found.survival)
+        for own in range(n_units)
+    ]
+    error = found.survival * np.sqrt(n_units / (n_units - 1) * (np.array(moved) ** 2).sum(0)) * 1e6
+    np.testing.assert_allclose(found.standard_error, error, rtol=1e-4)
+    groups = fit.model.risk_groups(2, folds=3)
+    assert groups.calibration()["events"].sum() == data["dead"].sum()
+    for curve, (*_, weight) in zip(groups.curves, groups.spans, strict=True):
+        assert curve.at_risk.max() <= weight.sum() * (1 + 1e-9)
+
+
+def test_intervals_of_groups_are_those_of_as_many_clusters(died, dose):
+    counts = dataclasses.replace(dose.held_out, family=POISSON, y=np.floor(2 * died.held_out.y))
+    held = [died.held_out, dose.held_out, counts, small_fit().performance(3, horizon=200).held_out]
+    for own in held:
+        often = own.only(np.repeat(np.arange(len(own.row)), 4))
+        one, together, apart, relative = (
+            np.subtract(*held_out.calibration_table(each, 2)[["ci_high", "ci_low"]].to_numpy().T)
+            for each in (
+                own, dataclasses.replace(often, grouped=True), often,
+                dataclasses.replace(own, are_copies=False, mass=7 * own.mass),
+            )
+        )  # fmt: skip
+        assert together == pytest.approx(one, rel=0.06)
+        assert relative == pytest.approx(one, rel=0.06)
+        assert (apart < 0.6 * one).all()
+    never = dataclasses.replace(counts, y=np.where(np.arange(N) == 3, 1.0, 0.0))
+    table = held_out.calibration_table(never, 3)
+    assert table["ci_low"].min() == 0  # of none seen
+    assert (table["ci_low"] <= table["observed"]).all()
+    assert table["ci_high"].between(0.01, 0.05).all()
 
 
 # --- risks of rows that the model has not seen, and groups of them -------------------------------

@@ -105,6 +105,7 @@ def test_rows_that_are_not_used_have_no_group_and_sites_are_left_out(data):
     alone = treeselect.select("sick ~ a + b", data, method="mrmr", k=1, seed=1, model="glm")
     again = alone.performance(LeaveOneGroupOut(), fold_groups="site")  # a column behind no term
     assert again.by("site").tidy()["n"].to_list() == by["n"].to_list()
+    assert again.n_cases == found.n_cases == 3
 
 
 def test_loaded_models_have_their_columns_and_changed_data_are_refused(data, tmp_path):

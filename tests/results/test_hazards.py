@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from naive_survival import baseline_hazard
 from quick import by_mrmr
+from scipy.linalg import expm
 from survival_data import small_fit, small_times
 
 import treeselect
@@ -107,6 +108,20 @@ def test_incidences_of_cox_models_are_those_of_r(competing):
     of_r = pd.read_csv(REFERENCE / "competing.csv")
     found = treeselect.cumulative_incidence(fitted(competing, "glm"), NEW, [2, 5, 12])
     pd.testing.assert_frame_equal(found[of_r.columns], of_r, check_dtype=False, rtol=1e-9)
+
+
+def test_incidences_of_tied_events_are_the_product_integral_of_their_hazards(competing):
+    """As R's: matrix exponentials; most times have events of both kinds."""
+    fits = fitted(competing.assign(stop=np.ceil(competing["stop"])), "glm")
+    times = np.arange(0.0, 13.0)
+    hazards = [fit.predict(NEW, "cumulative_hazard", times=times).T for fit in fits.values()]
+    found = treeselect.cumulative_incidence(fits, NEW, times)
+    for row, own in found.groupby("row"):
+        state = np.array([1.0, 0.0, 0.0])
+        steps = np.diff([hazard[row] for hazard in hazards], axis=1, prepend=0.0).T
+        for (one, two), known in zip(steps, own.to_numpy()[:, 2:], strict=True):
+            state = state @ expm([[-one - two, one, two], [0, 0, 0], [0, 0, 0]])
+            assert known == pytest.approx([*state[1:], state[0]], abs=1e-12)
 
 
 @pytest.mark.parametrize("model", ["forest", "stack"])

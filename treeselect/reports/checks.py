@@ -241,11 +241,6 @@ def _cautions(held: held_out.HeldOut) -> list[str]:
         )
     if held.is_weighted:
         said.append("Rows are weighted by their case weights.")
-    if held.grouped:
-        said.append(
-            "Intervals of groups of predictions assume independent rows; they are too narrow if"
-            " rows of a cluster resemble each other."
-        )
     return said
 
 

@@ -32,6 +32,9 @@ from treeselect.errors import OptionError, quoted
 from treeselect.models.linear.statistics import Recalibration, recalibrate
 from treeselect.resampling.agreement import known_quantiles, wilson_interval
 
+_AT_ONCE = 1_000_000
+"""So many rows times times are in memory at once."""
+
 NO_STRATA = (
     "`folds` must leave training rows of the strata that they hold out.\n"
     "  Found: none in any fold. The baseline hazard of a stratum is estimated from its own rows"
@@ -84,13 +87,17 @@ class HeldOut:
         """Number of observations that each prediction stands for."""
         return self.mass if self.are_copies else 1 / self.times
 
-    def like_rows(self, chosen: IntArray | slice = slice(None)) -> float:
-        """Effective number of rows behind some predictions: their total weight if weights are
-        copies, otherwise Kish's effective sample size."""
-        mass = self.mass[chosen]
-        if self.are_copies:
-            return float(mass.sum())
-        return float(mass.sum() ** 2 / (mass**2 * self.times[chosen]).sum())
+    @property
+    def units(self) -> IntArray:
+        """What is independent, numbered from 0: clusters, or observations if there is only one."""
+        is_one = len(np.unique(self.unit)) == 1
+        return np.unique(self.row if is_one else self.unit, return_inverse=True)[1]
+
+    @property
+    def is_robust(self) -> bool:
+        """Whether errors are of sums over units: of clusters, and with weights that are no
+        copies."""
+        return not self.are_copies or (self.grouped and len(np.unique(self.unit)) > 1)
 
     @property
     def risk(self) -> FloatArray:
@@ -118,13 +125,15 @@ class HeldOut:
         return self if self.event is None else self.only(known)
 
     def drawn(self, n: int, seed: int) -> Iterator[FloatArray]:
-        """Weights of bootstrap samples of the rows, or of whole clusters if there are several."""
-        rng = np.random.default_rng(seed)
-        is_one = len(np.unique(self.unit)) == 1
-        unit = np.unique(self.row if is_one else self.unit, return_inverse=True)[1]
-        n_units = int(unit.max()) + 1
+        """Weights of bootstrap samples of the rows, each copy apart, or of whole clusters if there
+        are several."""
+        rng, unit = np.random.default_rng(seed), self.units
+        size = np.ones(unit.max() + 1)
+        if not self.is_robust:
+            size = np.round(np.bincount(unit, self.mass))
+        n_drawn = round(size.sum())
         for _ in range(n):
-            yield rng.multinomial(n_units, np.full(n_units, 1 / n_units))[unit] * self.mass
+            yield (rng.multinomial(n_drawn, size / n_drawn) / size)[unit] * self.mass
 
     @property
     def drawn_words(self) -> str:
@@ -247,12 +256,46 @@ def survival_at(
     return np.where(known[stratum], survival, np.nan)
 
 
-def observed_curve(y: FloatArray, mass: FloatArray, n: float) -> SurvivalCurve:
-    """Kaplan and Meier's estimate, with the intervals of so many rows."""
-    scale = n / float(mass.sum())
-    found = kaplan_meier(y, mass * scale)
-    numbers = {name: getattr(found, name) / scale for name in ("at_risk", "events", "censored")}
-    return dataclasses.replace(found, **numbers)
+def observed_curve(held: HeldOut) -> SurvivalCurve:
+    """Kaplan and Meier's estimate; of clusters, and with weights that are no copies, with robust
+    errors: those of R's ``survfit(cluster=)``, times n / (n - 1) of n units, and quantiles of t."""
+    found = kaplan_meier(held.y, held.mass)
+    if not held.is_robust:
+        return found
+    squares, n = _squares_of_units(held, found)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        error = np.sqrt(squares * n / np.float64(n - 1))
+        log = np.log(np.where((found.survival > 0) & (found.survival < 1), found.survival, np.nan))
+        half = _t_quantile(n) * error / log
+    lower, upper = (np.exp(log * np.exp(sign * half)) for sign in (-1, 1))
+    error = np.where(found.survival > 0, found.survival * error, np.nan)
+    return dataclasses.replace(found, standard_error=error, lower=lower, upper=upper)
+
+
+def _squares_of_units(held: HeldOut, curve: SurvivalCurve) -> tuple[FloatArray, int]:
+    """Sums over units of the squares of what each adds to the logarithm of the survival, shape
+    (n_times,), and their number; of single rows the sums in Greenwood's formula."""
+    order = np.argsort(held.units, kind="stable")
+    begin = np.unique(held.units[order], return_index=True)[1]
+    y, mass, n_times = held.y[order], held.mass[order], len(curve.time)
+    last = np.searchsorted(curve.time, y[:, STOP])
+    first = np.searchsorted(curve.time, y[:, START], side="right")
+    left = np.where(curve.survival > 0, curve.at_risk - curve.events, np.inf)
+    until = np.append(0.0, np.cumsum(curve.events / curve.at_risk / left))
+    own, found = mass * y[:, EVENT] / left[last], []
+    for at in np.array_split(np.arange(n_times), 1 + len(y) * n_times // _AT_ONCE):
+        lived = np.minimum.outer(last + 1, at + 1), np.minimum.outer(first, at + 1)
+        each = np.less_equal.outer(last, at) * own[:, np.newaxis]
+        each -= mass[:, np.newaxis] * (until[lived[0]] - until[lived[1]])
+        found.append((np.add.reduceat(each, begin) ** 2).sum(axis=0))
+    return np.concatenate(found), len(begin)
+
+
+def _t_quantile(n: float) -> float:
+    """Half of a 95% interval of a mean of n units, in standard errors; NaN of one."""
+    from scipy import stats
+
+    return float(stats.t.ppf(0.975, n - 1)) if n > 1 else float("nan")
 
 
 def survival_steps(curves: Sequence[SurvivalCurve], at: FloatArray) -> FloatArray:
@@ -296,13 +339,13 @@ def calibration_table(held: HeldOut, n_groups: int) -> pd.DataFrame:
     """One row per group (see ``Performance.calibration``)."""
     if held.event is not None:
         held = held.with_risks
-        return _in_groups(held, held.risk, held.y, n_groups)
     if not held.classes:
-        return _in_groups(held, held.predicted, held.y, n_groups)
+        return _in_groups(held, n_groups)
     parts = []
     for number, label in positive_classes(held):
         happened = (held.y == number).astype(np.float64)
-        rows = _in_groups(held, probability_of(held, number), happened, n_groups)
+        own = dataclasses.replace(held, predicted=probability_of(held, number), y=happened)
+        rows = _in_groups(own, n_groups)
         rows.insert(0, "class", pd.Series([label] * len(rows)))
         parts.append(rows)
     return pd.concat(parts, ignore_index=True)
@@ -328,14 +371,13 @@ def recalibration(held: HeldOut, law: Any = None) -> Recalibration | None:
         return None
     known = linear_predictor(held.family, held.predicted)
     known = known if law is None else law.link(held.predicted)
-    mass, y = held.mass * held.like_rows() / held.mass.sum(), held.y
+    y = held.y
     if held.family.has_times:  # each fold has its own baseline hazards
         pairs = np.column_stack([held.fold, y[:, STRATUM]])
         y = y.copy()
         y[:, STRATUM] = np.unique(pairs, axis=0, return_inverse=True)[1].ravel()
-    several = held.grouped and len(np.unique(held.unit)) > 1
-    units = held.unit if several else None
-    return recalibrate(held.family.name, y, known, mass, units, law, held.offset)
+    units = held.units if held.is_robust else None
+    return recalibrate(held.family.name, y, known, held.mass, units, law, held.offset)
 
 
 def mean_outcome(y: FloatArray, mass: FloatArray, horizon: float) -> float:
@@ -353,48 +395,59 @@ def linear_predictor(family: Family, predicted: FloatArray) -> FloatArray:
     return np.where(np.isfinite(known), known, family.link(np.array(_LEAST_MEAN)))
 
 
-def _in_groups(
-    held: HeldOut, predicted: FloatArray, observed: FloatArray, n_groups: int
-) -> pd.DataFrame:
+def _in_groups(held: HeldOut, n_groups: int) -> pd.DataFrame:
     """Predicted and observed means of groups of rows, with their intervals; of times shares with
     the event by the horizon; of numbers and counts the residuals, too."""
-    from scipy import stats
-
-    groups = quantile_groups(predicted, held.mass, n_groups)
-
-    def mean(values: FloatArray) -> FloatArray:
-        return np.array([np.average(values[own], weights=held.mass[own]) for own in groups])
-
+    members = [held.only(own) for own in quantile_groups(held.risk, held.mass, n_groups)]
     table = {
-        "group": np.arange(1, len(groups) + 1),
-        "n": np.array([held.mass[own].sum() for own in groups]),
-        "predicted": mean(predicted),
+        "group": np.arange(1, len(members) + 1),
+        "n": np.array([own.mass.sum() for own in members]),
+        "predicted": np.array([np.average(own.risk, weights=own.mass) for own in members]),
     }
     if held.event is not None:
-        curves = [observed_curve(observed[own], held.mass[own], held.like_rows(own))
-                  for own in groups]  # fmt: skip
+        curves = [observed_curve(own) for own in members]
         survival, low, high = survival_steps(curves, np.array([held.horizon]))[..., 0]
         table |= {"observed": 1 - survival, "ci_low": 1 - high, "ci_high": 1 - low}
         return pd.DataFrame(table)
-    means, n = mean(observed), np.array([held.like_rows(own) for own in groups])
-    table["observed"] = means
+    table["observed"] = np.array([np.average(own.y, weights=own.mass) for own in members])
+    table["ci_low"], table["ci_high"] = np.array([_mean_interval(own) for own in members]).T
     if held.classes:
-        table["ci_low"], table["ci_high"] = wilson_interval(means, n)
         return pd.DataFrame(table)
-    with np.errstate(divide="ignore", invalid="ignore"):  # one row has no standard error
-        spread = [np.average((observed[own] - at) ** 2, weights=held.mass[own])
-                  for own, at in zip(groups, means, strict=True)]  # fmt: skip
-        error = np.sqrt(spread) / np.sqrt(n - 1)
-        half = stats.t.ppf(0.975, np.maximum(n - 1, 1e-9)) * np.where(n > 1, error, np.nan)
-    table["ci_low"], table["ci_high"] = means - half, means + half
-    table["residual"] = means - table["predicted"]
+    table["residual"] = table["observed"] - table["predicted"]
     ends = [
-        np.quantile((observed - predicted)[own], MIDDLE, weights=held.mass[own],
-                    method="inverted_cdf")
-        for own in groups
-    ]  # fmt: skip
+        np.quantile(own.y - own.risk, MIDDLE, weights=own.mass, method="inverted_cdf")
+        for own in members
+    ]
     table["residual_low"], table["residual_high"] = np.array(ends).T
     return pd.DataFrame(table)
+
+
+def _mean_interval(held: HeldOut) -> tuple[float, float]:
+    """95% interval of the mean response of a group: see ``Performance.calibration``."""
+    mean, total = float(np.average(held.y, weights=held.mass)), float(held.mass.sum())
+    each = held.mass * (held.y - mean) / total
+    n = rows = worth = total
+    squares = float(each @ (held.y - mean)) / total
+    if held.is_robust:
+        sums, sizes = (np.bincount(held.units, own) for own in (each, held.mass))
+        n, rows, squares = len(sums), float(held.counts.sum()), float(sums @ sums)
+        worth = total**2 / float(sizes @ sizes)
+    quantile, variance = _t_quantile(n), squares * n / (n - 1) if n > 1 else float("nan")
+    if not held.classes and (n <= 1 or held.family.name != "poisson"):
+        half = quantile * variance**0.5
+        return mean - half, mean + half
+    # The number of independent rows of this variance; where none varies, a unit is like a row.
+    of_row = mean * (1 - mean) if held.classes else mean
+    if np.ptp(held.y) == 0 or (held.classes and not held.is_robust):
+        quantile = _t_quantile(np.inf)
+    else:
+        worth = of_row / max(variance, of_row / rows * held.is_robust)
+    if held.classes:
+        low, high = wilson_interval(np.array(mean), np.array(worth), quantile)
+        return float(low), float(high)
+    z2 = quantile**2 / worth
+    high = mean + z2 / 2 + (mean * z2 + z2**2 / 4) ** 0.5
+    return mean**2 / high, high
 
 
 # --- discrimination between classes on held-out rows: ROC curves, areas, confusion matrices ------
@@ -449,23 +502,22 @@ def confusion_table(held: HeldOut, threshold: object = None) -> pd.DataFrame:
     counts = np.bincount(observed * n + probable, held.mass, n * n).reshape(n, n)
     labels = pd.Series(list(held.classes))
     true, taken = np.divmod(np.arange(n * n), n)
+    table = {"observed": labels.iloc[true].array, "predicted": labels.iloc[taken].array}
     with np.errstate(invalid="ignore"):
         share = counts / counts.sum(axis=1)[:, None]
-    table = {"observed": labels.iloc[true].array, "predicted": labels.iloc[taken].array}
-    return pd.DataFrame(table | {"n": counts.ravel(), "share": share.ravel()})
+    return pd.DataFrame(table).assign(n=counts.ravel(), share=share.ravel())
 
 
 def per_class_table(held: HeldOut) -> pd.DataFrame:
     """One row per class: ``class``, ``n``, ``recall``, ``precision``, and ``area`` under the ROC
     curve of the class against the others over all predictions."""
-    found = confusion_table(held)
     n = len(held.classes)
-    counts = found["n"].to_numpy().reshape(n, n)
+    counts = confusion_table(held)["n"].to_numpy().reshape(n, n)
     right, total, taken = np.diag(counts), counts.sum(axis=1), counts.sum(axis=0)
     table = {"class": pd.Series(list(held.classes)).array, "n": total}
     with np.errstate(invalid="ignore", divide="ignore"):
         table |= {"recall": right / total, "precision": right / taken}
-    return pd.DataFrame(table | {"area": [areas(held, number)[0] for number in range(n)]})
+    return pd.DataFrame(table).assign(area=[areas(held, number)[0] for number in range(n)])
 
 
 def _asked(what: str, held: HeldOut) -> list[tuple[int, Any]]:

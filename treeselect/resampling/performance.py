@@ -235,10 +235,11 @@ class Performance(printing.Summarised, Scored, Stoppable):
             One row per group, and per class if there are more than two: ``class``, whose
             probability is predicted (only for responses with classes); ``group``, from 1; ``n``,
             number of rows (or their total weight); ``predicted``, mean prediction; ``observed``,
-            mean response, or proportion of the class; ``ci_low`` and ``ci_high``, its 95% interval,
-            Wilson's for proportions and Student's t for means, missing for a single row. Of times
-            to an event, both are of the event by the horizon, and the observed share with its
-            interval is Kaplan and Meier's estimate, missing if follow-up ends before. Numeric
+            mean response, or proportion of the class; ``ci_low`` and ``ci_high``, its 95% interval:
+            Wilson's for proportions, the quasi-Poisson score interval for counts, Student's t for
+            other means, of numbers and counts missing for a single row. Of times to an event, both
+            are of the event by the horizon, and the observed share with its interval is Kaplan and
+            Meier's estimate, missing if follow-up ends before. Numeric
             responses and counts also have ``residual``, mean of observed minus predicted, and
             ``residual_low`` and ``residual_high``, the 10th and 90th percentiles of the residuals.
 
@@ -250,9 +251,11 @@ class Performance(printing.Summarised, Scored, Stoppable):
         Notes
         -----
         The predictions of a row that is held out several times share its weight, so intervals
-        reflect the number of rows. With weights that are not copies of rows, they use Kish's
-        effective sample size. Intervals treat rows as independent, including clustered rows
-        (`fold_groups`).
+        reflect the number of rows. With clusters (`fold_groups`), and with weights that are not
+        copies of rows, variances are robust, of sums over clusters or rows, and quantiles those of
+        t with one degree of freedom less than there are; score intervals then have the number of
+        independent rows with the same variance (Korn and Graubard 1998), or of clusters where the
+        response does not vary. A group within a single cluster has the interval of its rows.
 
         Examples
         --------
@@ -579,7 +582,7 @@ def measure(
     return Performance(
         scores=np.array([fold.score for fold in found]),
         errors=np.array([fold.error for fold in found]),
-        n_cases=n_cases(here.response, here.row_weights),
+        n_cases=n_cases(here.response, outer.weights),
         selected=tuple(here.terms_of([names[g] for g in fold.units]) for fold in found),
         k=np.array([len(fold.units) for fold in found], dtype=np.int64),
         n_train=n_train,

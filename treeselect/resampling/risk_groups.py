@@ -137,8 +137,9 @@ class RiskGroups(Summarised, OfFolds):
             median cumulative hazard by :attr:`horizon`, relative to that of all rows;
             ``predicted``, mean predicted survival there; ``observed``, the Kaplan-Meier estimate;
             ``ci_low`` and ``ci_high``, its 95% interval, missing where the estimate is 0 or 1. With
-            weights that are not copies of rows, intervals use Kish's effective sample size. They
-            treat rows as independent, including clustered rows (`fold_groups`).
+            clusters (`fold_groups`), and with weights that are not copies of rows, errors are
+            robust, as those of R's ``survfit(cluster=)``, and quantiles are of t; a group within a
+            single cluster has the interval of its rows.
         """
         observed, low, high = self.observed()
         names = pd.Series(list(self.names), dtype=pd.Series(["text"]).dtype)
@@ -248,7 +249,7 @@ def group_by_risk(
     middle = weighted_median(rated.hazard, rated.mass) or np.nan
     return RiskGroups(
         names=_NAMES.get(len(members), tuple(str(g + 1) for g in range(len(members)))),
-        curves=tuple(held_out.observed_curve(h.y, h.mass, h.like_rows()) for h in members),
+        curves=tuple(map(held_out.observed_curve, members)),
         n_rows=np.array([round(float(own.counts.sum())) for own in members]),
         n_events=np.array([round(float(own.counts @ own.y[:, EVENT])) for own in members]),
         risk=np.array([weighted_median(own.hazard, own.mass) / middle for own in members]),
