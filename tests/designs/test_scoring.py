@@ -238,7 +238,7 @@ def test_brier_scores_are_of_the_survival_that_r_predicts(monkeypatch):
     for _ in range(2):
         found = scored("integrated_brier").held_out_score(PLAIN.y, RISK, 1 - FIRST, FIRST)
         assert found == pytest.approx(of_r["split_brier"], abs=1e-8)
-        monkeypatch.setattr("treeselect.designs.families._AT_ONCE", 1)  # time by time
+        monkeypatch.setattr("treeselect.engine.survival.curves._AT_ONCE", 1)  # time by time
 
 
 def test_deviance_by_its_definition_and_brier_scores_that_are_none():

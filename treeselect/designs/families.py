@@ -266,9 +266,6 @@ def family_of(name: str, n_classes: int) -> Family:
 N_TIMES = 100
 """Times at which Brier scores are taken."""
 
-_AT_ONCE = 1_000_000
-"""So many predicted probabilities are in memory at a time."""
-
 Span = tuple[float, float]
 """From the first event to the time until which 90% of the events are (``FollowUp.span``)."""
 
@@ -350,28 +347,7 @@ def _brier(
     # A stratum without training rows has no baseline hazard: its rows are left out.
     weight = weight * np.isin(y[:, STRATUM], y[training > 0, STRATUM])
     given = weight, training, np.unique(np.linspace(*span, N_TIMES))
-    if not weight.any():
-        return float("nan")
-    found, none = (_integrated_brier(y, eta, *given) for eta in (_log(risk), np.zeros(len(y))))
-    return 1 - found / none if none > 0 else float("nan")
-
-
-def _integrated_brier(
-    y: FloatArray, eta: FloatArray, weight: WeightArray, training: WeightArray, times: FloatArray
-) -> float:
-    """Integrated Brier score, or that of a single time, of the survival that `predict` gives, with
-    the baseline hazard and the censoring of the training rows."""
-    baseline, censoring = curves.efron(y, eta, training), curves.censoring_curve(y, training)
-    rows = weight > 0
-    y, eta, stratum = y[rows], eta[rows, np.newaxis], y[rows][:, [STRATUM]].astype(np.int64)
-    scores = [
-        curves.brier_scores(
-            y, baseline.survival(at, stratum, eta), at, weight[rows], censoring=censoring
-        )
-        for at in np.array_split(times, min(len(times), 1 + len(y) * len(times) // _AT_ONCE))
-    ]
-    found = np.concatenate(scores)
-    return curves.integrated_brier_score(found, times) if len(times) > 1 else float(found[0])
+    return curves.brier_explained(y, _log(risk), *given) if weight.any() else float("nan")
 
 
 def _deviance(y: FloatArray, risk: FloatArray, weight: WeightArray, *_: Any) -> float:

@@ -188,7 +188,7 @@ TIMES = np.array([1.0, 3.0, 8.0, 9.0])
 def survival(eta):
     """What is predicted for the test rows."""
     stratum = (np.arange(N) % 2)[25:, np.newaxis]
-    return curves.breslow(Y, eta, TRAIN).survival(TIMES, stratum, eta[25:, np.newaxis])
+    return curves.efron(Y, eta, TRAIN).survival(TIMES, stratum, eta[25:, np.newaxis])
 
 
 def test_the_ratio_of_two_scores(monkeypatch):

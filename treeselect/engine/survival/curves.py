@@ -285,14 +285,14 @@ def brier_explained(
     latter has no error.
 
     `weight` is of the rows that are predicted, none of which entered late, `training` of those that
-    the model was fitted to, which tell the baseline hazard by Breslow's estimate, of each stratum,
+    the model was fitted to, which tell the baseline hazard by Efron's estimate, of each stratum,
     and the censoring. The scores are integrated over rising times by trapezes; one alone is the
     score there.
     """
     told = weight > 0
     censoring = censoring_curve(y, training)
     found = [
-        _integrated(y[told], one[told], weight[told], breslow(y, one, training), censoring, times)
+        _integrated(y[told], one[told], weight[told], efron(y, one, training), censoring, times)
         for one in (eta, np.zeros(len(eta)))
     ]
     return 1 - found[0] / found[1] if found[1] > 0 else float("nan")
