@@ -44,7 +44,7 @@ import pandas as pd
 from answers_data import DEVELOPMENT, FRESH, split, table
 from answers_programs import ANSWERS, DEFAULT, can_run, responses, score, truth_of, warm
 from cases import CASES, SEEDS
-from harness import Run, limited, mean_and_error, shown, shown_mean, signed
+from harness import Run, limited, mean_and_error, methods_of, shown, shown_mean, signed
 from peers import filled, forest_of, is_number, quiet
 from statsmodels.stats.proportion import proportion_confint
 from truth import judged
@@ -470,7 +470,7 @@ def ended_in(run, name, *columns):
 def main():
     """Run what is missing, then write the tables."""
     run = Run(
-        __doc__, parts=("truth", "tables"), methods=ANSWERS, cases=CASES,
+        __doc__, parts=("truth", "tables"), methods=ANSWERS, cases=CASES, depends=methods_of,
         sets=(*FRESH, *DEVELOPMENT), seeds=10, seconds=120,
         quick={"parts": ("truth", "tables"), "methods": (DEFAULT, "permutation", "all columns"),
                "cases": ("few",), "sets": ("simulated",), "seeds": 1},

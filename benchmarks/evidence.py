@@ -19,9 +19,7 @@ Exits 1 if a program failed. A part whose peers are not installed is left out, a
 from __future__ import annotations
 
 import ast
-import hashlib
 import importlib.util
-import json
 import os
 import resource
 import shlex
@@ -29,11 +27,11 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from harness import Run
+from harness import Run, answers_of, fingerprint
 from parts import PARTS, Part
 
 import treeselect
@@ -45,39 +43,28 @@ CLOCKS = ("CPU min", "wall min")
 # --- what ran ----------------------------------------------------------------------------------
 
 
-def code_of(path: Path) -> bytes:
+def code_of(path: Path) -> str:
     """A module without comments, docstrings and layout; other files as they are."""
     if path.suffix != ".py":
-        return path.read_bytes()
+        return path.read_text("utf-8")
     tree = ast.parse(path.read_text("utf-8"))
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list):
             node.body = [line for line in body if not isinstance(line, ast.Expr) or _acts(line)]
-    return ast.unparse(tree).encode()
+    return ast.unparse(tree)
 
 
 def _acts(line: ast.Expr) -> bool:
     return not isinstance(getattr(line.value, "value", None), str)
 
 
-def fingerprint(paths: Iterable[Path], answers: str = "") -> str:
-    """Twelve characters that change with the code of the modules, and with the answers."""
-    found = hashlib.sha256(answers.encode())
-    for path in paths:
-        found.update(code_of(path))
-    return found.hexdigest()[:12]
+def fingerprint_of(paths: Iterable[Path], answers: str = "") -> str:
+    """A fingerprint of the code of modules, and of answers."""
+    return fingerprint("".join([answers, *(code_of(path) for path in paths)]))
 
 
 PACKAGE = Path(treeselect.__file__).parent
-ANSWERS = PACKAGE / "data" / "reference_answers.json"
-
-
-def answers_of(methods: Sequence[str]) -> str:
-    """The stored answers of methods, all if none is named; "default" is that of each family."""
-    stored = json.loads(ANSWERS.read_text("utf-8"))
-    known = {name: stored[name] for name in stored if not methods or name.split(",")[0] in methods}
-    return json.dumps(known)
 
 
 def named_in(path: Path) -> set[Path]:
@@ -111,8 +98,8 @@ def behind(program: str, part: Part) -> dict[str, str]:
     own = modules_behind(FOLDER / shlex.split(program)[0])
     package = sorted(PACKAGE.rglob("*.py"))
     return {
-        "code": fingerprint([*package, *own]),
-        "answers": fingerprint(own, answers_of(part.methods)),
+        "code": fingerprint_of([*package, *own]),
+        "answers": fingerprint_of(own, answers_of(part.methods)),
     }
 
 

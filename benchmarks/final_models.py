@@ -15,7 +15,7 @@ import answers
 import numpy as np
 from answers_data import DEVELOPMENT, FRESH, split, table
 from answers_programs import DEFAULT, responses, score, truth_of, warm
-from harness import Run, mean_and_error, signed
+from harness import OF_DEFAULT, Run, mean_and_error, signed
 from sklearn.metrics import log_loss
 
 import treeselect
@@ -72,10 +72,13 @@ def main():
     """Run what is missing, then write the table."""
     run = Run(
         __doc__, sets=(*FRESH, *DEVELOPMENT), models=(FOREST, "stack"),
-        quick={"sets": ("simulated",)},
+        depends=lambda model: OF_DEFAULT, quick={"sets": ("simulated",)},
     )  # fmt: skip
     if run.quick:
-        run.keep("answers_tables", {"run": f"simulated, {DEFAULT}", "columns": '["a", "b"]'})
+        run.keep(
+            "answers_tables",
+            {"run": f"simulated, {DEFAULT}", "method": DEFAULT, "columns": '["a", "b"]'},
+        )
     done, calls = run.stands("final_models"), []
     for name in run.sets:
         left = [model for model in run.models if f"{name}, {model}" not in done]

@@ -8,14 +8,15 @@ A program is its experiment, and a ``main`` like this::
         run.keep("found", {"run": method, **means(("recall", "false"), results)}, by="run")
     run.table("found", table_of(run.kept("found")), "What the table shows.")
 
-Rows are kept in ``results/NAME.csv``: those that are not run again stay as they are, and an option
-without a value, as in ``--methods``, only writes the tables anew. Sets are read from the folder in
-TREESELECT_DATA, by default ../shared/data.
+Rows are kept in ``results/NAME.csv``: those that are not run again stay as they are (``depends``
+says which still hold), and an option without a value, as in ``--methods``, only writes the tables
+anew. Sets are read from the folder in TREESELECT_DATA, by default ../shared/data.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import importlib.util
 import io
 import json
@@ -39,6 +40,7 @@ import joblib
 import numpy as np
 import pandas as pd
 
+import treeselect
 from treeselect import ControlBurn, ForestImportance
 from treeselect.algorithms.registry import METHODS
 from treeselect.writing import write_file
@@ -57,6 +59,10 @@ class Run:
         What ``--quick`` takes in place of the defaults.
     results : Path
         Folder of the tables.
+    depends : callable, optional
+        Names the methods on whose stored answers a row depends (none: on all), or None for other
+        software, by its method, program or model. Rows then have a fingerprint of these answers,
+        and stand as long as it is the present one.
     **asked
         Defaults of the options, which become attributes: names to choose from (``--sets a b``), a
         number, text or None, False for a switch, or () for names without a default, then None;
@@ -69,6 +75,7 @@ class Run:
         *,
         quick: Mapping[str, Any] = {},
         results: Path = RESULTS,
+        depends: Callable[[str], tuple[str, ...] | None] | None = None,
         **asked: Any,
     ) -> None:
         parser = argparse.ArgumentParser(description=(doc or "").split("\n")[0])
@@ -87,6 +94,7 @@ class Run:
             default = list(asked[name]) or None if _is_choice(asked[name]) else asked[name]
             setattr(self, name, instead.get(name, default) if value is None else value)
         self._rows: dict[str, pd.DataFrame] = {}
+        self._depends = depends
 
     @staticmethod
     def _add(parser: argparse.ArgumentParser, name: str, default: Any) -> None:
@@ -121,6 +129,8 @@ class Run:
         if not len(new):
             return
         new = _read(io.StringIO(new.to_csv(index=False)))
+        if self._depends is not None:
+            new["fingerprint"] = self._fingerprints(new)
         old = self._text(name)
         if len(old) and by is not None:
             old = old[~_keys(old, by).isin(_keys(new, by))]
@@ -139,7 +149,7 @@ class Run:
 
     def kept(self, name: str, *, text: bool | tuple[str, ...] = ()) -> pd.DataFrame:
         """All rows, numbers as such but those (or all: True) that stay as they were written."""
-        rows = self._text(name)
+        rows = self._text(name).drop(columns="fingerprint", errors="ignore")
         if text is True or not len(rows):
             return rows
         found = pd.read_csv(io.StringIO(rows.to_csv(index=False)), dtype=dict.fromkeys(text, str))
@@ -147,9 +157,21 @@ class Run:
         return found.fillna(dict.fromkeys(words, ""))
 
     def stands(self, name: str, by: str | tuple[str, ...] = "run") -> set[str]:
-        """What has rows; several columns are joined by commas."""
+        """What has rows that hold; several columns are joined by commas."""
         rows = self._text(name)
+        if self._depends is not None and len(rows):
+            rows = rows[rows.get("fingerprint", "") == self._fingerprints(rows)]
         return set(_keys(rows, by)) if len(rows) else set()
+
+    def _fingerprints(self, rows: pd.DataFrame) -> list[str]:
+        assert self._depends is not None
+        column = next(name for name in ("method", "program", "model") if name in rows)
+        behind = {name: self._depends(name) for name in set(rows[column])}
+        known = {
+            name: "" if own is None else fingerprint(answers_of(own))
+            for name, own in behind.items()
+        }
+        return [known[name] for name in rows[column]]
 
     # --- tables and figures --------------------------------------------------------------------
 
@@ -177,6 +199,31 @@ class Run:
             short = re.sub(r"\d+\.\d{3,}", lambda n: f"{float(n[0]):.2f}", text.getvalue())
             lines = [line.strip() for line in short.splitlines()]
             write_file(self.results / f"{name}.svg", "\n".join(lines) + "\n")
+
+
+STORED = Path(treeselect.__file__).parent / "data" / "reference_answers.json"
+OF_DEFAULT = ("exchange", "default")
+"""Stored answers of the default."""
+
+
+def answers_of(methods: tuple[str, ...] = ()) -> str:
+    """The stored answers of methods, all if none is named; "default" is that of each family."""
+    stored = json.loads(STORED.read_text("utf-8"))
+    known = {name: stored[name] for name in stored if not methods or name.split(",")[0] in methods}
+    return json.dumps(known)
+
+
+def methods_of(name: str) -> tuple[str, ...] | None:
+    """A method and its forms; None for other software."""
+    name = name.split(",")[0]
+    return (
+        OF_DEFAULT if name in ("treeselect", "exchange") else (name,) if name in METHODS else None
+    )
+
+
+def fingerprint(text: str) -> str:
+    """Twelve characters that change with the text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def _is_choice(default: Any) -> bool:

@@ -69,7 +69,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
-from harness import FORMS, Run, mean_and_error, shown, signed, told
+from harness import FORMS, Run, mean_and_error, methods_of, shown, signed, told
 from scipy.stats import beta as beta_distribution
 
 import treeselect
@@ -462,7 +462,8 @@ INTRO = {
 
 def main() -> None:
     """Write the tables."""
-    run = Run(__doc__, simulations=200, methods=METHODS, parts=PARTS, quick={"simulations": 1})
+    run = Run(__doc__, simulations=200, methods=METHODS, parts=PARTS, quick={"simulations": 1},
+              depends=lambda name: methods_of(name) or ())  # fmt: skip
     known = run.stands("holds")
     for part in run.parts:
         own = [name for name in run.methods if name in ALONE.get(part, METHODS)]

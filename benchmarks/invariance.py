@@ -31,7 +31,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-from harness import Run
+from harness import Run, methods_of
 
 import treeselect
 from treeselect.errors import TreeselectError
@@ -474,7 +474,8 @@ def row_of(
 
 def main() -> None:
     run = Run(__doc__, methods=tuple(FEW), properties=tuple(PROPERTIES), cases=620, seed=7,
-              case=-1, quick={"cases": 1, "properties": ("columns", "index")})  # fmt: skip
+              case=-1, depends=methods_of,
+              quick={"cases": 1, "properties": ("columns", "index")})  # fmt: skip
     if run.case >= 0:
         case, _ = draw(run.seed, run.case, run.methods)
         print(case.formula, case.arguments, case.data.dtypes, sep="\n")

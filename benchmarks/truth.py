@@ -55,7 +55,7 @@ import numpy as np
 import pandas as pd
 import peers
 from cases import CASES, SEEDS
-from harness import FORMS, RESULTS, Run, cell, limited, means, shown, sorted_rows, told
+from harness import FORMS, RESULTS, Run, cell, limited, means, methods_of, shown, sorted_rows, told
 
 import treeselect
 from treeselect.engine.threads import one_thread
@@ -232,7 +232,7 @@ def main():
     """Write the table."""
     run = Run(
         __doc__, methods=FORMS, cases=CASES, seeds=max(SEEDS.values()), missing=False,
-        peers=(), rank=False,
+        peers=(), rank=False, depends=methods_of,
         quick={"methods": ("importance", "mrmr"), "cases": ("factors", "few"), "seeds": 1},
     )  # fmt: skip
     cases = [case for case in run.cases if case != "noise"]

@@ -201,7 +201,7 @@ def test_fingerprints_ignore_comments_and_are_of_all_that_is_imported(evidence, 
     found = {}
     for name, text in texts.items():
         (tmp_path / f"{name}.py").write_text(text)
-        found[name] = evidence.fingerprint([tmp_path / f"{name}.py"])
+        found[name] = evidence.fingerprint_of([tmp_path / f"{name}.py"])
     assert found["plain"] == found["told"] != found["other"]
 
     def behind(name):
@@ -215,6 +215,25 @@ def test_fingerprints_ignore_comments_and_are_of_all_that_is_imported(evidence, 
     assert "peers.py" not in behind("papers/gbfs.py")
 
 
+def test_rows_stand_as_long_as_the_answers_of_their_method_do(evidence, monkeypatch, tmp_path):
+    harness = importlib.import_module("harness")
+    monkeypatch.setattr(harness, "STORED", tmp_path / "answers")
+    monkeypatch.setattr(sys, "argv", ["some.py", "--results", str(tmp_path)])
+
+    def rows():
+        run = harness.Run("", depends=harness.methods_of)
+        names = ("treeselect", "lasso", "grrf, refined", "another")
+        run.keep("found", [{"run": n, "method": n} for n in names if n not in run.stands("found")])
+        return run
+
+    (tmp_path / "answers").write_text('{"default, cox": 1, "lasso": 2, "grrf": 3}')
+    assert len(rows().stands("found")) == 4
+    assert "fingerprint" not in rows().kept("found")
+    (tmp_path / "answers").write_text('{"default, cox": 0, "lasso": 2, "grrf": 4}')
+    monkeypatch.setattr(harness.Run, "keep", lambda *_: None)
+    assert rows().stands("found") == {"lasso", "another"}
+
+
 def test_what_is_done_is_not_run_again_and_what_fails_is(evidence, monkeypatch, tmp_path, capsys):
     def run(part, *options):
         monkeypatch.setattr(sys, "argv", ["evidence.py", "--results", str(tmp_path), *options])
@@ -223,7 +242,8 @@ def test_what_is_done_is_not_run_again_and_what_fails_is(evidence, monkeypatch, 
 
     monkeypatch.setattr(evidence, "FOLDER", tmp_path)
     monkeypatch.setattr(evidence, "PACKAGE", tmp_path / "package")
-    monkeypatch.setattr(evidence, "ANSWERS", tmp_path / "answers")
+    harness = importlib.import_module("harness")
+    monkeypatch.setattr(harness, "STORED", tmp_path / "answers")
     (tmp_path / "answers").write_text('{"default, cox": 1, "lasso": 2}')
     (tmp_path / "good.py").write_text("open('ran', 'a').write('x')")
     (tmp_path / "bad.py").write_text("raise SystemExit('no such thing')")
