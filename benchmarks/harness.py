@@ -160,7 +160,8 @@ class Run:
         """What has rows that hold; several columns are joined by commas."""
         rows = self._text(name)
         if self._depends is not None and len(rows):
-            rows = rows[rows.get("fingerprint", "") == self._fingerprints(rows)]
+            stored = rows.get("fingerprint", pd.Series("", rows.index))
+            rows = rows[stored == self._fingerprints(rows)]
         return set(_keys(rows, by)) if len(rows) else set()
 
     def _fingerprints(self, rows: pd.DataFrame) -> list[str]:
