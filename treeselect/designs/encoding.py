@@ -355,10 +355,11 @@ def _as_text(factor: Factor, numbers: NumberText, found: str) -> DataError:
     if numbers.codes:
         codes = ", ".join(map(literal, numbers.codes))
         example += f", and {codes}"
-        if numbers.is_plain:
+        if numbers.code is None:
             ways = f"`{shortened(f'na={{{name!r}: [{codes}]}}')}`, or {ways}"
+    what = "dates" if numbers.is_date else "numbers"
     return DataError(
-        f"Column {quoted(name)} holds numbers as text.\n  Found: {example}.\n  Convert it: {ways}."
+        f"Column {quoted(name)} holds {what} as text.\n  Found: {example}.\n  Convert it: {ways}."
     )
 
 
@@ -420,11 +421,11 @@ def value_notes(formula: ParsedFormula, values: Mapping[str, Values]) -> list[st
                     f"{quoted(name)}, a factor with {n:,} levels because of {shortened(listed)}:"
                     f" `{way}`"
                 )
-            elif numbers is not None and not numbers.is_plain:
+            elif numbers is not None and numbers.code:
                 codes.append(f"{quoted(name)}: `{column_code(name)} = {numbers.conversion(name)}`")
             alike += _alike(name, column.levels)
     found = [
-        ("Numbers as text, modelled as a factor", codes),
+        ("Numbers or dates as text, modelled as a factor", codes),
         ("Levels that may be one", alike),
         ("Numbers far from all others, perhaps codes for missing values", far),
         ("Exact copies", _copies(plain, values)),
