@@ -128,7 +128,7 @@ def test_arguments_about_the_data_arrive(tmp_path, monkeypatch, capsys):
     data = treeselect.datasets.load("titanic_correlated").head(200)
     odd = data["sex"].astype(object).where(data.index > 3, "?")
     data.assign(sex=odd, side=["-9", *"ab" * 99, "a"]).to_csv("d.csv")
-    assert main(["select", "survived ~ side", "d.csv", "-m", "lasso", "-k1", "--na", "-9"]) == 0
+    assert main(["select", "survived ~ side", "d.csv", "-m", "lasso", "-k1", "--na", "-9,."]) == 0
     assert "Missing" in capsys.readouterr().out  # a column of the summary
     formula = "survived ~ sex + age + fare" if "fare" in data else "survived ~ sex + age"
     how = ["-m", "lasso", "-k", "1", "--seed", "1", "--na", "sex=?", "--monotone", "age=-1",

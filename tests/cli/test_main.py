@@ -286,6 +286,9 @@ REFUSED = {
         "-m lasso --effects": "`--effects` needs `--resamples`",
         "-m lasso --performance 1": "`performance` must be a whole number, at least 2",
         "--json no/f": "Can't write the tables",
+        "--json data.csv": "The tables must not replace DATA",
+        "--report r.html --json ./r.html": "The tables must not replace the report",
+        "--report r.txt": "The name of a report must end in",
         "--json -": "`--json` must be the name of a file",
         "--save no/model": "Can't find the folder",
         "--report .": "Can't write the report",
@@ -312,6 +315,7 @@ REFUSED = {
         "times times.csv --type survival": "`times`",
         "times times.csv --type survival --times soon": "must be comma-separated numbers",
         "times times.csv --times 100": "`times`",
+        "fit data.csv -o fit": "The predictions must not replace MODEL",
         "fit data.csv --level 0.9": "must be left out without an interval",
     },
     "report": {

@@ -299,7 +299,7 @@ def _report(asked: dict[str, Any]) -> None:
     from treeselect.selection import load
 
     path = asked.get("report", "report.html")
-    output.check_places({"report": path})
+    output.check_places({**asked, "report": path})
     how = {name: asked.get(name) for name in ("sections", "digits")}
     fit = load(asked["saved"])
     if not isinstance(fit, SelectionResult):

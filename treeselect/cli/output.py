@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from treeselect._version import __version__
-from treeselect.errors import OptionError, reason
+from treeselect.errors import OptionError, quoted, reason
 from treeselect.shown import HIDDEN, shown
 from treeselect.writing import check_place, write_file
 
@@ -50,6 +50,8 @@ def check_places(arguments: Mapping[str, Any]) -> None:
     """Raise an OptionError before the work starts if a file can't be written later."""
     from treeselect.arguments.checks import file_path
 
+    given = {name: arguments.get(name, "") for name in ("data", "saved")}
+    taken = {os.path.realpath(text): name for name, text in given.items() if os.path.isfile(text)}
     for name, what in WRITTEN.items():
         if arguments.get(name):
             if arguments[name] == "-":
@@ -60,6 +62,11 @@ def check_places(arguments: Mapping[str, Any]) -> None:
                 )
             path = file_path(arguments[name], name=f"--{name}")
             check_place(path, what=what)
+            twin = taken.setdefault(os.path.realpath(path), name)
+            if twin != name and (path.is_file() or not path.exists()):
+                other = {"data": "DATA", "saved": "MODEL"}.get(twin) or f"the {WRITTEN[twin]}"
+                said = f"The {what} must not replace {other}.\n  Found: {quoted(str(path))}, twice."
+                raise OptionError(said)
             if name == "report":
                 from treeselect.reports.pages import check_name
 
