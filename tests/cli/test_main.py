@@ -288,7 +288,7 @@ REFUSED = {
         "--json no/f": "Can't write the tables",
         "--json data.csv": "The tables must not replace DATA",
         "--report r.html --json ./r.html": "The tables must not replace the report",
-        "--report r.txt": "The name of a report must end in",
+        "--report r.txt": "A report must end in .html",
         "--json -": "`--json` must be the name of a file",
         "--save no/model": "Can't find the folder",
         "--report .": "Can't write the report",

@@ -145,6 +145,8 @@ def test_workbooks_that_leave_a_question_or_unpack_to_too_much(tmp_path, monkeyp
     assert list(treeselect.read(two, sheet="other")) == ["sex", "age"]
     with pytest.raises(DataError, match="must have the sheet `three`"):
         treeselect.read(two, sheet="three")
+    with pytest.raises(OptionError, match="`encoding` must be given for CSV"):
+        treeselect.read(two, sheet="one", encoding="latin-1")
     titled = pd.DataFrame([["A title", None], ["a", "b"], [1, 2]])
     with pytest.raises(DataError, match="1 without a name"):
         treeselect.read(_book(tmp_path / "title.xlsx", s=titled.set_axis(["A title", ""], axis=1)))

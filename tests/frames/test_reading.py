@@ -261,6 +261,7 @@ def test_values_without_a_name_and_encodings_of_other_files_are_refused(tmp_path
         EncodedFile("data.parquet", "latin-1")
     frame = read_data(write(tmp_path, b"a,b\n1,2,\n3,4,\n"))
     assert frame.to_dict("list") == {"a": [1, 3], "b": [2, 4]}
+    assert list(read_data(write(tmp_path, b",a,,b,\n0,1,,2,\n"))) == ["Unnamed: 0", "a", "b"]
     path = write(tmp_path, b"a,b\n1,2,3\n4,5,6\n")
     with pytest.raises(DataError, match=r"more values than its header(.|\n)*index_col=0"):
         read_data(path)

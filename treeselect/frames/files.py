@@ -66,7 +66,9 @@ def read_csv(path: Path, encoding: str = UTF8) -> pd.DataFrame:
             warnings.simplefilter("error", pd.errors.ParserWarning)
             # One guess of the type for the whole column, not one for each chunk of rows. And no
             # column is made an index of, which is left out: pandas does so if rows are too long.
-            return pd.read_csv(path, low_memory=False, index_col=False, encoding=encoding)
+            frame = pd.read_csv(path, low_memory=False, index_col=False, encoding=encoding)
+        unnamed = frame.columns[: header.shape[1]][(header.iloc[0] == "").to_numpy()]
+        return frame.drop(columns=unnamed[frame[unnamed].isna().all()])  # empty ones of a sheet
     except UnicodeError as error:
         found = str(error)
         if isinstance(error, UnicodeDecodeError):  # its position is one in a part of the file
@@ -119,7 +121,8 @@ def _check_header(path: Path, names: pd.Series[str]) -> None:
         raise DataError(
             f"The columns of {quoted(str(path))} must be separated by commas.\n"
             f"  Found: one column, {literal(first)}.\n"
-            f"  Read the file yourself: `pandas.read_csv({str(path)!r}, {way})`{commas}."
+            "  Save it with commas or as a workbook, or read it yourself:"
+            f" `pandas.read_csv({str(path)!r}, {way})`{commas}."
         )
     check_different(filter(None, names))
 
@@ -228,7 +231,8 @@ def read_workbook(path: Path, sheet: str | None = None) -> pd.DataFrame:
             raise DataError(
                 f"The workbook {quoted(str(path))} must have a single sheet with data.\n"
                 f"  Found: {listing(filled)}.\n"
-                f"  Choose one: `treeselect.read({str(path)!r}, sheet={filled[0]!r})`."
+                f"  Choose one: `treeselect.read({str(path)!r}, sheet={filled[0]!r})`, or `--sheet`"
+                " on the command line."
             )
         chosen = sheet or filled[0]
         if heads[chosen].empty:

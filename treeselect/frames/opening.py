@@ -78,15 +78,15 @@ def read(
     codes = read_codes(na)
     labels: dict[str, str] = {}
     found = file_path(path, error=DataError)
+    file = str(found) if encoding is None else EncodedFile(str(found), encoding)
     if sheet is not None:
-        if not isinstance(sheet, str) or not is_workbook(found) or encoding is not None:
+        if not isinstance(sheet, str) or not is_workbook(found):
             raise OptionError(
                 "`sheet` must be the name of a sheet, of a workbook.\n"
                 f"  Found: {described(sheet)}, of {quoted(str(found))}."
             )
         frame = read_sheet(found, sheet)
     else:
-        file = str(found) if encoding is None else EncodedFile(str(found), encoding)
         frame, labels = read_data(file), labels_in(file)
     codes.check(frame.columns)
     done = codes.applied(frame)
