@@ -177,8 +177,9 @@ def test_select_saves_what_predict_reads(run, folder, mixed, tables):
         done = run(f"predict saved data.parquet --type {kind}")
         assert done.returncode == 0, done.stderr
         found = pd.read_csv(io.StringIO(done.stdout))
-        assert list(found) == ["died"]
-        assert found["died"].tolist() == fit.predict(mixed, kind).tolist()
+        name = {"response": "P(died = True)", "link": "log odds of died = True"}.get(kind, "died")
+        assert list(found) == [name]
+        assert found[name].tolist() == fit.predict(mixed, kind).tolist()
     done = run("predict saved data.csv -o p.csv")
     assert (done.returncode, done.stdout) == (0, "")
     assert len(pd.read_csv(folder / "p.csv")) == len(mixed)

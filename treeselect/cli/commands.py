@@ -268,7 +268,12 @@ PREDICT = {
 }  # fmt: skip
 
 
+_SCALES = {"response": "P({})", "link": "log odds of {}"}
+"""Names of predictions of one of two classes."""
+
+
 def _predict(asked: dict[str, Any]) -> None:
+    from treeselect.result import SelectionResult
     from treeselect.selection import load
 
     output.check_places(asked)
@@ -277,8 +282,12 @@ def _predict(asked: dict[str, Any]) -> None:
     if strange := how.keys() - inspect.signature(model.predict).parameters:
         raise OptionError(f"A linear model has no {listing(sorted(strange))}: leave it out.")
     fitted = model.predict(data_of(asked), **how)
-    frame = fitted if fitted.ndim == 2 else fitted.to_frame()
-    text = frame.to_csv(index=False)
+    scale = _SCALES.get(how.get("type", "response"))
+    if isinstance(model, SelectionResult) and scale and fitted.ndim == 1:
+        response = model._fit.design.response
+        if response.classes:
+            fitted = fitted.rename(scale.format(f"{response.name} = {response.classes[-1]}"))
+    text = (fitted if fitted.ndim == 2 else fitted.to_frame()).to_csv(index=False)
     if asked.get("output"):
         output.write_text(asked["output"], text, "output")
     else:
