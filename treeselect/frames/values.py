@@ -14,6 +14,8 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,7 @@ from treeselect.arguments.checks import described
 from treeselect.errors import DataError, column_code, listing, literal, quoted, shortened
 from treeselect.shown import is_broken
 
+_NUMBERS = (int, float, np.integer, np.floating, Decimal)
 _SPANS = (datetime.timedelta, np.timedelta64)
 
 LARGEST_WHOLE = 2.0**53
@@ -173,8 +176,7 @@ def _read_objects(series: pd.Series[Any], name: str) -> Numbers | Labels:
         return _labels(series, name)
     if all(issubclass(kind, bool | np.bool_) for kind in kinds):
         return Numbers(_floats(series), is_bool=True)
-    numbers = (int, float, np.integer, np.floating)
-    if all(issubclass(kind, numbers) and not issubclass(kind, bool) for kind in kinds):
+    if all(issubclass(kind, _NUMBERS) and not issubclass(kind, bool) for kind in kinds):
         values = _finite(_floats(series), name)
         whole = all(issubclass(kind, int | np.integer) for kind in kinds)
         return Numbers(values, is_integer=whole or _is_whole(values, series.dtype))
@@ -273,11 +275,10 @@ def _converted(series: pd.Series[Any], column: str) -> tuple[str, str]:
 
 def _mixed(present: pd.Series[Any], name: str, kinds: set[type]) -> DataError:
     """The error for Python objects of several types, or of none that is a value."""
-    numbers = (int, float, np.integer, np.floating)
     texts = [v for v in present if isinstance(v, str)]
     column = column_code(name)
     factor = f"`{column}.map(str, na_action='ignore')` for a factor"
-    if texts and all(issubclass(k, (str, *numbers)) and not issubclass(k, bool) for k in kinds):
+    if texts and all(issubclass(k, (str, *_NUMBERS)) and not issubclass(k, bool) for k in kinds):
         codes = list(dict.fromkeys(texts))
         few = ", ".join(map(literal, codes[:3]))
         found = f"numbers and text, for example {few}"
@@ -288,8 +289,7 @@ def _mixed(present: pd.Series[Any], name: str, kinds: set[type]) -> DataError:
     else:
         named = ", ".join(sorted(kind.__name__ for kind in kinds))
         found = f"Python objects of type {named}, for example {described(present.iloc[0])}"
-        is_number = all(hasattr(kind, "__float__") for kind in kinds)
-        ways = [f"`{column}.astype(float)`"] if is_number else []
+        ways = [f"`{column}.astype(float)`"] if kinds == {Fraction} else []
     return DataError(
         f"Column {quoted(name)} must hold only numbers, only text or only logical values.\n"
         f"  Found: {found}.\n"
