@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -14,17 +15,20 @@ from treeselect import comparing
 from treeselect.cli import commands
 from treeselect.cli.arguments import (
     flags_in,
-    lists,
     name,
-    numbers,
     pairs,
     read_codes,
+    read_names,
+    read_number,
     read_value,
     split,
 )
 from treeselect.cli.main import main, make_parser
 from treeselect.errors import OptionError
 from treeselect.results.fitting import ARGUMENTS
+
+lists = partial(pairs, read=read_names)
+numbers = partial(pairs, read=read_number, last=True)
 
 WITHOUT = {
     "formula", "data",  # given by their places

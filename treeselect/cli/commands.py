@@ -34,7 +34,6 @@ from treeselect.errors import OptionError, listing, quoted
 from treeselect.shown import shown
 
 if TYPE_CHECKING:
-    import pandas as pd
 
     from treeselect.resampling.coefficient_stability import CoefficientStability
     from treeselect.result import SelectionResult
@@ -325,32 +324,21 @@ def _report(asked: dict[str, Any]) -> None:
 def _methods(asked: dict[str, Any]) -> None:
     from treeselect.algorithms.registry import find_method, methods
 
-    table, width = methods(), max(shutil.get_terminal_size().columns, 20)
+    table = methods()
+    wrap = partial(textwrap.wrap, width=max(shutil.get_terminal_size().columns, 20))
     if "name" in asked:
-        table = table[table["method"] == find_method(asked["name"], {}).name]
-    output.put("\n".join(_full(table, width) if "name" in asked else _listed(table, width)))
-
-
-def _listed(table: pd.DataFrame, width: int) -> list[str]:
-    """Names and titles in two columns."""
-    first = max(map(len, table["method"])) + 2
-    lines: list[str] = []
-    for row in table.itertuples():
-        text = f"{row.method:{first}}{row.title}"
-        lines += textwrap.wrap(text, width, subsequent_indent=" " * first)
-    said = "Options and paper of a method: treeselect methods NAME"
-    return [*lines, "", *textwrap.wrap(said, width)]
-
-
-def _full(table: pd.DataFrame, width: int) -> list[str]:
-    lines: list[str] = []
-    whole = {"break_long_words": False, "break_on_hyphens": False}
-    indents = {"initial_indent": "  ", "subsequent_indent": "    "}
-    for row in table.itertuples():
-        lines += textwrap.wrap(f"{row.method}: {row.title}", width, subsequent_indent="  ")
+        (row,) = table[table["method"] == find_method(asked["name"], {}).name].itertuples()
+        whole = partial(wrap, break_long_words=False, break_on_hyphens=False)
+        lines = wrap(f"{row.method}: {row.title}", subsequent_indent="  ")
         for text in (f"options: {row.options}", f"paper: {row.paper}"):
-            lines += textwrap.wrap(text, width, **indents, **whole)  # type: ignore[arg-type]
-    return lines
+            lines += whole(text, initial_indent="  ", subsequent_indent="    ")
+    else:
+        first = max(map(len, table["method"])) + 2
+        lines = []
+        for row in table.itertuples():
+            lines += wrap(f"{row.method:{first}}{row.title}", subsequent_indent=" " * first)
+        lines += ["", *wrap("Options and paper of a method: treeselect methods NAME")]
+    output.put("\n".join(lines))
 
 
 DEMO_FORMULA = "survived ~ . - name - ticket - cabin - boat - body - home_dest"

@@ -25,13 +25,23 @@ UTF8 = "utf-8"
 
 
 @dataclass(frozen=True, slots=True)
-class EncodedFile(os.PathLike[str]):
-    """The path of a CSV, Stata, SPSS or SAS file, and the encoding of its text."""
+class DataFile(os.PathLike[str]):
+    """The path of a file; the encoding of the text of a CSV, Stata, SPSS or SAS file; the sheet of
+    a workbook."""
 
     path: str
-    encoding: str
+    encoding: str | None = None
+    sheet: str | None = None
 
     def __post_init__(self) -> None:
+        path = Path(self.path)
+        if self.sheet is not None and not (isinstance(self.sheet, str) and is_workbook(path)):
+            raise OptionError(
+                "`sheet` must be the name of a sheet, of a workbook.\n"
+                f"  Found: {described(self.sheet)}, of {quoted(self.path)}."
+            )
+        if self.encoding is None:
+            return
         try:
             "".encode(self.encoding)
         except (LookupError, TypeError, ValueError):
@@ -39,11 +49,10 @@ class EncodedFile(os.PathLike[str]):
                 "`encoding` must be the name of a text encoding that Python knows, such as"
                 f" 'latin-1', 'cp1252' or 'utf-16'.\n  Found: {described(self.encoding)}."
             ) from None
-        if not is_csv(Path(self.path)) and not is_statistical(Path(self.path)):
+        if not is_csv(path) and not is_statistical(path):
             raise OptionError(
                 "`encoding` must be given for CSV, Stata, SPSS and SAS files only: other formats"
-                " record their own.\n"
-                f"  Found: {quoted(self.path)}."
+                f" record their own.\n  Found: {quoted(self.path)}."
             )
 
     def __fspath__(self) -> str:
