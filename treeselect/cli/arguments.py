@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from treeselect.arguments.checks import described
 from treeselect.errors import OptionError, quoted
 
 # --- names, numbers and pairs --------------------------------------------------------------------
@@ -110,17 +111,14 @@ def read_names(text: str) -> list[str] | str:
     return text if parts is None else [name(part) for part in parts]
 
 
-def read_levels(flag: str, example: str) -> Callable[[str], list[float]]:
-    def read(text: str) -> list[float]:
-        try:
-            return [float(part) for part in text.split(",")]
-        except ValueError:
-            raise OptionError(
-                f"`{flag}` must be comma-separated numbers.\n  Found: {described(text)}. Write, for"
-                f" example, `{flag} {example}`."
-            ) from None
-
-    return read
+def read_levels(flag: str, example: str, text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise OptionError(
+            f"`{flag}` must be comma-separated numbers.\n  Found: {described(text)}. Write, for"
+            f" example, `{flag} {example}`."
+        ) from None
 
 
 def pairs(
@@ -146,12 +144,6 @@ def pairs(
             raise _not_of(form, flag, text, example)
         known[key] = value
     return known
-
-
-def described(value: object) -> str:
-    from treeselect.arguments import checks  # which loads numpy
-
-    return checks.described(value)
 
 
 def _not_of(form: str, flag: str, text: str, example: str) -> OptionError:

@@ -34,7 +34,6 @@ from treeselect.errors import OptionError, listing, quoted
 from treeselect.shown import shown
 
 if TYPE_CHECKING:
-
     from treeselect.resampling.coefficient_stability import CoefficientStability
     from treeselect.result import SelectionResult
 
@@ -251,9 +250,9 @@ HOW = (
     Flag("--type", "response (default), link or class; quantile for a numeric response; survival or"
          " cumulative_hazard for times to an event", "TYPE"),
     Flag("--times", "comma-separated times for --type survival and cumulative_hazard: one column"
-         " for each", "T1,T2,...", read_levels("--times", "365,730")),
+         " for each", "T1,T2,...", partial(read_levels, "--times", "365,730")),
     Flag("--quantiles", "comma-separated levels for --type quantile (default: 0.05,0.5,0.95)",
-         "Q1,Q2,...", read_levels("--quantiles", "0.1,0.9")),
+         "Q1,Q2,...", partial(read_levels, "--quantiles", "0.1,0.9")),
     Flag("--interval", "prediction: a prediction interval of a numeric response", "KIND"),
     Flag("--level", "coverage of the interval (default: 0.95)", "LEVEL", read_number),
 )  # fmt: skip

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from treeselect._version import __version__
+from treeselect.arguments.checks import file_path
 from treeselect.errors import OptionError, quoted, reason
 from treeselect.shown import HIDDEN, shown
 from treeselect.writing import check_place, write_file
@@ -48,8 +49,6 @@ WRITTEN = {"report": "report", "save": "model", "json": "tables", "output": "pre
 
 def check_places(arguments: Mapping[str, Any]) -> None:
     """Raise an OptionError before the work starts if a file can't be written later."""
-    from treeselect.arguments.checks import file_path
-
     given = {name: arguments.get(name, "") for name in ("data", "saved")}
     taken = {os.path.realpath(text): name for name, text in given.items() if os.path.isfile(text)}
     for name, what in WRITTEN.items():

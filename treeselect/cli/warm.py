@@ -10,11 +10,26 @@ from typing import Any
 
 
 def compile_kernels() -> None:
-    """Call each kernel with all kinds of arguments that it is called with."""
+    """Call each kernel with all kinds of arguments that it is called with: also by the default
+    call, the sparse forest and predictions."""
+    from treeselect import datasets
     from treeselect.engine.warming import grow_all
+    from treeselect.selection import select
 
     grow_all()
-    _select()
+    frame = datasets.load("titanic_correlated")
+    few: Any = {"k": 2, "seed": 1, "resamples": 0}
+    sparse = {**few, "method": "controlburn", "forests": 1, "n_trees": 8}
+    for formula, options in (
+        ("survived ~ .", {**few, "k": "auto"}),
+        ("survived ~ .", sparse),
+        ("age ~ . - survived", sparse),
+        ("pclass ~ age + sex", {**sparse, "family": "multinomial"}),
+        ("survived ~ sex + femur", {**sparse, "offset": "age"}),
+    ):
+        select(formula, frame, **options).predict(frame)
+    ordered = {**few, "method": "rrf", "n_trees": 8, "monotone": {"femur": 1}}
+    select("age ~ femur + sex", frame, **ordered).predict(frame, type="quantile")
 
 
 def warm() -> str:
@@ -31,26 +46,6 @@ def warm() -> str:
     if not object_code.kernels_can_be_kept():
         kept = "could not be kept: set TREESELECT_CACHE_DIR to a folder that only you can write to"
     return f"{text}; {n['cache'] + n['compiled']} were compiled ({n['compiled']} now), and {kept}."
-
-
-def _select() -> None:
-    """Those of the default call, of the sparse forest and of predictions."""
-    from treeselect import datasets
-    from treeselect.selection import select
-
-    frame = datasets.load("titanic_correlated")
-    few: Any = {"k": 2, "seed": 1, "resamples": 0}
-    sparse = {**few, "method": "controlburn", "forests": 1, "n_trees": 8}
-    for formula, options in (
-        ("survived ~ .", {**few, "k": "auto"}),
-        ("survived ~ .", sparse),
-        ("age ~ . - survived", sparse),
-        ("pclass ~ age + sex", {**sparse, "family": "multinomial"}),
-        ("survived ~ sex + femur", {**sparse, "offset": "age"}),
-    ):
-        select(formula, frame, **options).predict(frame)
-    ordered = {**few, "method": "rrf", "n_trees": 8, "monotone": {"femur": 1}}
-    select("age ~ femur + sex", frame, **ordered).predict(frame, type="quantile")
 
 
 if __name__ == "__main__":
