@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import math
 import os
 import sys
@@ -78,8 +79,6 @@ SCHEMA = 1
 
 def json_text(tables: Mapping[str, Any]) -> str:
     """Tables and single values as JSON, with versions; control characters are escaped."""
-    import json
-
     versioned = {"treeselect": __version__, "schema": SCHEMA, **tables}
     text = json.dumps(versioned, indent=1, allow_nan=False, ensure_ascii=False)
     lines = text.split("\n")

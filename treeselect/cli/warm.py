@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from treeselect import datasets
+from treeselect.engine import compiling, object_code
+from treeselect.engine.warming import grow_all
+from treeselect.selection import select
+
 
 def compile_kernels() -> None:
     """Call each kernel with all kinds of arguments that it is called with: also by the default
     call, the sparse forest and predictions."""
-    from treeselect import datasets
-    from treeselect.engine.warming import grow_all
-    from treeselect.selection import select
-
     grow_all()
     frame = datasets.load("titanic_correlated")
     few: Any = {"k": 2, "seed": 1, "resamples": 0}
@@ -34,8 +35,6 @@ def compile_kernels() -> None:
 
 def warm() -> str:
     """Do so, and say where the kernels are."""
-    from treeselect.engine import compiling, object_code
-
     compile_kernels()
     codes = [c for own in compiling.KERNELS for found in own.compiled.values() for c in found]
     n = Counter(code.origin for code in codes)
