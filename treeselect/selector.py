@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
@@ -19,6 +19,7 @@ from sklearn.utils import check_array, check_random_state, column_or_1d
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
+from treeselect.algorithms.method import Method
 from treeselect.algorithms.registry import find_method
 from treeselect.arguments.checks import (
     USUAL_METHOD,
@@ -43,9 +44,6 @@ from treeselect.result import SelectionResult
 from treeselect.results.tables import tidy_table
 from treeselect.selection import select
 from treeselect.shown import said
-
-if TYPE_CHECKING:
-    from treeselect.algorithms.method import Method
 
 Column = str | int
 """A column of X by its name or its number, from 0."""

@@ -317,6 +317,7 @@ REFUSED = {
         "times times.csv --type survival --times soon": "must be comma-separated numbers",
         "times times.csv --times 100": "`times`",
         "fit data.csv -o fit": "The predictions must not replace MODEL",
+        "fit data.csv -o p.xlsx": "Predictions must be written as CSV",
         "fit data.csv --level 0.9": "must be left out without an interval",
     },
     "report": {

@@ -67,6 +67,12 @@ def check_places(arguments: Mapping[str, Any]) -> None:
                 other = {"data": "DATA", "saved": "MODEL"}.get(twin) or f"the {WRITTEN[twin]}"
                 said = f"The {what} must not replace {other}.\n  Found: {quoted(str(path))}, twice."
                 raise OptionError(said)
+            if name == "output":
+                from treeselect.frames.reading import ENDINGS
+
+                if path.name.lower().endswith(ENDINGS[1:]):
+                    said = f"Predictions must be written as CSV.\n  Found: {quoted(path.name)}."
+                    raise OptionError(said)
             if name == "report":
                 from treeselect.reports.pages import check_name
 

@@ -29,7 +29,7 @@ from treeselect.frames import files
 from treeselect.frames.values import check_different, check_names, check_polars_names, with_columns
 from treeselect.running.machine import memory_errors
 
-_ENDINGS = (".csv", ".csv.gz", ".parquet", ".feather", *files.STATISTICAL, *files.WORKBOOKS)
+ENDINGS = (".csv", ".csv.gz", ".parquet", ".feather", *files.STATISTICAL, *files.WORKBOOKS)
 
 
 @memory_errors()
@@ -165,7 +165,7 @@ def _read_file(
     except Exception as error:  # a damaged file can fail in any way
         raise DataError(f"Can't read the file {quoted(str(path))}.\n  {said_by(error)}") from error
     raise DataError(
-        f"A data file must end in {listing(_ENDINGS, 99)}.\n  Found: {quoted(str(path))}."
+        f"A data file must end in {listing(ENDINGS, 99)}.\n  Found: {quoted(str(path))}."
         " Read other files yourself, for example with"
         f" `pandas.read_csv({str(path)!r}, sep='\\t')`, and pass the data frame."
     )
