@@ -284,6 +284,7 @@ REFUSED = {
         "--label sigal=S": "Did you mean `signal`?",
         "--resamples lots": "`resamples` must be a whole number",
         "-m stepwise --coefficients": "`--coefficients` needs `--resamples`",
+        "--seed 1 --checkpoint c": "`--checkpoint` needs `--resamples` or `--performance`",
         "-m lasso --effects": "`--effects` needs `--resamples`",
         "-m lasso --performance 1": "`performance` must be a whole number, at least 2",
         "--json no/f": "Can't write the tables",

@@ -110,6 +110,8 @@ def _check(asked: Mapping[str, Any]) -> None:
     for name in ("effects", "coefficients"):
         if asked.get(name) and not resamples:
             raise OptionError(f"`--{name}` needs `--resamples`, for example `--resamples 100`.")
+    if "checkpoint" in asked and not resamples and not asked.get("performance"):
+        raise OptionError("`--checkpoint` needs `--resamples` or `--performance`, which it saves.")
     if asked.get("include_data") and not asked.get("save"):
         raise OptionError("`--include-data` needs `--save`, the file of the model.")
     if asked.get("performance", 0) != 0:
