@@ -13,18 +13,24 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from treeselect.algorithms.method import check_final, model_words
 from treeselect.arguments.checks import check_digits, check_flag, file_path, read_seed
+from treeselect.coding import write_record
 from treeselect.designs.problem import FinalModel
 from treeselect.designs.scoring import Scoring
 from treeselect.errors import ModelFileError
 from treeselect.frames.tables import in_library, with_column
-from treeselect.printing import Summarised, chosen_digits
+from treeselect.modelfile.saved import saved_fit
+from treeselect.printing import Summarised, SummaryContent, chosen_digits
 from treeselect.resampling.fit import Fit
 from treeselect.resampling.folds import Splitter
+from treeselect.resampling.inference import Inference, infer
+from treeselect.resampling.performance import Performance, measure
 from treeselect.resampling.resampled import Scheme
 from treeselect.resampling.stability import Stability
+from treeselect.resampling.validation import Validation, validate
 from treeselect.results.calls import step_text, with_step
 from treeselect.results.fitting import fit_selection, resample, updated_arguments
 from treeselect.results.predicting import Wanted, predict, values_of
+from treeselect.results.summary import fit_lines, summarise
 from treeselect.results.tables import glance_table, path_table, tidy_table
 from treeselect.results.views import DataView, ModelView, SearchView
 from treeselect.running.parallel import check_n_jobs, workers_for
@@ -34,12 +40,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from sklearn.base import BaseEstimator
 
-    from treeselect.printing import SummaryContent
     from treeselect.resampling.coefficient_stability import CoefficientStability
-    from treeselect.resampling.inference import Inference
-    from treeselect.resampling.performance import Performance
     from treeselect.resampling.subgroups import Subgroups
-    from treeselect.resampling.validation import Validation
     from treeselect.results.linear_model import GlmFit
 
 
@@ -248,8 +250,6 @@ class SelectionResult(Summarised):
         )
 
     def _content(self) -> SummaryContent:
-        from treeselect.results.summary import summarise
-
         return summarise(self._fit)
 
     # --- predictions and other models ---
@@ -665,8 +665,6 @@ class SelectionResult(Summarised):
         >>> 0.7 < fit.performance(folds=3).mean < 0.8
         True
         """
-        from treeselect.resampling.performance import measure
-
         fit = self._fit
         seed = fit.seed if seed is None else read_seed(seed)
         given: dict[str, Any] = {
@@ -757,8 +755,6 @@ class SelectionResult(Summarised):
         >>> found.mean_error < 0.1
         True
         """
-        from treeselect.resampling.validation import validate
-
         fit, course = self._fit, self._course(n_jobs, checkpoint, on_piece)
         seed = fit.seed if seed is None else read_seed(seed)
         given: dict[str, Any] = {"n": n, "horizon": horizon, "seed": seed}
@@ -862,8 +858,6 @@ class SelectionResult(Summarised):
         >>> bool(p_values["sex"] < 0.001)
         True
         """
-        from treeselect.resampling.inference import infer
-
         fit, course = self._fit, self._course(n_jobs, checkpoint, on_piece)
         given: dict[str, Any] = {
             "split": split, "repeats": repeats, "level": level,
@@ -907,9 +901,6 @@ class SelectionResult(Summarised):
         The file is MessagePack in gzip and contains no code; ``treeselect.coding``
         describes the format. ``trusted`` is never stored.
         """
-        from treeselect.coding import write_record
-        from treeselect.modelfile.saved import saved_fit
-
         include_data = check_flag("include_data", include_data)
         target = file_path(path, error=ModelFileError)
         write_record(target, lambda: saved_fit(self._fit, include_data=include_data))
@@ -1048,8 +1039,6 @@ class SelectionResult(Summarised):
             )  # fmt: skip
 
     def __repr__(self) -> str:
-        from treeselect.results.summary import fit_lines
-
         return "\n".join(fit_lines(self._fit))
 
     def _repr_html_(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -14,17 +15,20 @@ from treeselect import comparing
 from treeselect.cli import commands
 from treeselect.cli.arguments import (
     flags_in,
-    lists,
     name,
-    numbers,
     pairs,
     read_codes,
+    read_names,
+    read_number,
     read_value,
     split,
 )
 from treeselect.cli.main import main, make_parser
 from treeselect.errors import OptionError
 from treeselect.results.fitting import ARGUMENTS
+
+lists = partial(pairs, read=read_names)
+numbers = partial(pairs, read=read_number, last=True)
 
 WITHOUT = {
     "formula", "data",  # given by their places
@@ -128,7 +132,7 @@ def test_arguments_about_the_data_arrive(tmp_path, monkeypatch, capsys):
     data = treeselect.datasets.load("titanic_correlated").head(200)
     odd = data["sex"].astype(object).where(data.index > 3, "?")
     data.assign(sex=odd, side=["-9", *"ab" * 99, "a"]).to_csv("d.csv")
-    assert main(["select", "survived ~ side", "d.csv", "-m", "lasso", "-k1", "--na", "-9"]) == 0
+    assert main(["select", "survived ~ side", "d.csv", "-m", "lasso", "-k1", "--na", "-9,."]) == 0
     assert "Missing" in capsys.readouterr().out  # a column of the summary
     formula = "survived ~ sex + age + fare" if "fare" in data else "survived ~ sex + age"
     how = ["-m", "lasso", "-k", "1", "--seed", "1", "--na", "sex=?", "--monotone", "age=-1",

@@ -177,8 +177,9 @@ def test_select_saves_what_predict_reads(run, folder, mixed, tables):
         done = run(f"predict saved data.parquet --type {kind}")
         assert done.returncode == 0, done.stderr
         found = pd.read_csv(io.StringIO(done.stdout))
-        assert list(found) == ["died"]
-        assert found["died"].tolist() == fit.predict(mixed, kind).tolist()
+        name = {"response": "P(died = True)", "link": "log odds of died = True"}.get(kind, "died")
+        assert list(found) == [name]
+        assert found[name].tolist() == fit.predict(mixed, kind).tolist()
     done = run("predict saved data.csv -o p.csv")
     assert (done.returncode, done.stdout) == (0, "")
     assert len(pd.read_csv(folder / "p.csv")) == len(mixed)
@@ -280,9 +281,13 @@ REFUSED = {
         "--label sigal=S": "Did you mean `signal`?",
         "--resamples lots": "`resamples` must be a whole number",
         "-m stepwise --coefficients": "`--coefficients` needs `--resamples`",
+        "--seed 1 --checkpoint c": "`--checkpoint` needs `--resamples` or `--performance`",
         "-m lasso --effects": "`--effects` needs `--resamples`",
         "-m lasso --performance 1": "`performance` must be a whole number, at least 2",
         "--json no/f": "Can't write the tables",
+        "--json data.csv": "The tables must not replace DATA",
+        "--report r.html --json ./r.html": "The tables must not replace the report",
+        "--report r.txt": "A report must end in .html",
         "--json -": "`--json` must be the name of a file",
         "--report .": "Can't write the report",
         "--report no/where.html": "where.html",
@@ -308,6 +313,8 @@ REFUSED = {
         "times times.csv --type survival": "`times`",
         "times times.csv --type survival --times soon": "must be comma-separated numbers",
         "times times.csv --times 100": "`times`",
+        "fit data.csv -o fit": "The predictions must not replace MODEL",
+        "fit data.csv -o p.xlsx": "Predictions must be written as CSV",
         "fit data.csv --level 0.9": "must be left out without an interval",
     },
     "report": {

@@ -246,6 +246,12 @@ def _refused(frame, formula="y ~ ."):
 NUMBER_TEXTS = {
     "percent": ([f"{i} %" for i in range(N)], [float(i) for i in range(N)]),
     "decimal commas": ([f"{i},5" for i in range(N)], [i + 0.5 for i in range(N)]),
+    "small decimals": (
+        [f"{i % 2},{i + 100}" for i in range(N)],
+        [i % 2 + (i + 100) / 1000 for i in range(N)],
+    ),
+    "German dates": ([f"{i + 1}.12.{2000 + i}" for i in range(N)], [*range(2000, 2000 + N)]),
+    "dates": ([f"{2000 + i}-12-01 09:00" for i in range(N)], [*range(2000, 2000 + N)]),
     "currency": ([f"€ {i}" for i in range(N)], [float(i) for i in range(N)]),
     "thousands": ([f"{i + 1},000" for i in range(N)], [1000.0 * (i + 1) for i in range(N)]),
     "both": ([f"1.{i + 100},5 €" for i in range(N)], [1100.5 + i for i in range(N)]),
@@ -261,7 +267,7 @@ def test_numbers_as_text_say_how_to_convert(case, dtype):
     frame = DATA.assign(v=pd.Series(text, dtype=dtype))
     frame.loc[0, "v"] = None
     said = _refused(frame, "y ~ v + cat")
-    assert "`v` holds numbers as text" in said
+    assert f"`v` holds {'dates' if 'dates' in case else 'numbers'} as text" in said
     assert "To leave it out: `y ~ cat`." in said
     if case == "codes":
         assert "`na={'v': ['?']}`" in said
@@ -275,7 +281,7 @@ def test_numbers_as_text_say_how_to_convert(case, dtype):
 
 @pytest.mark.parametrize(
     "levels",
-    [[f"key{i}" for i in range(9)], ["12a", "12b", "7c", "9d"], ["1", "2", "a"], ["2020-01-02"] * 3,
+    [[f"key{i}" for i in range(9)], ["12a", "12b", "7c", "9d"], ["1", "2", "a"], ["2020-01"] * 3,
      ["a", "b"], [], [f"id {i}" for i in range(9)]],
 )  # fmt: skip
 def test_other_text_is_no_number(levels):
@@ -319,7 +325,7 @@ def test_all_problems_stand_in_one_error_or_are_counted():
     assert '"d"' in said
     for way in re.findall(r"for example `([^`]*)`", said):
         name = re.findall(r"'(\w+)'", way)[0]
-        new[name] = eval(way, {"data": new, "pandas": pd})
+        new[name] = eval(way.replace("...", "1"), {"data": new, "pandas": pd})
     spec.encode(new.assign(cat="a"))
     with pytest.raises(NewDataError, match=r"(?s)Missing: `x`.*`flag` must hold logical"):
         spec.encode(frame.drop(columns="x").assign(flag="no"))
@@ -363,7 +369,9 @@ def _notes(frame, formula="y ~ .", **arguments):
         ([*range(20, 47), 998, 998, 999], "999, 998 of `v` in 3 rows"),
         ([*range(0, 56, 2), 88, 999], "999 of `v` in 1 row"),
         ([*range(11)] * 2 + [*[77] * 8], "77 of `v` in 8 rows"),
-        (["1 %", "2 %", "3 %"] * 10, "Numbers as text"),
+        ([20191231, 20200101, 20200229] * 10, "Dates as numbers"),
+        (["1 %", "2 %", "3 %"] * 10, "Numbers or dates as text"),
+        (["2020-01-01", "2020-01-09", "2021-01-01"] * 10, "Numbers or dates as text"),
     ],
 )
 def test_values_that_deserve_a_second_look(column, note):

@@ -15,6 +15,7 @@ from treeselect.frames import files
 from treeselect.frames.files import labels_in
 from treeselect.frames.opening import read_codes
 from treeselect.frames.reading import read_data
+from treeselect.results import calls
 
 STUDY = pd.DataFrame(
     {
@@ -143,8 +144,13 @@ def test_workbooks_that_leave_a_question_or_unpack_to_too_much(tmp_path, monkeyp
         treeselect.select("age ~ .", two)
     assert f"`treeselect.read({str(two)!r}, sheet='one')`" in str(caught.value)
     assert list(treeselect.read(two, sheet="other")) == ["sex", "age"]
+    file = files.DataFile(str(two), sheet="other")
+    assert calls.data_text(file, (0, 0)) == f"{two.name}, sheet other"
+    assert calls._source(file) == f"treeselect.read({str(two)!r}, sheet='other')"
     with pytest.raises(DataError, match="must have the sheet `three`"):
         treeselect.read(two, sheet="three")
+    with pytest.raises(OptionError, match="`encoding` must be given for CSV"):
+        treeselect.read(two, sheet="one", encoding="latin-1")
     titled = pd.DataFrame([["A title", None], ["a", "b"], [1, 2]])
     with pytest.raises(DataError, match="1 without a name"):
         treeselect.read(_book(tmp_path / "title.xlsx", s=titled.set_axis(["A title", ""], axis=1)))

@@ -15,7 +15,7 @@ import pytest
 from treeselect.engine.columns import bin_edges
 from treeselect.errors import DataError, OptionError
 from treeselect.frames import files, tables
-from treeselect.frames.files import EncodedFile, labels_in
+from treeselect.frames.files import DataFile, labels_in
 from treeselect.frames.reading import Scan, check_rows, frame_of_arrow, read_data, scan_of
 from treeselect.frames.tables import InMemory, Scanned, open_table
 from treeselect.frames.values import Labels, read_column
@@ -232,7 +232,7 @@ def test_another_encoding_is_refused_with_the_way_out(encoding, name, tmp_path):
     assert f"`{path}`" in text
     assert found in text
     assert "encoding='cp1252')`, or `--encoding cp1252`" in text
-    frame = read_data(EncodedFile(str(path), encoding))
+    frame = read_data(DataFile(str(path), encoding))
     assert frame.columns[0] == "name"
     assert len(frame) == 1
 
@@ -247,20 +247,21 @@ def test_utf8_is_read_with_its_mark_and_without(encoding, tmp_path):
 def test_a_wrong_encoding_is_named(encoding, tmp_path):
     path = write(tmp_path, TEXT.encode("latin-1"))
     with pytest.raises(DataError, match=f"as {encoding}[^$]*(0xe9|BOM|byte 0x)"):
-        read_data(EncodedFile(str(path), encoding))
+        read_data(DataFile(str(path), encoding))
 
 
 @pytest.mark.parametrize("encoding", ["no such", "hex", "a\0", "rot13", {}])
 def test_encodings_must_be_known_ones_of_text(encoding):
     with pytest.raises(OptionError, match="must be the name of a text encoding"):
-        EncodedFile("data.csv", encoding)
+        DataFile("data.csv", encoding)
 
 
 def test_values_without_a_name_and_encodings_of_other_files_are_refused(tmp_path):
     with pytest.raises(OptionError, match="CSV, Stata, SPSS and SAS files only"):
-        EncodedFile("data.parquet", "latin-1")
+        DataFile("data.parquet", "latin-1")
     frame = read_data(write(tmp_path, b"a,b\n1,2,\n3,4,\n"))
     assert frame.to_dict("list") == {"a": [1, 3], "b": [2, 4]}
+    assert list(read_data(write(tmp_path, b",a,,b,\n0,1,,2,\n"))) == ["Unnamed: 0", "a", "b"]
     path = write(tmp_path, b"a,b\n1,2,3\n4,5,6\n")
     with pytest.raises(DataError, match=r"more values than its header(.|\n)*index_col=0"):
         read_data(path)

@@ -266,6 +266,10 @@ def test_what_is_true_of_other_fits():
     assert reported(fitted())["12d"] == "Rows are taken as independent."
     dropped = reported(fitted(missing="drop"))
     assert dropped["12a"].startswith("All rows without missing values select the terms")
+    few = pd.concat([DATA.dropna(subset="age").head(40), DATA[DATA["age"].isna()].head(20)])
+    count = few.dropna(subset=["sex", "age", "pclass"])["survived"].value_counts().min()
+    said = fitted(data=few, missing="drop").search.citation().limitations[0]
+    assert said.startswith(f"There are only {count} rows of the class")
     assert dropped["12b"].endswith("rows with missing values are left out of all training.")
     groups = fitted(data=DATA.assign(id=np.arange(len(DATA)) // 2), fold_groups="id")
     assert reported(groups)["12d"] == "Rows of the same id are drawn and held out together."

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from treeselect.arguments.checks import described
 from treeselect.errors import OptionError, quoted
 
 # --- names, numbers and pairs --------------------------------------------------------------------
@@ -110,61 +111,39 @@ def read_names(text: str) -> list[str] | str:
     return text if parts is None else [name(part) for part in parts]
 
 
-def read_levels(flag: str, example: str) -> Callable[[str], list[float]]:
-    def read(text: str) -> list[float]:
-        try:
-            return [float(part) for part in text.split(",")]
-        except ValueError:
-            raise OptionError(
-                f"`{flag}` must be comma-separated numbers.\n  Found: {described(text)}. Write, for"
-                f" example, `{flag} {example}`."
-            ) from None
-
-    return read
+def read_levels(flag: str, example: str, text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise OptionError(
+            f"`{flag}` must be comma-separated numbers.\n  Found: {described(text)}. Write, for"
+            f" example, `{flag} {example}`."
+        ) from None
 
 
 def pairs(
-    texts: Iterable[str], flag: str, form: str, example: str, *, last: bool = False
-) -> dict[str, str]:
+    texts: Iterable[str],
+    flag: str,
+    form: str,
+    example: str,
+    read: Callable[[str], Any] | None = None,
+    *,
+    last: bool = False,
+) -> dict[str, Any]:
     """Names and what follows the first equals sign outside brackets and quotation marks, or the
-    last sign of all."""
-    known: dict[str, str] = {}
+    last sign of all: the text, or what is read of it, which must be none."""
+    known: dict[str, Any] = {}
     for text in texts:
         found = text.rsplit("=", 1) if last else split(text, "=", most=1)
         if found is None or len(found) == 1 or not found[0].strip():
             raise _not_of(form, flag, text, example)
-        key = name(found[0])
+        key, value = name(found[0]), read(found[1]) if read else found[1]
         if key in known:
             raise OptionError(f"`{flag}` must name {quoted(key)} once.\n  Found: it twice.")
-        known[key] = found[1]
+        if read and isinstance(value, str):
+            raise _not_of(form, flag, text, example)
+        known[key] = value
     return known
-
-
-def numbers(texts: Iterable[str], flag: str, form: str, example: str) -> dict[str, Any]:
-    """Names and the number that follows the last equals sign."""
-    found = {}
-    for key, text in pairs(texts, flag, form, example, last=True).items():
-        found[key] = read_number(text)
-        if isinstance(found[key], str):
-            raise _not_of(form, flag, f"{key}={text}", example)
-    return found
-
-
-def lists(texts: Iterable[str], flag: str, form: str, example: str) -> dict[str, list[str]]:
-    """Names and the comma-separated names that follow."""
-    found = {}
-    for key, text in pairs(texts, flag, form, example).items():
-        members = read_names(text)
-        if isinstance(members, str):
-            raise _not_of(form, flag, f"{key}={text}", example)
-        found[key] = members
-    return found
-
-
-def described(value: object) -> str:
-    from treeselect.arguments import checks  # which loads numpy
-
-    return checks.described(value)
 
 
 def _not_of(form: str, flag: str, text: str, example: str) -> OptionError:
@@ -214,8 +193,7 @@ def read_settings(
     texts: Iterable[str], form: str = "OPTION=VALUE", example: str = "gamma=0.3"
 ) -> dict[str, Any]:
     """Options of a method: names and values of any type."""
-    given = pairs(texts, "--set", form, example)
-    return {option: read_value(text) for option, text in given.items()}
+    return {key: read_value(text) for key, text in pairs(texts, "--set", form, example).items()}
 
 
 # --- flags ---------------------------------------------------------------------------------------
@@ -255,13 +233,16 @@ PROBLEM = (
          " their values)", "KIND"),
     Flag("--offset", "column with the offset", "COLUMN"),
     Flag("--groups", "terms that enter and leave the model together; may be repeated", "NAME=A,B",
-         lambda texts: lists(texts, "--groups", "NAME=A,B,...", "'blood panel=hb,wbc'"), True),
+         lambda texts: pairs(
+             texts, "--groups", "NAME=A,B,...", "'blood panel=hb,wbc'", read_names), True),
     Flag("--costs", "cost of a term, variable or group (default: 1 each); may be repeated",
-         "NAME=COST", lambda texts: numbers(texts, "--costs", "NAME=COST", "mri=40"), True),
+         "NAME=COST", lambda texts: pairs(
+             texts, "--costs", "NAME=COST", "mri=40", read_number, last=True), True),
     Flag("--keep", "term that is always included; may be repeated", "TERM", repeated=True),
     Flag("--monotone", "term with which predictions must not decrease (1) or not increase (-1); may"
          " be repeated", "TERM=1|-1",
-         lambda texts: numbers(texts, "--monotone", "TERM=1 or TERM=-1", "age=1"), True),
+         lambda texts: pairs(
+             texts, "--monotone", "TERM=1 or TERM=-1", "age=1", read_number, last=True), True),
     Flag("--model", "what predicts: stack, forest, boosting, glm or gam (default: that of the"
          " method)", "NAME"),
     Flag("--labels --label", "label of a column or term in summary and report; may be repeated",
@@ -324,13 +305,9 @@ def check_checkpoint(arguments: Mapping[str, Any]) -> None:
 
 def data_of(arguments: Mapping[str, Any]) -> Any:
     """The file that is named by ``data``, ``encoding`` and ``sheet``."""
-    if "sheet" in arguments:
-        from treeselect.frames.opening import read
-
-        how = {key: arguments[key] for key in ("sheet", "encoding") if key in arguments}
-        return read(arguments["data"], **how)
-    if "encoding" not in arguments:
+    how = [arguments.get(key) for key in ("encoding", "sheet")]
+    if how == [None, None]:
         return arguments["data"]
-    from treeselect.frames.files import EncodedFile
+    from treeselect.frames.files import DataFile
 
-    return EncodedFile(str(arguments["data"]), str(arguments["encoding"]))
+    return DataFile(arguments["data"], *how)

@@ -34,8 +34,6 @@ from treeselect.errors import OptionError, listing, quoted
 from treeselect.shown import shown
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from treeselect.resampling.coefficient_stability import CoefficientStability
     from treeselect.result import SelectionResult
 
@@ -112,6 +110,8 @@ def _check(asked: Mapping[str, Any]) -> None:
     for name in ("effects", "coefficients"):
         if asked.get(name) and not resamples:
             raise OptionError(f"`--{name}` needs `--resamples`, for example `--resamples 100`.")
+    if "checkpoint" in asked and not resamples and not asked.get("performance"):
+        raise OptionError("`--checkpoint` needs `--resamples` or `--performance`, which it saves.")
     if asked.get("include_data") and not asked.get("save"):
         raise OptionError("`--include-data` needs `--save`, the file of the model.")
     if asked.get("performance", 0) != 0:
@@ -252,9 +252,9 @@ HOW = (
     Flag("--type", "response (default), link or class; quantile for a numeric response; survival or"
          " cumulative_hazard for times to an event", "TYPE"),
     Flag("--times", "comma-separated times for --type survival and cumulative_hazard: one column"
-         " for each", "T1,T2,...", read_levels("--times", "365,730")),
+         " for each", "T1,T2,...", partial(read_levels, "--times", "365,730")),
     Flag("--quantiles", "comma-separated levels for --type quantile (default: 0.05,0.5,0.95)",
-         "Q1,Q2,...", read_levels("--quantiles", "0.1,0.9")),
+         "Q1,Q2,...", partial(read_levels, "--quantiles", "0.1,0.9")),
     Flag("--interval", "prediction: a prediction interval of a numeric response", "KIND"),
     Flag("--level", "coverage of the interval (default: 0.95)", "LEVEL", read_number),
 )  # fmt: skip
@@ -268,7 +268,12 @@ PREDICT = {
 }  # fmt: skip
 
 
+_SCALES = {"response": "P({})", "link": "log odds of {}"}
+"""Names of predictions of one of two classes."""
+
+
 def _predict(asked: dict[str, Any]) -> None:
+    from treeselect.result import SelectionResult
     from treeselect.selection import load
 
     output.check_places(asked)
@@ -277,8 +282,12 @@ def _predict(asked: dict[str, Any]) -> None:
     if strange := how.keys() - inspect.signature(model.predict).parameters:
         raise OptionError(f"A linear model has no {listing(sorted(strange))}: leave it out.")
     fitted = model.predict(data_of(asked), **how)
-    frame = fitted if fitted.ndim == 2 else fitted.to_frame()
-    text = frame.to_csv(index=False)
+    scale = _SCALES.get(how.get("type", "response"))
+    if isinstance(model, SelectionResult) and scale and fitted.ndim == 1:
+        response = model._fit.design.response
+        if response.classes:
+            fitted = fitted.rename(scale.format(f"{response.name} = {response.classes[-1]}"))
+    text = (fitted if fitted.ndim == 2 else fitted.to_frame()).to_csv(index=False)
     if asked.get("output"):
         output.write_text(asked["output"], text, "output")
     else:
@@ -299,7 +308,7 @@ def _report(asked: dict[str, Any]) -> None:
     from treeselect.selection import load
 
     path = asked.get("report", "report.html")
-    output.check_places({"report": path})
+    output.check_places({**asked, "report": path})
     how = {name: asked.get(name) for name in ("sections", "digits")}
     fit = load(asked["saved"])
     if not isinstance(fit, SelectionResult):
@@ -316,32 +325,21 @@ def _report(asked: dict[str, Any]) -> None:
 def _methods(asked: dict[str, Any]) -> None:
     from treeselect.algorithms.registry import find_method, methods
 
-    table, width = methods(), max(shutil.get_terminal_size().columns, 20)
+    table = methods()
+    wrap = partial(textwrap.wrap, width=max(shutil.get_terminal_size().columns, 20))
     if "name" in asked:
-        table = table[table["method"] == find_method(asked["name"], {}).name]
-    output.put("\n".join(_full(table, width) if "name" in asked else _listed(table, width)))
-
-
-def _listed(table: pd.DataFrame, width: int) -> list[str]:
-    """Names and titles in two columns."""
-    first = max(map(len, table["method"])) + 2
-    lines: list[str] = []
-    for row in table.itertuples():
-        text = f"{row.method:{first}}{row.title}"
-        lines += textwrap.wrap(text, width, subsequent_indent=" " * first)
-    said = "Options and paper of a method: treeselect methods NAME"
-    return [*lines, "", *textwrap.wrap(said, width)]
-
-
-def _full(table: pd.DataFrame, width: int) -> list[str]:
-    lines: list[str] = []
-    whole = {"break_long_words": False, "break_on_hyphens": False}
-    indents = {"initial_indent": "  ", "subsequent_indent": "    "}
-    for row in table.itertuples():
-        lines += textwrap.wrap(f"{row.method}: {row.title}", width, subsequent_indent="  ")
+        (row,) = table[table["method"] == find_method(asked["name"], {}).name].itertuples()
+        whole = partial(wrap, break_long_words=False, break_on_hyphens=False)
+        lines = wrap(f"{row.method}: {row.title}", subsequent_indent="  ")
         for text in (f"options: {row.options}", f"paper: {row.paper}"):
-            lines += textwrap.wrap(text, width, **indents, **whole)  # type: ignore[arg-type]
-    return lines
+            lines += whole(text, initial_indent="  ", subsequent_indent="    ")
+    else:
+        first = max(map(len, table["method"])) + 2
+        lines = []
+        for row in table.itertuples():
+            lines += wrap(f"{row.method:{first}}{row.title}", subsequent_indent=" " * first)
+        lines += ["", *wrap("Options and paper of a method: treeselect methods NAME")]
+    output.put("\n".join(lines))
 
 
 DEMO_FORMULA = "survived ~ . - name - ticket - cabin - boat - body - home_dest"

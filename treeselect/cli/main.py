@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import re
 import shutil
 import sys
 import textwrap
@@ -156,6 +157,7 @@ def _add(commands: Any, command: Command) -> None:
         argument_default=argparse.SUPPRESS,
     )
     made.set_defaults(command=command)
+    made._negative_number_matcher = re.compile(r"-\.?\d")  # also the first of several: --na -9,-8
     for dest, text in shown.items():
         nargs = "?" if dest == "name" else None
         made.add_argument(dest, metavar=text, nargs=nargs, help=_PLACES[dest])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import math
 import os
 import sys
@@ -11,7 +12,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from treeselect._version import __version__
-from treeselect.errors import OptionError, reason
+from treeselect.arguments.checks import file_path
+from treeselect.errors import OptionError, quoted, reason
 from treeselect.shown import HIDDEN, shown
 from treeselect.writing import check_place, write_file
 
@@ -48,8 +50,8 @@ WRITTEN = {"report": "report", "save": "model", "json": "tables", "output": "pre
 
 def check_places(arguments: Mapping[str, Any]) -> None:
     """Raise an OptionError before the work starts if a file can't be written later."""
-    from treeselect.arguments.checks import file_path
-
+    given = {name: arguments.get(name, "") for name in ("data", "saved")}
+    taken = {os.path.realpath(text): name for name, text in given.items() if os.path.isfile(text)}
     for name, what in WRITTEN.items():
         if arguments.get(name):
             if arguments[name] == "-":
@@ -60,6 +62,17 @@ def check_places(arguments: Mapping[str, Any]) -> None:
                 )
             path = file_path(arguments[name], name=f"--{name}")
             check_place(path, what=what)
+            twin = taken.setdefault(os.path.realpath(path), name)
+            if twin != name and (path.is_file() or not path.exists()):
+                other = {"data": "DATA", "saved": "MODEL"}.get(twin) or f"the {WRITTEN[twin]}"
+                said = f"The {what} must not replace {other}.\n  Found: {quoted(str(path))}, twice."
+                raise OptionError(said)
+            if name == "output":
+                from treeselect.frames.reading import ENDINGS
+
+                if path.name.lower().endswith(ENDINGS[1:]):
+                    said = f"Predictions must be written as CSV.\n  Found: {quoted(path.name)}."
+                    raise OptionError(said)
             if name == "report":
                 from treeselect.reports.pages import check_name
 
@@ -72,8 +85,6 @@ SCHEMA = 1
 
 def json_text(tables: Mapping[str, Any]) -> str:
     """Tables and single values as JSON, with versions; control characters are escaped."""
-    import json
-
     versioned = {"treeselect": __version__, "schema": SCHEMA, **tables}
     text = json.dumps(versioned, indent=1, allow_nan=False, ensure_ascii=False)
     lines = text.split("\n")

@@ -6,19 +6,27 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
 import json
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from treeselect import datasets
+from treeselect.algorithms.registry import METHODS
 from treeselect.errors import listing
 from treeselect.printing import Summary, SummaryContent
-
-if TYPE_CHECKING:
-    from treeselect.result import SelectionResult
+from treeselect.result import SelectionResult
+from treeselect.results.versions import versions
+from treeselect.selection import load, select
+from treeselect.writing import write_file
 
 _FOLDER = Path(__file__).parents[1] / "data"
 ANSWERS, OF_R = _FOLDER / "reference_answers.json", _FOLDER / "reference_r.csv"
@@ -56,10 +64,6 @@ Check = tuple[str, str, Callable[[], str]]
 
 def validate() -> tuple[Summary, bool]:
     """Check this installation; the page, and whether all checks passed."""
-    import datetime
-
-    from treeselect.results.versions import versions
-
     rows = []
     for requirement, case, check in _checks():
         with warnings.catch_warnings():
@@ -97,8 +101,6 @@ def as_page(found: Summary) -> str:
 
 
 def _checks() -> Iterator[Check]:
-    import pyarrow as pa
-
     questions = _questions()
     for name, answer in json.loads(ANSWERS.read_text(encoding="utf-8")).items():
         yield "answers are those of the release", name, partial(_ask, questions[name], answer)
@@ -121,8 +123,6 @@ def _checks() -> Iterator[Check]:
 
 def _questions() -> dict[str, Callable[[], Any]]:
     """Calls by name: each method, and the default for each family."""
-    from treeselect.algorithms.registry import METHODS
-
     calls: dict[str, tuple[str, str, dict[str, Any]]] = {
         name: (_PASSENGERS, "titanic", {"method": name, "k": 3, **_FEW.get(name, {})})
         for name in METHODS
@@ -133,9 +133,7 @@ def _questions() -> dict[str, Callable[[], Any]]:
 
 def _answer(formula: str, data: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """What is stored of an answer."""
-    import numpy as np
-
-    frame = _data(data).iloc[::2]
+    frame = datasets.load(data).iloc[::2]
     fit = _call(formula, frame, **arguments)
     predicted = np.asarray(fit.predict(frame), dtype=np.float64)
     frequency = fit.stability.tidy()["frequency"].sum() if "resamples" in arguments else 0.0
@@ -152,8 +150,6 @@ def _ask(question: Callable[[], dict[str, Any]], stored: dict[str, Any]) -> str:
 
 
 def _apart(found: Any, expected: Any) -> str:
-    import numpy as np
-
     a, b = np.asarray(found, dtype=np.float64), np.asarray(expected, dtype=np.float64)
     if a.shape == b.shape and np.allclose(a, b, rtol=_CLOSE, atol=1e-9, equal_nan=True):
         return ""
@@ -164,21 +160,19 @@ def _apart(found: Any, expected: Any) -> str:
 
 
 def _rows_of_r(name: str) -> Any:
-    import pandas as pd
-
     rows = pd.read_csv(OF_R)
     return rows[rows["model"] == name]
 
 
 def _model(name: str) -> str:
     formula, data = _MODELS[name]
-    fit = _call(formula, _data(data), method="mrmr", k=formula.count(" + ") + 1)
+    fit = _call(formula, datasets.load(data), method="mrmr", k=formula.count(" + ") + 1)
     found, known = fit.refit("glm").tidy(), _rows_of_r(name)
     return _apart(found[["estimate", "std_error"]], known[["estimate", "std_error"]])
 
 
 def _stepwise() -> str:
-    fit = _call("siri ~ .", _data("bodyfat"), method="stepwise", penalty=2.0)
+    fit = _call("siri ~ .", datasets.load("bodyfat"), method="stepwise", penalty=2.0)
     expected = _rows_of_r("step")["column"].tolist()
     return "" if set(fit.selected) == set(expected) else f"selects {listing(fit.selected)}"
 
@@ -186,16 +180,7 @@ def _stepwise() -> str:
 # --- the same answer ---------------------------------------------------------------------------
 
 
-def _data(name: str) -> Any:
-    from treeselect import datasets
-
-    return datasets.load(name)
-
-
 def _call(formula: str, data: Any, **arguments: Any) -> SelectionResult:
-    from treeselect.result import SelectionResult
-    from treeselect.selection import select
-
     fit = select(formula, data, seed=1, **{"n_jobs": 1, **arguments})
     assert isinstance(fit, SelectionResult)
     return fit
@@ -206,8 +191,6 @@ def _select(data: Any, **arguments: Any) -> SelectionResult:
 
 
 def _reloaded(fit: Any) -> Any:
-    from treeselect.selection import load
-
     with tempfile.TemporaryDirectory() as folder:
         return load(fit.save(Path(folder) / "model"))
 
@@ -226,9 +209,7 @@ def _stopped(data: Any) -> SelectionResult:
 
 def _same(way: Callable[[Any], SelectionResult]) -> str:
     """What differs if the same is asked in another way; nothing may, to the last bit."""
-    import numpy as np
-
-    data = _data("titanic").iloc[::2]
+    data = datasets.load("titanic").iloc[::2]
     one, other = _select(data), way(data)
     if one.selected != other.selected:
         return f"selects {listing(other.selected)}, not {listing(one.selected)}"
@@ -240,8 +221,6 @@ def _same(way: Callable[[Any], SelectionResult]) -> str:
 
 
 if __name__ == "__main__":
-    from treeselect.writing import write_file
-
     found = {name: ask() for name, ask in _questions().items()}
     lines = [f"{json.dumps(name)}: {json.dumps(answer)}" for name, answer in found.items()]
     print(write_file(ANSWERS, "{\n" + ",\n".join(lines) + "\n}\n"))

@@ -26,7 +26,7 @@ from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.columns import MAX_BINS, OTHER
 from treeselect.errors import DataError, NewDataError, column_code, literal, quoted
 from treeselect.formulas.terms import Factor, Term
-from treeselect.frames.values import Labels, Numbers, number_text, read_column, recoded
+from treeselect.frames.values import Labels, Numbers, NumberText, number_text, read_column, recoded
 
 MISSING = -1
 """Code of a missing label."""
@@ -384,5 +384,6 @@ def _conversion(column: Numbers | Labels, name: str, learned: str) -> str:
     if learned == "text":
         return f"{text}.map(str, na_action='ignore')"
     found = number_text(column.levels)
-    plain = f"pandas.to_numeric({text}, errors='coerce')"
-    return plain if found is None else found.conversion(name)
+    if found is None and pd.to_numeric(pd.Series(column.levels), errors="coerce").isna().all():
+        return f"{text}.map({{{literal(column.levels[0])}: ...}})"
+    return (found or NumberText("")).conversion(name)

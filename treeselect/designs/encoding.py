@@ -355,10 +355,11 @@ def _as_text(factor: Factor, numbers: NumberText, found: str) -> DataError:
     if numbers.codes:
         codes = ", ".join(map(literal, numbers.codes))
         example += f", and {codes}"
-        if numbers.is_plain:
+        if numbers.code is None:
             ways = f"`{shortened(f'na={{{name!r}: [{codes}]}}')}`, or {ways}"
+    what = "dates" if numbers.is_date else "numbers"
     return DataError(
-        f"Column {quoted(name)} holds numbers as text.\n  Found: {example}.\n  Convert it: {ways}."
+        f"Column {quoted(name)} holds {what} as text.\n  Found: {example}.\n  Convert it: {ways}."
     )
 
 
@@ -405,11 +406,14 @@ has no end to be far from."""
 def value_notes(formula: ParsedFormula, values: Mapping[str, Values]) -> list[str]:
     """Notes on the values of columns that are terms as they are."""
     plain = [term.name for term in formula.terms if term.is_plain]
-    codes, alike, far = [], [], []
+    codes, alike, far, days = [], [], [], []
     for name in plain:
         column = values[name]
         if isinstance(column, Numbers):
             far += _far_code(name, column.values)
+            if _are_dates(column.values):
+                code = column_code(name)
+                days.append(f"{quoted(name)} (`{code} = {code} // 10000` makes years of it)")
         elif isinstance(column, Labels) and all(isinstance(v, str) for v in column.levels):
             numbers = None if column.declared else number_text(column.levels)
             if numbers is not None and numbers.codes:
@@ -420,12 +424,13 @@ def value_notes(formula: ParsedFormula, values: Mapping[str, Values]) -> list[st
                     f"{quoted(name)}, a factor with {n:,} levels because of {shortened(listed)}:"
                     f" `{way}`"
                 )
-            elif numbers is not None and not numbers.is_plain:
+            elif numbers is not None and numbers.code:
                 codes.append(f"{quoted(name)}: `{column_code(name)} = {numbers.conversion(name)}`")
             alike += _alike(name, column.levels)
     found = [
-        ("Numbers as text, modelled as a factor", codes),
+        ("Numbers or dates as text, modelled as a factor", codes),
         ("Levels that may be one", alike),
+        ("Dates as numbers, between which differences are no days", days),
         ("Numbers far from all others, perhaps codes for missing values", far),
         ("Exact copies", _copies(plain, values)),
     ]
@@ -502,6 +507,13 @@ def _far_code(name: str, values: FloatArray) -> list[str]:
                     f" (`na={{{name!r}: {text if n == 1 else f'[{text}]'}}}`)"
                 ]
     return []
+
+
+def _are_dates(values: FloatArray) -> bool:
+    """Whether all are of the form 20240131."""
+    known = values[~np.isnan(values)]
+    parts = (known // 10_000, 1900, 2099), (known // 100 % 100, 1, 12), (known % 100, 1, 31)
+    return len(known) > 0 and all(np.isin(own, np.arange(a, b + 1)).all() for own, a, b in parts)
 
 
 def _copies(names: list[str], values: Mapping[str, Values]) -> list[str]:

@@ -25,13 +25,23 @@ UTF8 = "utf-8"
 
 
 @dataclass(frozen=True, slots=True)
-class EncodedFile(os.PathLike[str]):
-    """The path of a CSV, Stata, SPSS or SAS file, and the encoding of its text."""
+class DataFile(os.PathLike[str]):
+    """The path of a file; the encoding of the text of a CSV, Stata, SPSS or SAS file; the sheet of
+    a workbook."""
 
     path: str
-    encoding: str
+    encoding: str | None = None
+    sheet: str | None = None
 
     def __post_init__(self) -> None:
+        path = Path(self.path)
+        if self.sheet is not None and not (isinstance(self.sheet, str) and is_workbook(path)):
+            raise OptionError(
+                "`sheet` must be the name of a sheet, of a workbook.\n"
+                f"  Found: {described(self.sheet)}, of {quoted(self.path)}."
+            )
+        if self.encoding is None:
+            return
         try:
             "".encode(self.encoding)
         except (LookupError, TypeError, ValueError):
@@ -39,11 +49,10 @@ class EncodedFile(os.PathLike[str]):
                 "`encoding` must be the name of a text encoding that Python knows, such as"
                 f" 'latin-1', 'cp1252' or 'utf-16'.\n  Found: {described(self.encoding)}."
             ) from None
-        if not is_csv(Path(self.path)) and not is_statistical(Path(self.path)):
+        if not is_csv(path) and not is_statistical(path):
             raise OptionError(
                 "`encoding` must be given for CSV, Stata, SPSS and SAS files only: other formats"
-                " record their own.\n"
-                f"  Found: {quoted(self.path)}."
+                f" record their own.\n  Found: {quoted(self.path)}."
             )
 
     def __fspath__(self) -> str:
@@ -66,7 +75,9 @@ def read_csv(path: Path, encoding: str = UTF8) -> pd.DataFrame:
             warnings.simplefilter("error", pd.errors.ParserWarning)
             # One guess of the type for the whole column, not one for each chunk of rows. And no
             # column is made an index of, which is left out: pandas does so if rows are too long.
-            return pd.read_csv(path, low_memory=False, index_col=False, encoding=encoding)
+            frame = pd.read_csv(path, low_memory=False, index_col=False, encoding=encoding)
+        unnamed = frame.columns[: header.shape[1]][(header.iloc[0] == "").to_numpy()]
+        return frame.drop(columns=unnamed[frame[unnamed].isna().all()])  # empty ones of a sheet
     except UnicodeError as error:
         found = str(error)
         if isinstance(error, UnicodeDecodeError):  # its position is one in a part of the file
@@ -119,7 +130,8 @@ def _check_header(path: Path, names: pd.Series[str]) -> None:
         raise DataError(
             f"The columns of {quoted(str(path))} must be separated by commas.\n"
             f"  Found: one column, {literal(first)}.\n"
-            f"  Read the file yourself: `pandas.read_csv({str(path)!r}, {way})`{commas}."
+            "  Save it with commas or as a workbook, or read it yourself:"
+            f" `pandas.read_csv({str(path)!r}, {way})`{commas}."
         )
     check_different(filter(None, names))
 
@@ -228,7 +240,8 @@ def read_workbook(path: Path, sheet: str | None = None) -> pd.DataFrame:
             raise DataError(
                 f"The workbook {quoted(str(path))} must have a single sheet with data.\n"
                 f"  Found: {listing(filled)}.\n"
-                f"  Choose one: `treeselect.read({str(path)!r}, sheet={filled[0]!r})`."
+                f"  Choose one: `treeselect.read({str(path)!r}, sheet={filled[0]!r})`, or `--sheet`"
+                " on the command line."
             )
         chosen = sheet or filled[0]
         if heads[chosen].empty:

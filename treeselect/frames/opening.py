@@ -14,8 +14,8 @@ import pandas as pd
 
 from treeselect.arguments.checks import described, file_path, not_found
 from treeselect.errors import DataError, OptionError, listing, quoted
-from treeselect.frames.files import EncodedFile, is_workbook, labels_in
-from treeselect.frames.reading import read_data, read_sheet
+from treeselect.frames.files import DataFile, labels_in
+from treeselect.frames.reading import read_data
 from treeselect.frames.values import with_columns
 from treeselect.running.machine import memory_errors
 
@@ -76,18 +76,8 @@ def read(
     [41.0, nan, nan]
     """
     codes = read_codes(na)
-    labels: dict[str, str] = {}
-    found = file_path(path, error=DataError)
-    if sheet is not None:
-        if not isinstance(sheet, str) or not is_workbook(found) or encoding is not None:
-            raise OptionError(
-                "`sheet` must be the name of a sheet, of a workbook.\n"
-                f"  Found: {described(sheet)}, of {quoted(str(found))}."
-            )
-        frame = read_sheet(found, sheet)
-    else:
-        file = str(found) if encoding is None else EncodedFile(str(found), encoding)
-        frame, labels = read_data(file), labels_in(file)
+    file = DataFile(str(file_path(path, error=DataError)), encoding, sheet)
+    frame, labels = read_data(file), labels_in(file)
     codes.check(frame.columns)
     done = codes.applied(frame)
     done.attrs |= {"labels": labels} if labels else {}

@@ -29,7 +29,7 @@ from treeselect.frames import files
 from treeselect.frames.values import check_different, check_names, check_polars_names, with_columns
 from treeselect.running.machine import memory_errors
 
-_ENDINGS = (".csv", ".csv.gz", ".parquet", ".feather", *files.STATISTICAL, *files.WORKBOOKS)
+ENDINGS = (".csv", ".csv.gz", ".parquet", ".feather", *files.STATISTICAL, *files.WORKBOOKS)
 
 
 @memory_errors()
@@ -41,9 +41,9 @@ def read_data(data: Any, numbers: Collection[str] = ()) -> pd.DataFrame:
     if (scanned := scan_of(data)) is not None:
         return frame_of_arrow(pa_table(scanned))
     if isinstance(data, str | os.PathLike):
-        encoding = data.encoding if isinstance(data, files.EncodedFile) else None
         path = file_path(data, name="data", error=DataError)
-        data = _read_file(path, encoding, numbers=numbers)
+        how = data if isinstance(data, files.DataFile) else files.DataFile(str(path))
+        data = _read_file(path, how.encoding, how.sheet, numbers)
     elif not isinstance(data, pd.DataFrame):
         data = _from_arrow(_arrow_table(data))
     return _checked(data)
@@ -60,11 +60,6 @@ def one_table(tables: list[Any], empty: Any) -> Any:
     if not tables:
         return empty
     return pa.concat_tables(tables, promote_options="permissive").unify_dictionaries()
-
-
-def read_sheet(path: Path, sheet: str) -> pd.DataFrame:
-    """The same of a sheet of a workbook."""
-    return _checked(_read_file(path, None, sheet))
 
 
 def _checked(data: pd.DataFrame) -> pd.DataFrame:
@@ -147,7 +142,7 @@ def _from_arrow(table: Any) -> pd.DataFrame:
 
 
 def _read_file(
-    path: Path, encoding: str | None, sheet: str | None = None, numbers: Collection[str] = ()
+    path: Path, encoding: str | None, sheet: str | None, numbers: Collection[str]
 ) -> pd.DataFrame:
     if not os.path.isfile(path):  # unlike the question of a Path, it takes names of any length
         is_folder = os.path.isdir(path)
@@ -170,7 +165,7 @@ def _read_file(
     except Exception as error:  # a damaged file can fail in any way
         raise DataError(f"Can't read the file {quoted(str(path))}.\n  {said_by(error)}") from error
     raise DataError(
-        f"A data file must end in {listing(_ENDINGS, 99)}.\n  Found: {quoted(str(path))}."
+        f"A data file must end in {listing(ENDINGS, 99)}.\n  Found: {quoted(str(path))}."
         " Read other files yourself, for example with"
         f" `pandas.read_csv({str(path)!r}, sep='\\t')`, and pass the data frame."
     )

@@ -11,6 +11,7 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.columns import Sketch, bin_edges, merged, sketch_of, sketched_edges
@@ -103,8 +104,6 @@ class Scanned:
 
     def whole(self, columns: Collection[str]) -> pd.DataFrame:
         """All rows of these columns; text as a category of its sorted levels."""
-        import pyarrow.compute as pc
-
         names = [name for name in self.columns if name in columns]
         parts = []
         for _, table in self.scan.batches(names):

@@ -14,6 +14,8 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,7 @@ from treeselect.arguments.checks import described
 from treeselect.errors import DataError, column_code, listing, literal, quoted, shortened
 from treeselect.shown import is_broken
 
+_NUMBERS = (int, float, np.integer, np.floating, Decimal)
 _SPANS = (datetime.timedelta, np.timedelta64)
 
 LARGEST_WHOLE = 2.0**53
@@ -173,8 +176,7 @@ def _read_objects(series: pd.Series[Any], name: str) -> Numbers | Labels:
         return _labels(series, name)
     if all(issubclass(kind, bool | np.bool_) for kind in kinds):
         return Numbers(_floats(series), is_bool=True)
-    numbers = (int, float, np.integer, np.floating)
-    if all(issubclass(kind, numbers) and not issubclass(kind, bool) for kind in kinds):
+    if all(issubclass(kind, _NUMBERS) and not issubclass(kind, bool) for kind in kinds):
         values = _finite(_floats(series), name)
         whole = all(issubclass(kind, int | np.integer) for kind in kinds)
         return Numbers(values, is_integer=whole or _is_whole(values, series.dtype))
@@ -273,11 +275,10 @@ def _converted(series: pd.Series[Any], column: str) -> tuple[str, str]:
 
 def _mixed(present: pd.Series[Any], name: str, kinds: set[type]) -> DataError:
     """The error for Python objects of several types, or of none that is a value."""
-    numbers = (int, float, np.integer, np.floating)
     texts = [v for v in present if isinstance(v, str)]
     column = column_code(name)
     factor = f"`{column}.map(str, na_action='ignore')` for a factor"
-    if texts and all(issubclass(k, (str, *numbers)) and not issubclass(k, bool) for k in kinds):
+    if texts and all(issubclass(k, (str, *_NUMBERS)) and not issubclass(k, bool) for k in kinds):
         codes = list(dict.fromkeys(texts))
         few = ", ".join(map(literal, codes[:3]))
         found = f"numbers and text, for example {few}"
@@ -288,8 +289,7 @@ def _mixed(present: pd.Series[Any], name: str, kinds: set[type]) -> DataError:
     else:
         named = ", ".join(sorted(kind.__name__ for kind in kinds))
         found = f"Python objects of type {named}, for example {described(present.iloc[0])}"
-        is_number = all(hasattr(kind, "__float__") for kind in kinds)
-        ways = [f"`{column}.astype(float)`"] if is_number else []
+        ways = [f"`{column}.astype(float)`"] if kinds == {Fraction} else []
     return DataError(
         f"Column {quoted(name)} must hold only numbers, only text or only logical values.\n"
         f"  Found: {found}.\n"
@@ -362,42 +362,50 @@ def _field_names(kind: Any) -> Iterator[str]:
 _MARKED = re.compile(r"[^\w.,+-]*([+-]?\d[\d.,]*)\s*([^\d.,]{0,8})")
 """A number with a sign such as € or < before it, and a percent sign or a unit behind it."""
 
+_DATE = re.compile(r"(\d{4}-\d\d?-\d\d?|\d\d?([./-])\d\d?\2\d\d(\d\d)?)\b.*")
+"""A date in digits, perhaps with a time behind it."""
+
 _LEAST, _MOST_CODES = 3, 5
 """Fewest numbers, and most other texts, of a column of numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class NumberText:
-    """What was found in a column of text that holds numbers: whether they are plain, so that pandas
-    reads them, or have signs around them; an example; texts that are no numbers; and whether
-    commas stand before decimals (otherwise between thousands, as in English)."""
+    """What was found in a column of text that holds numbers or dates: an example; texts that are no
+    numbers; and Python code that makes numbers of a column, with `{}` in its place and codes
+    missing, None if pandas reads them as they are."""
 
-    is_plain: bool
     example: str
-    codes: tuple[str, ...]
-    has_decimal_commas: bool
+    codes: tuple[str, ...] = ()
+    is_date: bool = False
+    code: str | None = None
 
     def conversion(self, column: str) -> str:
         """Python code that makes numbers of the column; codes become missing."""
-        text = column_code(column)
-        if not self.is_plain:
-            if self.has_decimal_commas:
-                text += ".str.replace('.', '').str.replace(',', '.')"
-            text += r".str.replace(r'[^\d.+-]', '', regex=True)"
-        return f"pandas.to_numeric({text}, errors='coerce')"
+        return (self.code or _PLAIN).replace("{}", column_code(column))
+
+
+_PLAIN = "pandas.to_numeric({}, errors='coerce')"
+_DATES = "pandas.to_datetime({}, format='mixed', errors='coerce').dt.year"
 
 
 def number_text(levels: Sequence[object]) -> NumberText | None:
-    """Numbers among the levels of a column of text; None if they are not most of them."""
+    """Numbers or dates among the levels of a column of text; None if they are not most of them."""
     texts = pd.Series([str(level) for level in levels], dtype=object)
+    dates = [date for text in texts if (date := _DATE.fullmatch(text.strip()))]
+    if len(dates) >= max(_LEAST, 3 * (len(texts) - len(dates))):
+        return NumberText(dates[0][0], is_date=True, code=_DATES)
     is_plain = pd.to_numeric(texts, errors="coerce").notna()
     found = {text: _MARKED.fullmatch(text.strip()) for text in texts[~is_plain]}
     marked = [text for text, match in found.items() if match]
-    codes = [text for text, match in found.items() if not match]
+    codes = tuple(text for text, match in found.items() if not match)
     n_units = len({match[2] for match in found.values() if match})
     few = int(is_plain.sum()) + len(marked) < max(_LEAST, 3 * len(codes))
     if few or len(codes) > _MOST_CODES or n_units > 1:
         return None
-    example = marked[0].strip() if marked else str(texts[is_plain].iloc[0])
-    has_commas = any(re.search(r",(?!\d{3}\b)", text) for text in marked)
-    return NumberText(not marked, example, tuple(codes), has_commas)
+    if not marked:
+        return NumberText(str(texts[is_plain].iloc[0]), codes)
+    decimal = any(re.search(r"(?<!\d)0,|\.\d+,|,(?!\d{3}\b)", text) for text in marked)
+    text = "{}" + ".str.replace('.', '').str.replace(',', '.')" * decimal
+    text += r".str.replace(r'[^\d.+-]', '', regex=True)"
+    return NumberText(marked[0].strip(), codes, code=_PLAIN.replace("{}", text))

@@ -163,7 +163,7 @@ def check_name(path: Path) -> None:
     elif suffix not in ("", *_HTML, *_MARKDOWN):
         way = f"Write .md; pandoc makes {suffix} of it" if suffix in _OTHERS else "Give such a name"
         raise OptionError(
-            f"`path` must end in .html, .md or .docx.\n  Found: {quoted(path.name)}. {way}."
+            f"A report must end in .html, .md or .docx.\n  Found: {quoted(path.name)}. {way}."
         )
 
 

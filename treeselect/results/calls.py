@@ -18,7 +18,7 @@ from treeselect.algorithms.registry import method_text
 from treeselect.arguments.checks import NotGiven, described, members
 from treeselect.designs.modeldata import data_fingerprint
 from treeselect.errors import OptionError
-from treeselect.frames.files import EncodedFile
+from treeselect.frames.files import DataFile
 from treeselect.printing import enumeration
 from treeselect.resampling.coefficient_stability import CoefficientStability
 from treeselect.resampling.fit import Fit
@@ -131,8 +131,10 @@ def with_step(
 
 
 def _source(data: object) -> str:
-    if isinstance(data, EncodedFile):
-        return f"treeselect.read({data.path!r}, encoding={data.encoding!r})"
+    if isinstance(data, DataFile):
+        how = {"encoding": data.encoding, "sheet": data.sheet}
+        typed = [f"{key}={value!r}" for key, value in how.items() if value is not None]
+        return f"treeselect.read({', '.join([repr(data.path), *typed])})"
     if isinstance(data, str | os.PathLike):
         return repr(str(data))
     return "frames" if isinstance(data, list) else "data"
@@ -141,7 +143,8 @@ def _source(data: object) -> str:
 def data_text(data: object, shape: tuple[int, int]) -> str:
     """The name of the file, or the size of the frame, from its numbers of rows and columns."""
     if isinstance(data, str | os.PathLike):
-        return Path(data).name
+        sheet = getattr(data, "sheet", None)
+        return Path(data).name + (f", sheet {sheet}" if sheet else "")
     return f"a data frame of {shape[0]:,} rows and {shape[1]:,} columns"
 
 

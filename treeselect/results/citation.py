@@ -12,6 +12,7 @@ from treeselect._version import __version__
 from treeselect.algorithms.method import OWN
 from treeselect.algorithms.references import Reference, entry, texts
 from treeselect.designs.modeldata import COVERED, data_fingerprint
+from treeselect.engine.survival.times import EVENT
 from treeselect.printing import enumeration, percent_text, plain_score, score_text
 from treeselect.resampling.assessing import most_of_half
 from treeselect.resampling.choosing import LEVEL, path_is_short
@@ -65,14 +66,17 @@ def limitations(fit: Fit, performance: Performance | None) -> tuple[str, ...]:
 
 def few_events(fit: Fit) -> str:
     """That there are few events or rows per candidate term, if that is so and is known."""
-    n_terms, response = len(fit.design.spec.terms), fit.design.response
-    if response.follow_up is not None:
-        count, what, of = response.follow_up.n_events, "event", ""
-    elif counts := class_counts(fit):
-        label, count = counts[0]
-        what, of = "row", f" of the class {label}"
-    else:
-        count, what, of = fit.design.rows.used, "row", ""
+    n_terms, design, response = len(fit.design.spec.terms), fit.design, fit.design.response
+    times, classes = response.follow_up, response.classes if response.counts else ()
+    n = design.rows.used if times is None else times.n_events
+    counts = [*response.counts] if classes else [n]
+    if design.missing == "drop" and design.has_data:
+        copies, y = design.row_weights.copies * design.problem.in_training, response.y
+        every = np.ones(len(y)) if times is None else y[:, EVENT]
+        rows = [y == code for code in range(len(classes))] or [every]
+        counts = [int(copies @ own) for own in rows]
+    count, what = min(counts), "row" if times is None else "event"
+    of = f" of the class {classes[counts.index(count)]}" if classes else ""
     if count >= FEW * n_terms:
         return ""
     each = "less than one" if count < n_terms else f"{count / n_terms:.2g}"

@@ -284,7 +284,7 @@ def meaning_of_effects(result: Fit, table: pd.DataFrame) -> str:
         said.append(DOUBLED)
     steps, ways = set(table["step"]), set(table["direction"])
     if QUARTILES in steps:
-        said.append("Numeric terms change from the lower to the upper quartile.")
+        said.append("Numeric terms change from the lower to the upper quartile (observed values).")
     for step, words in (
         (DECILES, "first to the last decile, because the quartiles are equal"),
         (RANGE, "minimum to the maximum, because the deciles are equal"),
