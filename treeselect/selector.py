@@ -48,9 +48,6 @@ if TYPE_CHECKING:
 
     from treeselect.algorithms.method import Method
 
-Column = str | int
-"""A column of X by its name or its number, from 0."""
-
 _AS_THEY_ARE = (
     "family", "model", "weights_kind", "resamples", "folds", "repeats", "scoring", "n_jobs",
     "new_levels", "missing",
@@ -167,10 +164,10 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         weights: str | None = None,
         weights_kind: WeightsKind | None = None,
         offset: str | None = None,
-        groups: Mapping[str, Sequence[Column]] | None = None,
-        costs: Mapping[Column, float] | None = None,
-        keep: Iterable[Column] | Column | None = None,
-        monotone: Mapping[Column, int] | None = None,
+        groups: Mapping[str, Sequence[str]] | None = None,
+        costs: Mapping[str, float] | None = None,
+        keep: Iterable[str] | str | None = None,
+        monotone: Mapping[str, int] | None = None,
         model: FinalModel | BaseEstimator | None = None,
         folds: int | Splitter | Sequence[int] | None = None,
         repeats: int | None = None,
@@ -244,6 +241,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         ValueError
             For a formula, data or arguments that are not allowed.
         """
+        check_order(X, y=y, sample_weight=sample_weight)  # named as here
         read = self._read_columns if self.formula is None else self._read_formula
         formula, frame, arguments = read(X, y, sample_weight, fold_groups)
         frame.attrs["labels"] = labels_in(X)
@@ -289,7 +287,6 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         frame = self._read(X, y)
         known = _read_response(y, self)
         _check_lengths(known, "X", frame)
-        check_order(X, sample_weight=sample_weight)  # named as here
         read_weights(sample_weight, frame, "sample_weight", self.weights_kind)
         arguments |= {
             "weights": sample_weight,
