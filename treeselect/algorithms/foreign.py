@@ -147,11 +147,12 @@ class ForeignSelector(RefinedMethod):
     @property
     def note(self) -> str:
         scale = "all columns standardised" if self.standardise else "no column standardised"
-        own = f' Its own `{self.words.size}` has no effect without `columns="own"`.'
+        size = self.words.size if self.tuning_value != OWN else ""
+        own = f' Its own `{size}` has no effect without `columns="own"`.' if size else ""
         return (
             f"{self.name} was fitted to coded columns: missing numbers set to the median, with an"
             f" indicator; an indicator for each factor level; {scale}. A term (or group) is"
-            f" selected if any of its columns is.{own if self.words.size and self.tuning_value != OWN else ''}"
+            f" selected if any of its columns is.{own}"
         )
 
     @property
