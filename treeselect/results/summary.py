@@ -172,7 +172,7 @@ def _term_columns(result: Fit) -> dict[str, list[str]]:
     if result.step.decisions is not None:
         columns["Decision"] = table["decision"].to_list()
     columns["Importance"] = of_units(decimal_text(row["importance"], 3) for row in rows)
-    if len(result.steps) > 1:
+    if tidy["step"].nunique() > 1:
         columns["Enters at k"] = of_units(number_text(row["step"], ".0f", "") for row in rows)
     if result.resampled is not None and could_vary(result.resampled):
         kept = kept_units(result.resampled)
