@@ -13,9 +13,10 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from formulaic import Formula, ModelSpec
 from formulaic.errors import FormulaicError
 from formulaic.materializers.types import FactorValues
@@ -64,9 +65,6 @@ from treeselect.formulas.terms import (
 )
 from treeselect.frames.values import LARGEST_WHOLE
 from treeselect.quiet import own_filters
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def parse_formula(
@@ -239,8 +237,6 @@ def transform(node: Transform, values: Any, state: dict[str, Any]) -> Any:
     function = TRANSFORMS[node.function]
     options = {name: _option(value) for name, value in node.options}
     if node.function == "hashed":
-        import pandas as pd
-
         if values.dtype.kind in "iuf":  # 1 and 1.0 are the same, whatever type other data have
             text = [
                 str(int(v)) if v == np.floor(v) and abs(v) < LARGEST_WHOLE else repr(float(v))

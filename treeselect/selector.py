@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import narwhals as nw
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_array, check_random_state, column_or_1d
@@ -44,8 +45,6 @@ from treeselect.selection import select
 from treeselect.shown import said
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from treeselect.algorithms.method import Method
 
 _AS_THEY_ARE = (
@@ -339,8 +338,6 @@ class TreeSelector(SelectorMixin, BaseEstimator):
 
     def _read(self, X: Any, y: Any = "no_validation", *, reset: bool = True) -> pd.DataFrame:
         """X as a new frame whose names are text; `reset` as in ``validate_data``."""
-        import pandas as pd
-
         if nw.dependencies.is_into_dataframe(X):
             nameless = isinstance(X, pd.DataFrame) and not all(isinstance(c, str) for c in X)
             # Read first: our errors for duplicate names are more informative.
@@ -531,8 +528,6 @@ def _check_lengths(y: Any, other: str, others: Any) -> None:
 
 def _with_response(frame: pd.DataFrame, y: Any, formula: Any) -> pd.DataFrame:
     """The frame with the variable on the left-hand side of the formula."""
-    import pandas as pd
-
     names = _response_names(formula)
     if y is None or len(names) != 1:
         return frame
@@ -570,8 +565,6 @@ def _response_names(formula: Any) -> list[str]:
 def _columns_at(X: Any, numbers: Sequence[int], wanted: str) -> Any:
     """Columns of a frame by number, with its rows and types, in the library that ``set_output``
     wants, or with ``"default"`` that of the frame."""
-    import pandas as pd
-
     if isinstance(X, pd.DataFrame):
         X = X.iloc[:, list(numbers)]  # of no columns, narwhals would keep no rows
     chosen = nw.from_native(X, eager_only=True)
@@ -589,8 +582,6 @@ def _without_nullable(X: Any) -> Any:
     numbers, too."""
     if not nw.dependencies.is_pandas_dataframe(X):
         return X
-    import pandas as pd
-
     plain = (np.dtype, pd.SparseDtype)
     own = [c for c, d in X.dtypes.items() if not isinstance(d, plain) and d.kind in "biuf"]
     return X.astype(dict.fromkeys(own, np.float64))

@@ -14,6 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from treeselect.errors import listing
 from treeselect.printing import Summary, SummaryContent
 
@@ -133,8 +135,6 @@ def _questions() -> dict[str, Callable[[], Any]]:
 
 def _answer(formula: str, data: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """What is stored of an answer."""
-    import numpy as np
-
     frame = _data(data).iloc[::2]
     fit = _call(formula, frame, **arguments)
     predicted = np.asarray(fit.predict(frame), dtype=np.float64)
@@ -152,8 +152,6 @@ def _ask(question: Callable[[], dict[str, Any]], stored: dict[str, Any]) -> str:
 
 
 def _apart(found: Any, expected: Any) -> str:
-    import numpy as np
-
     a, b = np.asarray(found, dtype=np.float64), np.asarray(expected, dtype=np.float64)
     if a.shape == b.shape and np.allclose(a, b, rtol=_CLOSE, atol=1e-9, equal_nan=True):
         return ""
@@ -226,8 +224,6 @@ def _stopped(data: Any) -> SelectionResult:
 
 def _same(way: Callable[[Any], SelectionResult]) -> str:
     """What differs if the same is asked in another way; nothing may, to the last bit."""
-    import numpy as np
-
     data = _data("titanic").iloc[::2]
     one, other = _select(data), way(data)
     if one.selected != other.selected:

@@ -6,9 +6,10 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from msgspec import structs
 from numpy.typing import NDArray
 
@@ -70,9 +71,6 @@ from treeselect.resampling.fit import (
 )
 from treeselect.resampling.folds import Folds
 from treeselect.resampling.stability import Stability
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _LARGEST = 1e72
 """Largest response; with larger numbers, computed values would not be finite."""
@@ -173,8 +171,6 @@ def restored(saved: SavedFit, *, trusted: bool) -> Fit:
 
 def data_of(saved: SavedDesign, trusted: bool) -> ModelData:
     """The encoded data, or how they were encoded."""
-    import pandas as pd
-
     spec, sample, labels = _spec(saved, trusted), saved.sample, saved.labels.values()
     check("labels", *(bool(label) and label == one_line(label) for label in labels))
     check("weights", saved.weights_kind is None or saved.weights is not False)
@@ -291,8 +287,6 @@ def _are_edges(own: FloatArray) -> bool:
 
 
 def _with_rows(data: ModelData, saved: SavedRows) -> ModelData:
-    import pandas as pd
-
     y, weight, groups, offset, n = saved.y, saved.weight, saved.groups, saved.offset, len(saved.y)
     are_copies, response = weight.dtype == np.int64, data.response
     frame = pd.DataFrame({name: column_of(own, n) for name, own in saved.columns.items()})

@@ -263,15 +263,13 @@ def _purpose_notes(result: Fit) -> list[str]:
         f" {'; '.join(_named(result, d, word) for d, word in WORDS.items())}."
     )
     purpose = (
-        f"k was not left to {result.method}: the selection is neither every relevant"
+        f"All-relevant selection: every {noun(result, 1)} found to be more important than the"
+        " shuffled copies, even if several carry the same information. A smaller set may predict as"
+        " well."
+        if result.choice.k is None
+        else f"k was not left to {result.method}: the selection is neither every relevant"
         f" {noun(result, 1)} nor a minimal set that predicts well."
     )
-    if result.choice.k is None:
-        purpose = (
-            f"All-relevant selection: every {noun(result, 1)} found to be more important than the"
-            " shuffled copies, even if several carry the same information. A smaller set may"
-            " predict as well."
-        )
     return [purpose, said]
 
 
