@@ -110,6 +110,8 @@ def test_frames_keep_their_index_and_any_order_of_columns(data):
     np.testing.assert_array_equal(found.transform(whole[names])[:, 1], X["signal"])
     first = clone(QUICK).fit(X, y)
     np.testing.assert_array_equal(found.feature_importances_, first.feature_importances_[::-1])
+    with pytest.raises(OptionError, match="`y` must be in the order of the rows"):
+        clone(QUICK).fit(X, pd.Series(y)[::-1])
 
 
 def test_arrays_have_numbered_columns_groups_costs_and_kept_ones(data):

@@ -237,8 +237,6 @@ def transform(node: Transform, values: Any, state: dict[str, Any]) -> Any:
     function = TRANSFORMS[node.function]
     options = {name: _option(value) for name, value in node.options}
     if node.function == "hashed":
-        import pandas as pd
-
         if values.dtype.kind in "iuf":  # 1 and 1.0 are the same, whatever type other data have
             text = [
                 str(int(v)) if v == np.floor(v) and abs(v) < LARGEST_WHOLE else repr(float(v))

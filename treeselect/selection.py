@@ -102,12 +102,12 @@ def select(
         ``"auto"`` treats text, logical values, categories and numbers that are all 0 or 1 as
         classes, two (binomial) or more (multinomial), and other numbers as gaussian; counts need
         ``"poisson"``. ``"ordinal"``: more than two classes in their order (numbers, or an ordered
-        categorical); search and score compare the probabilities of at most each class (ranked
-        probability score, Epstein 1969). The positive class of two is `positive`, by default 1,
-        True, the last category, or otherwise the second in sorted order. A ``Surv()`` response is
-        cox, with proportional hazards: methods use the partial likelihood (Efron's method for ties,
-        weights as in R's ``coxph``, risk sets within strata) or its gradients, the martingale
-        residuals; forests split these log-rank scores.
+        categorical). Scores and exchange search compare the probabilities of at most each class
+        (ranked probability score, Epstein 1969); other methods ignore the order. The positive of
+        two classes is `positive`, by default 1, True, the last category, or else the second in
+        sorted order. A ``Surv()`` response is cox, with proportional hazards: methods use the
+        partial likelihood (Efron's method for ties, weights as in R's ``coxph``, risk sets within
+        strata) or its gradients, the martingale residuals; forests split these log-rank scores.
     weights : str or array of float, shape (n_rows,), optional
         Column or array of case weights, at least 0. A row of weight 0 is ignored. The column is
         excluded from ``.``. Weights that are all equal have no effect, unless `weights_kind` is
@@ -121,7 +121,8 @@ def select(
     groups : dict of str to list of str, optional
         Terms (or variables) that enter and leave the model together, at one cost.
     costs : dict of str to float, optional
-        Cost of a term, variable or group: 0, or from 1e-100 to 1e100; 1 by default.
+        Cost of a term, of a variable (once for all its terms) or of a group: 0, or from 1e-100 to
+        1e100; 1 by default.
     keep : str or list of str, optional
         Terms, variables or groups that are forced in. They count towards `k`.
     monotone : dict of str to int, optional

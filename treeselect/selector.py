@@ -45,9 +45,6 @@ from treeselect.results.tables import tidy_table
 from treeselect.selection import select
 from treeselect.shown import said
 
-Column = str | int
-"""A column of X by its name or its number, from 0."""
-
 _AS_THEY_ARE = (
     "family", "model", "weights_kind", "resamples", "folds", "repeats", "scoring", "n_jobs",
     "new_levels", "missing",
@@ -164,10 +161,10 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         weights: str | None = None,
         weights_kind: WeightsKind | None = None,
         offset: str | None = None,
-        groups: Mapping[str, Sequence[Column]] | None = None,
-        costs: Mapping[Column, float] | None = None,
-        keep: Iterable[Column] | Column | None = None,
-        monotone: Mapping[Column, int] | None = None,
+        groups: Mapping[str, Sequence[str]] | None = None,
+        costs: Mapping[str, float] | None = None,
+        keep: Iterable[str] | str | None = None,
+        monotone: Mapping[str, int] | None = None,
         model: FinalModel | BaseEstimator | None = None,
         folds: int | Splitter | Sequence[int] | None = None,
         repeats: int | None = None,
@@ -241,6 +238,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         ValueError
             For a formula, data or arguments that are not allowed.
         """
+        check_order(X, y=y, sample_weight=sample_weight)  # named as here
         read = self._read_columns if self.formula is None else self._read_formula
         formula, frame, arguments = read(X, y, sample_weight, fold_groups)
         frame.attrs["labels"] = labels_in(X)
@@ -286,7 +284,6 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         frame = self._read(X, y)
         known = _read_response(y, self)
         _check_lengths(known, "X", frame)
-        check_order(X, sample_weight=sample_weight)  # named as here
         read_weights(sample_weight, frame, "sample_weight", self.weights_kind)
         arguments |= {
             "weights": sample_weight,

@@ -178,7 +178,7 @@ def test_rounds_and_kept_units(families):
     fit = treeselect.select("y ~ .", families, method="boruta", seed=1, n_trees=10, max_rounds=2)
     assert set(fit.tidy()["decision"]) == {"tentative"}
     assert fit.selected == ()
-    assert "none was found to be more important than the shuffled copies" in " ".join(
+    assert "none was confirmed to be more important than the shuffled copies" in " ".join(
         str(fit.summary()).split()
     )
     fit = treeselect.select(

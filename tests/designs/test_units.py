@@ -57,7 +57,10 @@ def test_groups_and_prices_of_terms_variables_and_interactions():
     found = units(costs={"log(size)": 5.0, "I(size > 3)": 7.0})
     assert price(found, "log(size)", "I(size > 3)") == 12
     found = units("y ~ size + log(size)", costs={"size": 5.0})
-    assert alone(found) == {"log(size)": 1, "size": 5}
+    assert alone(found) == {"log(size)": 5, "size": 5}
+    assert price(found, "size", "log(size)") == 5  # size is measured once
+    found = units("y ~ size + log(size)", costs={"size": 5.0, "log(size)": 2.0})
+    assert alone(found) == {"log(size)": 2, "size": 5}
     found = units(costs={"size": 40.0}, keep=["log(size)"])
     assert found.keep.tolist() == [False, False, False, True, False]
     assert price(found, "log(size)", "I(size > 3)", "age") == 1

@@ -52,7 +52,7 @@ def test_associations_are_those_of_neighbours_and_few_are_described(unstable, mo
     for one, other, value in section.table.rows:
         known = unstable.data.neighbours(one).set_index("other")["association"]
         assert value == f"{known[other]:.2f}"
-    assert section.lead.endswith("The 2 selected terms, and the next candidates.")
+    assert section.lead.endswith("`fit.data.neighbours()` has all.")
     monkeypatch.setattr("treeselect.reports.data._MOST_CELLS", 400)
     report = report_of(unstable)
     assert report.data.table.more == 1

@@ -93,6 +93,8 @@ def test_paragraphs_and_limitations(several, snapshot):
 def test_limitations_and_the_null_of_the_score_test_are_true_of_the_fit(mixed):
     forced = quick(mixed, "died ~ signal + noise", k=1, keep=["noise"]).search.citation()
     assert not any("another sample" in text for text in forced.limitations)
+    few_rounds = quick(mixed, "died ~ signal", "boruta", k=1, max_rounds=2, n_trees=10)
+    assert "was signal; the method did not confirm signal." in few_rounds.search.citation().methods
     best = quick(mixed, "dose ~ signal + site", k="best", folds=3)
     assert best.k == 2
     assert any("R2 is optimistic" in text for text in best.search.citation().limitations)

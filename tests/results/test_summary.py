@@ -60,7 +60,10 @@ def test_a_selection_of_nothing_has_no_bags(mixed, term, rows):
     options = {"method": "importance", "n_trees": 5, "resamples": 0, "seed": 1}
     fit = treeselect.select(f"dose ~ {term}", mixed, **options)
     assert fit.k == (term == "signal")
-    assert rows in dict(fit.summary().content.facts)["R2"]
+    assert dict(fit.summary().content.facts)["R2"].endswith(rows)
+    linear = treeselect.select(f"dose ~ {term}", mixed, method="lasso", lam=1e-9, seed=1).summary()
+    assert "of the method's model on" in dict(linear.content.facts)["R2"]
+    assert "Enters at k" not in linear.content.columns  # a path of one step
 
 
 def test_notes_on_constant_terms_an_undefined_index_and_columns_beside_the_point(mixed):

@@ -248,9 +248,9 @@ class CFS(RefinedMethod):
     improvement. For each size, the path has the set of highest merit that was evaluated, where the
     best set of each size was expanded as well; sets need not be nested. The tuning parameter of a
     step is the smallest mean increase in merit per added term from any smaller set of the path to
-    its own, or that of an earlier step if smaller. The
-    importance of a term is its symmetrical uncertainty with the response. Training scores are those
-    of :class:`MRMR`. Constant terms never enter.
+    its own, or that of an earlier step if smaller. The importance of a term is its symmetrical
+    uncertainty with the response. Training scores are those of :class:`MRMR`. Constant terms never
+    enter.
 
     Examples
     --------

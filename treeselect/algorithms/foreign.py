@@ -147,19 +147,18 @@ class ForeignSelector(RefinedMethod):
     @property
     def note(self) -> str:
         scale = "all columns standardised" if self.standardise else "no column standardised"
+        size = self.words.size if self.tuning_value != OWN else ""
+        own = f' Its own `{size}` has no effect without `columns="own"`.' if size else ""
         return (
             f"{self.name} was fitted to coded columns: missing numbers set to the median, with an"
             f" indicator; an indicator for each factor level; {scale}. A term (or group) is"
-            f" selected if any of its columns is. {self.name} does not predict; the final model"
-            " does."
+            f" selected if any of its columns is.{own}"
         )
 
     @property
     def tuning_value(self) -> int | str | None:
         """The number of columns, or ``"own"``; None for the path."""
-        if self.columns == "auto":
-            return None if self.words.size else OWN
-        return self.columns
+        return (None if self.words.size else OWN) if self.columns == "auto" else self.columns
 
     def options(self) -> dict[str, Any]:
         """All options by name: the call that creates the selector, and all its parameters."""

@@ -133,8 +133,8 @@ def monotone_notes(monotone: Mapping[str, int], terms: Sequence[Term]) -> list[s
     ]
     notes = [
         f"Monotone constraints: predictions of the final model {' and '.join(parts)}. All trees"
-        " grown on the response observe them; rows with a missing value may go to either side of a"
-        " split."
+        " grown on the response observe them, linear models and selections without trees do not;"
+        " rows with a missing value may go to either side of a split."
     ]
     for constrained in (term for term in terms if term.name in monotone):
         name, variables = constrained.name, set(constrained.variables)

@@ -65,10 +65,10 @@ def make_units(
     """Resolve the user's groups, costs and forced-in terms. A name means the term of that name,
     else every main-effect term of the variable of that name; in `costs` and `keep` the name of a
     group comes first. An interaction joins a group if all its variables are in it. A cost is
-    counted once, however many selected units need it. The cost of a variable is needed by its
-    main-effect terms and by interactions with the variable, the cost of a term that is no variable
-    by that term, and the cost of a group by the group and by interactions with its variables. A
-    unit without any cost costs 1."""
+    counted once, however many selected units need it. The cost of a variable is needed by all its
+    terms, the cost of a term that is no variable by that term, and the cost of a group by the group
+    and by other terms of its variables; a main effect with a cost of its own needs no other. A unit
+    without any cost costs 1."""
     groups = read_mapping("groups", groups, "from the group's name to the terms in it")
     costs = read_mapping("costs", costs, "from names to costs")
     membership = _membership(terms, groups)
@@ -237,11 +237,12 @@ def _items(
         variables = {name}
         if name in groups:
             variables = {v for unit in meant for term in members[unit] for v in term.variables}
-        meant |= {  # interactions that need the cost of a variable or of a group
+        meant |= {  # other terms that need the cost of a variable or of a group
             unit
-            for unit, terms in enumerate(members)
+            for unit, (term, *_) in enumerate(members)
             if names[unit] not in groups
-            and any(term.is_interaction and variables & set(term.variables) for term in terms)
+            and (term.is_interaction or names[unit] not in costs)
+            and variables & set(term.variables)
         }
         items.append(tuple(sorted(meant)))
         item_costs.append(float(price))

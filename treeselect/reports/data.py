@@ -175,4 +175,4 @@ def _association_lead(fit: Fit, units: Sequence[str]) -> str:
         return f"{said} Of the {n_selected:,} selected {nouns}, the {len(units)} most important."
     if len(units) == n_selected:
         return f"{said} All are selected."
-    return f"{said} The {n_selected:,} selected {nouns}, and the next candidates."
+    return f"{said} Selected {nouns} and the next candidates; `fit.data.neighbours()` has all."

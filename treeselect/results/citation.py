@@ -5,12 +5,14 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 
 from treeselect._version import __version__
 from treeselect.algorithms.method import OWN
 from treeselect.algorithms.references import Reference, entry, texts
+from treeselect.algorithms.task import CONFIRMED
 from treeselect.designs.modeldata import COVERED, data_fingerprint
 from treeselect.engine.survival.times import EVENT
 from treeselect.printing import enumeration, percent_text, plain_score, score_text
@@ -449,13 +451,15 @@ def _result(fit: Fit) -> str:
     if n == 0:
         return "No term was selected."
     names = enumeration(fit.selected, _MOST_NAMES, _ROOM)
-    groups = fit.design.arrays.groups
-    kept = fit.design.terms_of(
-        unit for unit, keep in zip(groups.names, groups.keep, strict=True) if keep
-    )
+    groups, decisions = fit.design.arrays.groups, fit.step.decisions
+    kept = fit.design.terms_of(compress(groups.names, groups.keep))
     forced = f", with {enumeration(kept)} forced in" if kept else ""
     if len(kept) == n:
         forced = ", forced in" if n == 1 else ", all forced in"
+    if decisions is not None:
+        doubted = compress(groups.names, fit.step.selected & ~decisions.are(CONFIRMED))
+        if others := fit.design.terms_of(doubted):
+            forced += f"; the method did not confirm {enumeration(others, _MOST_NAMES, _ROOM)}"
     which = "selected term was" if n == 1 else f"{n:,} selected terms were"
     return f"The {which} {names}{forced}."
 

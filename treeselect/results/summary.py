@@ -118,8 +118,8 @@ def score_fact(result: Fit) -> tuple[str, str]:
         score = f"{score_text(glance['cv_score'], glance['cv_se'])}, {result.scores.kind}"
         score += ", of the previous model" * result.scores_are_past
     else:
-        has_bags = result.chosen_method.tells_out_of_bag and result.k > 0
-        rows = "out of bag" if has_bags else "on the training rows"
+        rows = "of the method's model " * (result.k > 0) + "on the training rows"
+        rows = "out of bag" if result.chosen_method.tells_out_of_bag and result.k else rows
         rows += result.chosen_method.scored_before
         if result.design.model not in (None, result.chosen_method.usual_model):
             rows += " in the search, not by the final model"
@@ -172,7 +172,8 @@ def _term_columns(result: Fit) -> dict[str, list[str]]:
     if result.step.decisions is not None:
         columns["Decision"] = table["decision"].to_list()
     columns["Importance"] = of_units(decimal_text(row["importance"], 3) for row in rows)
-    columns["Enters at k"] = of_units(number_text(row["step"], ".0f", "") for row in rows)
+    if tidy["step"].nunique() > 1:
+        columns["Enters at k"] = of_units(number_text(row["step"], ".0f", "") for row in rows)
     if result.resampled is not None and could_vary(result.resampled):
         kept = kept_units(result.resampled)
         columns["Frequency"] = of_units(
@@ -199,7 +200,7 @@ def _notes(result: Fit) -> tuple[str, ...]:
         elif result.scores is not None:
             why = ": no number of terms improves the cross-validated score enough"
         elif result.step.decisions is not None:
-            why = ": none was found to be more important than the shuffled copies"
+            why = ": none was confirmed to be more important than the shuffled copies"
         elif result.chosen_method.tuning_value == OWN:
             why = f" by {result.chosen_method.name}"
         elif result.chosen_method.tuning_value is not None:
@@ -262,15 +263,13 @@ def _purpose_notes(result: Fit) -> list[str]:
         f" {'; '.join(_named(result, d, word) for d, word in WORDS.items())}."
     )
     purpose = (
-        f"k was not left to {result.method}: the selection is neither every relevant"
+        f"All-relevant selection: every {noun(result, 1)} found to be more important than the"
+        " shuffled copies, even if several carry the same information. A smaller set may predict as"
+        " well."
+        if result.choice.k is None
+        else f"k was not left to {result.method}: the selection is neither every relevant"
         f" {noun(result, 1)} nor a minimal set that predicts well."
     )
-    if result.choice.k is None:
-        purpose = (
-            f"All-relevant selection: every {noun(result, 1)} found to be more important than the"
-            " shuffled copies, even if several carry the same information. A smaller set may"
-            " predict as well."
-        )
     return [purpose, said]
 
 

@@ -185,27 +185,21 @@ class Ensembles:
 
 def _read_discounts(given: Any) -> Discounts:
     """Discounts as a tuple, which a frozen record can hold."""
-    listed = list(given.items()) if isinstance(given, Mapping) else None
-    rows = members(given) if isinstance(given, tuple | list) else None
-    if rows is not None:
-        triples = [d for d in rows if isinstance(d, tuple | list) and len(d) == 3]
-        listed = [((d[0], d[1]), d[2]) for d in triples]
-        listed = listed if len(listed) == len(rows) else None
-    if listed is None:
-        raise MethodError(
-            "`discounts` of GBFS must be a dictionary.\n"
-            f"  Found: {described(given)}. Write, for example, `{{('a', 'b'): 0.5}}`, or in a shell"
-            ' `[["a", "b", 0.5]]`.'
-        )
-    for pair, factor in listed:
-        names = isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(n, str) for n in pair)
-        found = finite(factor)
-        if not names or found is None or not 0 <= found <= 1:
+    if isinstance(given, Mapping):
+        given = [(*(p if isinstance(p, tuple) else [p]), by) for p, by in given.items()]
+    rows, found = members(given), []
+    for row in [given] if rows is None else rows:
+        *pair, factor = row if isinstance(row, tuple | list) and row else [row]
+        value = finite(factor)
+        names = len(pair) == 2 and all(isinstance(n, str) for n in pair) and pair[0] != pair[1]
+        if not names or value is None or not 0 <= value <= 1:
             raise MethodError(
                 "`discounts` of GBFS must give a factor from 0 to 1 for each pair of terms.\n"
-                f"  Found: {described(pair)}: {described(factor)}."
+                f"  Found: {described(row)}. Write, for example, `{{('a', 'b'): 0.5}}`, or in a"
+                ' shell `[["a", "b", 0.5]]`.'
             )
-    return tuple((str(pair[0]), str(pair[1]), float(factor)) for pair, factor in listed)
+        found.append((str(pair[0]), str(pair[1]), float(value)))
+    return tuple(found)
 
 
 def _numbered(method: GBFS, names: Sequence[str]) -> dict[tuple[int, int], float]:

@@ -236,9 +236,8 @@ class Boruta(RankingForest):
     the tuning parameter of the step at which the term enters; terms with equal p-values enter in
     order of their mean importance. During the rounds, terms are decided once and for all, as in the
     authors' package: at `level`, or 0.01 if it is None. Terms on which no tree splits never enter.
-    Training scores and forests for
-    right-censored times are those of :class:`ForestImportance`. A group (``groups=``) counts as one
-    term.
+    Training scores and forests for right-censored times are those of :class:`ForestImportance`. A
+    group (``groups=``) counts as one term.
 
     Examples
     --------
