@@ -169,16 +169,11 @@ class Imputed:
         groups, unit_of = design.arrays.groups, design.arrays.groups.unit_of
         terms = [spec.term.name for spec in design.spec.terms]
         at = np.array([unit_of[term] for term in terms])
-        frame = pd.DataFrame(
-            {
-                "term": terms,
-                "group": np.array(groups.names, dtype=object)[at],
-                "selected": self.kept[at],
-                "imputations": self.counts[at],
-                "share": self.counts[at] / self.n_imputations,
-                "importance": self.importance[at],
-            }
-        )
+        frame = pd.DataFrame({
+            "term": terms, "group": np.array(groups.names, dtype=object)[at],
+            "selected": self.kept[at], "imputations": self.counts[at],
+            "share": self.counts[at] / self.n_imputations, "importance": self.importance[at],
+        })  # fmt: skip
         if self.resamples:
             frame[["frequency", "ci_low", "ci_high"]] = np.column_stack(self.frequencies())[at]
         order = falling(self.importance[at])

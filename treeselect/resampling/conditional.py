@@ -101,15 +101,11 @@ class ConditionalImportance(printing.Summarised, Scored):
             ``score_with`` and ``score_without``, mean scores over the folds with and without the
             unit; ``importance``, their difference; ``ci_low`` and ``ci_high``, its 95% interval.
         """
-        table = pd.DataFrame(
-            {
-                "term": pd.Series(list(self.units), dtype=pd.Series(["text"]).dtype),
-                "selected": self.selected,
-                "p_value": self.p_value,
-                "e_value": self.e_value,
-                "level": self.level,
-            }
-        )
+        table = pd.DataFrame({
+            "term": pd.Series(list(self.units), dtype=pd.Series(["text"]).dtype),
+            "selected": self.selected, "p_value": self.p_value, "e_value": self.e_value,
+            "level": self.level,
+        })  # fmt: skip
         if len(self.score):
             lost = np.array([self.lost(unit) for unit in range(len(self.units))])
             own, other, added = self.score.mean(), self.others.mean(axis=0), self._is_added

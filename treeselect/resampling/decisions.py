@@ -302,16 +302,11 @@ def rates_table(held: HeldOut, thresholds: Sequence[float]) -> pd.DataFrame:
     true, false = rows.rates(rows.mass, _above, check=True)[:, 1:]
     missed, right = rows.rates(rows.mass, _below, check=True)[:, 1:]
     with np.errstate(invalid="ignore"):
-        return pd.DataFrame(
-            {
-                "threshold": np.array(thresholds, dtype=np.float64),
-                "positive": true + false,
-                "sensitivity": true / (true + missed),
-                "specificity": right / (right + false),
-                "ppv": true / (true + false),
-                "npv": right / (right + missed),
-            }
-        )
+        return pd.DataFrame({
+            "threshold": np.array(thresholds, dtype=np.float64), "positive": true + false,
+            "sensitivity": true / (true + missed), "specificity": right / (right + false),
+            "ppv": true / (true + false), "npv": right / (right + missed),
+        })  # fmt: skip
 
 
 def _benefits(rates: FloatArray, odds: FloatArray) -> tuple[FloatArray, FloatArray]:

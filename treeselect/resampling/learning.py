@@ -82,18 +82,12 @@ class LearningCurve(Scored):
                 agreement, interval = stability_index(sets[:, self.assessed])
                 row[:] = standard_error(scores, self.repeats), agreement, *interval
         error, index, low, high = measures.T
-        table = pd.DataFrame(
-            {
-                "share": self.shares,
-                "rows": self.n_train.mean(axis=1),
-                "score": self.scores.mean(axis=1),
-                "standard_error": error,
-                "k": self.selected.sum(axis=2).mean(axis=1),
-                "stability": index,
-                "stability_low": low,
-                "stability_high": high,
-            }
-        )
+        table = pd.DataFrame({
+            "share": self.shares, "rows": self.n_train.mean(axis=1),
+            "score": self.scores.mean(axis=1), "standard_error": error,
+            "k": self.selected.sum(axis=2).mean(axis=1), "stability": index, "stability_low": low,
+            "stability_high": high,
+        })  # fmt: skip
         return self._frame(table)
 
     def rows_needed(

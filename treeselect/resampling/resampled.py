@@ -152,15 +152,10 @@ class Resampled(Stoppable):
             ``selected`` (by the fit).
         """
         low, high = wilson_interval(self.frequency, self.n_resamples)
-        frame = pd.DataFrame(
-            {
-                "term": self.units,
-                "frequency": self.frequency,
-                "ci_low": low,
-                "ci_high": high,
-                "selected": self.fitted,
-            }
-        )
+        frame = pd.DataFrame({
+            "term": self.units, "frequency": self.frequency, "ci_low": low, "ci_high": high,
+            "selected": self.fitted,
+        })  # fmt: skip
         frame = frame.sort_values(["frequency", "term"], ascending=[False, True], ignore_index=True)
         return self._frame(frame)
 
@@ -210,16 +205,11 @@ class Resampled(Stoppable):
         own = (sets == self.fitted).all(axis=1)
         shown = own | (np.arange(len(sets)) < most)
         share = counts / self.n_resamples
-        frame = pd.DataFrame(
-            {
-                "terms": [tuple(names[order][row[order]]) for row in sets[shown]],
-                "size": sets[shown].sum(axis=1),
-                "count": counts[shown],
-                "frequency": share[shown],
-                "cumulative": (np.cumsum(counts) / self.n_resamples)[shown],
-                "selected": own[shown],
-            }
-        )
+        frame = pd.DataFrame({
+            "terms": [tuple(names[order][row[order]]) for row in sets[shown]],
+            "size": sets[shown].sum(axis=1), "count": counts[shown], "frequency": share[shown],
+            "cumulative": (np.cumsum(counts) / self.n_resamples)[shown], "selected": own[shown],
+        })  # fmt: skip
         return self._frame(frame)
 
     def pairs(self) -> Any:
@@ -264,17 +254,12 @@ class Resampled(Stoppable):
         order = self._by_frequency()
         found = pairs_of(self.selected[:, order])
         names = np.array(self.units, dtype=object)[order]
-        frame = pd.DataFrame(
-            {
-                "term": names[found["first"]],
-                "other": names[found["second"]],
-                "together": found["together"],
-                "expected": found["expected"],
-                "ratio": found["together"] / found["expected"],
-                "sign": _SIGNS[found["sign"] + 1],
-                "p_value": found["p_value"],
-            }
-        )
+        frame = pd.DataFrame({
+            "term": names[found["first"]], "other": names[found["second"]],
+            "together": found["together"], "expected": found["expected"],
+            "ratio": found["together"] / found["expected"], "sign": _SIGNS[found["sign"] + 1],
+            "p_value": found["p_value"],
+        })  # fmt: skip
         frame = frame.sort_values("p_value", kind="stable", ignore_index=True)
         return self._frame(frame)
 

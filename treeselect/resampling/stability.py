@@ -191,14 +191,10 @@ class Stability(printing.Summarised, Resampled):
         """
         efp = error_bounds.efp_of(self)
         judged = np.flatnonzero(self.assessed)
-        frame = pd.DataFrame(
-            {
-                "term": [self.units[unit] for unit in judged],
-                "efp": efp,
-                "q_value": error_bounds.q_values_of(efp),
-                "selected": self.fitted[judged],
-            }
-        )
+        frame = pd.DataFrame({
+            "term": [self.units[unit] for unit in judged], "efp": efp,
+            "q_value": error_bounds.q_values_of(efp), "selected": self.fitted[judged],
+        })  # fmt: skip
         return self._frame(frame.sort_values(["efp", "term"], ignore_index=True))
 
     @cached_property

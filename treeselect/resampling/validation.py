@@ -110,18 +110,12 @@ class Validation(Summarised, OfFolds, Stoppable):
         known = np.asarray(np.isfinite(self.measures[:, :2]).all(axis=1))
         both = np.where(known[:, None], self.measures[:, :2], np.nan)
         training, test = _means(both)
-        table = pd.DataFrame(
-            {
-                "measure": [self.family.score_name, "slope", "intercept"],
-                "apparent": self.apparent,
-                "training": training,
-                "test": test,
-                "optimism": training - test,
-                "corrected": self.apparent - (training - test),
-                "left_out": _means(self.measures[:, 2]),
-                "n": known.sum(axis=0),
-            }
-        )
+        table = pd.DataFrame({
+            "measure": [self.family.score_name, "slope", "intercept"], "apparent": self.apparent,
+            "training": training, "test": test, "optimism": training - test,
+            "corrected": self.apparent - (training - test),
+            "left_out": _means(self.measures[:, 2]), "n": known.sum(axis=0),
+        })  # fmt: skip
         return self._frame(table)
 
     def instability(self, threshold: float | None = None) -> Any:

@@ -356,14 +356,10 @@ def interaction_table(result: Fit) -> pd.DataFrame:
     """One row per pair of terms (see ``ModelView.interactions``)."""
     pairs = _pairs_of(result)
     strength, size = _strengths(result, pairs).T
-    frame = pd.DataFrame(
-        {
-            "term": [a for a, _ in pairs],
-            "other": [b for _, b in pairs],
-            "strength": strength,
-            "size": size,
-        }
-    )
+    frame = pd.DataFrame({
+        "term": [a for a, _ in pairs], "other": [b for _, b in pairs], "strength": strength,
+        "size": size,
+    })  # fmt: skip
     frame = frame.dropna(subset=["strength"])  # no row has both terms without imputation
     return frame.sort_values("size", ascending=False, kind="stable", ignore_index=True)
 

@@ -61,18 +61,13 @@ def tidy_table(result: Fit) -> pd.DataFrame:
     ]
     found = result.step.decisions  # methods that make none have missing text
     words = [None] * len(entry) if found is None else list(found.words)
-    frame = pd.DataFrame(
-        {
-            "term": terms,
-            "group": np.array(groups.names, dtype=object)[at],
-            "selected": result.step.selected[at],
-            "decision": pd.Series(words, dtype=pd.Series(["text"]).dtype).array.take(at),
-            "step": np.array(entry)[at],
-            "importance": result.importance[at],
-            "cost": groups.costs[at],
-            "n_missing": [spec.n_missing for spec in result.design.spec.terms],
-        }
-    )
+    frame = pd.DataFrame({
+        "term": terms, "group": np.array(groups.names, dtype=object)[at],
+        "selected": result.step.selected[at],
+        "decision": pd.Series(words, dtype=pd.Series(["text"]).dtype).array.take(at),
+        "step": np.array(entry)[at], "importance": result.importance[at], "cost": groups.costs[at],
+        "n_missing": [spec.n_missing for spec in result.design.spec.terms],
+    })  # fmt: skip
     if result.resampled is not None:
         by_unit = result.resampled.in_pandas.tidy().set_index("term").loc[list(groups.names)]
         for column in ("frequency", "ci_low", "ci_high"):
@@ -95,17 +90,13 @@ def history_table(result: Fit) -> pd.DataFrame:
         )
     rounds, n = found.history.shape
     least, mean, most = np.repeat(found.shadows, n, axis=0).T
-    return pd.DataFrame(
-        {
-            "round": np.repeat(np.arange(1, rounds + 1), n),
-            "term": np.tile(np.array(result.design.arrays.groups.names, dtype=object), rounds),
-            "decision": np.tile(np.array(found.words, dtype=object), rounds),
-            "importance": found.history.ravel(),
-            "shadow_min": least,
-            "shadow_mean": mean,
-            "shadow_max": most,
-        }
-    )
+    return pd.DataFrame({
+        "round": np.repeat(np.arange(1, rounds + 1), n),
+        "term": np.tile(np.array(result.design.arrays.groups.names, dtype=object), rounds),
+        "decision": np.tile(np.array(found.words, dtype=object), rounds),
+        "importance": found.history.ravel(), "shadow_min": least, "shadow_mean": mean,
+        "shadow_max": most,
+    })  # fmt: skip
 
 
 def decision_table(result: Fit) -> tuple[pd.DataFrame, float]:

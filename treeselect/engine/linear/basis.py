@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from treeselect.engine.arrays import FloatArray, Int8Array, IntArray, WeightArray
+from treeselect.engine.arrays import FloatArray, Int8Array, WeightArray
 from treeselect.engine.columns import OTHER, BinnedData
 from treeselect.engine.tree.target import are_copies
 
@@ -45,13 +45,11 @@ class Basis(NamedTuple):
     penalty: FloatArray
     direction: FloatArray
 
-    def of(self, data: BinnedData, rows: IntArray | slice = slice(None)) -> FloatArray:
-        """Values for some rows, shape (n_functions, n_rows)."""
-        parts = [
-            table.T[:, data.column(j)[rows]]
-            for j, table in zip(self.columns, self.tables, strict=True)
-        ]
-        return np.concatenate(parts) if parts else np.empty((0, data.codes[0, rows].size))
+    def of(self, data: BinnedData) -> FloatArray:
+        """Values for all rows, shape (n_functions, n_rows)."""
+        both = zip(self.columns, self.tables, strict=True)
+        parts = [table.T[:, data.column(j)] for j, table in both]
+        return np.concatenate([np.empty((0, data.n_rows)), *parts])
 
 
 def bases_of(data: BinnedData, groups: Sequence[int], weight: FloatArray) -> list[Basis]:

@@ -40,18 +40,11 @@ def estimates_table(
     with np.errstate(divide="ignore", invalid="ignore"):  # an exact fit has standard errors of 0
         statistic = estimate / error
     half = law.ppf((1 + level) / 2) * error
-    return pd.DataFrame(
-        {
-            "term": fit.terms,
-            "column": fit.names,
-            "estimate": estimate,
-            "std_error": error,
-            "statistic": statistic,
-            "p_value": 2 * law.sf(np.abs(statistic)),
-            "ci_low": estimate - half,
-            "ci_high": estimate + half,
-        }
-    )
+    return pd.DataFrame({
+        "term": fit.terms, "column": fit.names, "estimate": estimate, "std_error": error,
+        "statistic": statistic, "p_value": 2 * law.sf(np.abs(statistic)),
+        "ci_low": estimate - half, "ci_high": estimate + half,
+    })  # fmt: skip
 
 
 def readable(
