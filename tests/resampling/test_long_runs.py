@@ -142,8 +142,8 @@ def test_a_checkpoint_of_a_drawn_seed_is_refused(data, tmp_path, monkeypatch, ca
         treeselect.compare("y ~ .", data, ["mrmr"], k=1, checkpoint=tmp_path)
     monkeypatch.chdir(tmp_path)
     data.to_csv("data.csv", index=False)
-    for command in ("select", "compare"):
-        assert main([command, "y ~ .", "data.csv", "--checkpoint", "here"]) == 2
+    for command, *more in (("select", "--performance", "3"), ("compare",)):
+        assert main([command, "y ~ .", "data.csv", *more, "--checkpoint", "here"]) == 2
         assert "`--checkpoint` needs `--seed`" in capsys.readouterr().err
 
 
