@@ -37,7 +37,7 @@ def columns_by(method, train, new, kind, seed, k):
         if method in peers.RANKS:
             return peers.RANKS[method](train, "y", kind, seed)[:k]
         form = METHODS[method](**REDUCED.get(method, {}))
-        return ours(train, new, kind, seed, method=form, k=k)[0]
+        return ours(train, new, kind, seed, method=form, k=k, new_levels="missing")[0]
 
 
 def one_table(name, methods, default, seconds):
