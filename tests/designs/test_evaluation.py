@@ -369,7 +369,7 @@ def _notes(frame, formula="y ~ .", **arguments):
         ([*range(20, 47), 998, 998, 999], "999, 998 of `v` in 3 rows"),
         ([*range(0, 56, 2), 88, 999], "999 of `v` in 1 row"),
         ([*range(11)] * 2 + [*[77] * 8], "77 of `v` in 8 rows"),
-        ([20191231, 20200101, 20200229] * 10, "Dates as numbers"),
+        ([20191231, 20200101, 20200229] * 10, "Dates written as numbers"),
         (["1 %", "2 %", "3 %"] * 10, "Numbers or dates as text"),
         (["2020-01-01", "2020-01-09", "2021-01-01"] * 10, "Numbers or dates as text"),
     ],

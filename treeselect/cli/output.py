@@ -71,8 +71,10 @@ def check_places(arguments: Mapping[str, Any]) -> None:
                 from treeselect.frames.reading import ENDINGS
 
                 if path.name.lower().endswith(ENDINGS[1:]):
-                    said = f"Predictions must be written as CSV.\n  Found: {quoted(path.name)}."
-                    raise OptionError(said)
+                    raise OptionError(
+                        "Predictions must be written as CSV, to a file such as `predictions.csv`.\n"
+                        f"  Found: {quoted(path.name)}."
+                    )
             if name == "report":
                 from treeselect.reports.pages import check_name
 

@@ -430,7 +430,7 @@ def value_notes(formula: ParsedFormula, values: Mapping[str, Values]) -> list[st
     found = [
         ("Numbers or dates as text, modelled as a factor", codes),
         ("Levels that may be one", alike),
-        ("Dates as numbers, between which differences are no days", days),
+        ("Dates written as numbers, whose differences are not days", days),
         ("Numbers far from all others, perhaps codes for missing values", far),
         ("Exact copies", _copies(plain, values)),
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import narwhals as nw
 import numpy as np
@@ -261,7 +261,7 @@ def in_library(frame: pd.DataFrame, library: str) -> Any:
         return frame
     try:
         table = pa.table({str(name): _arrow(frame[name]) for name in frame})
-        return nw.from_arrow(table, backend=library).to_native()  # type: ignore[arg-type]
+        return nw.from_arrow(table, backend=cast(Any, library)).to_native()
     except (ValueError, ImportError):  # a lazy engine, or one that is not on this machine
         return frame
 
