@@ -120,24 +120,3 @@ def test_cvxpy_is_told_the_same_loss(any_loss):
         expression = told.modelled(y, cvxpy.Constant(eta), share)
         assert expression.is_convex()
         assert expression.value == pytest.approx(share @ loss.value(y, eta), rel=1e-12)
-
-
-def test_given_the_others_a_class_has_the_logistic_loss_against_them():
-    y, eta = (
-        np.array([0.0, 2.0, 1.0, 2.0]),
-        np.array([[0, 1, -50], [3, 2, 1], [0, 0, 700], [1, 2, 3]]),
-    )
-    eta = eta.astype(np.float64)
-    rows = losses.MultinomialLoss(3).of(y, np.ones(4))
-    for k, (own, offset) in enumerate(rows.by_output(eta)):
-        down, curvature = rows.derivatives(eta)
-        here = eta[:, k] + offset
-        np.testing.assert_allclose(own.derivatives(here)[0], down[:, k], atol=1e-12)
-        np.testing.assert_allclose(own.derivatives(here)[1], curvature[:, k], atol=1e-12)
-        moved = eta + 0.5 * (np.arange(3) == k)
-        change = rows.value(moved) - rows.value(eta)
-        np.testing.assert_allclose(own.value(here + 0.5) - own.value(here), change, atol=1e-12)
-        eta[:, k] += 0.5  # the next class sees it
-    (own, offset), *_ = losses.LogisticLoss().of(y, np.ones(4)).by_output(eta[:, :1])
-    assert (own.y == y).all()
-    assert offset == 0

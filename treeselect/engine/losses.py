@@ -8,7 +8,6 @@ Losses are defined here, but for Cox's partial likelihood. A new one is a :class
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -18,7 +17,7 @@ import scipy
 from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.compiling import kernel
 
-_LEAST_SHARE, _LEAST_ODDS = 1e-6, 1e-300
+_LEAST_SHARE = 1e-6
 
 _MOST_HALVINGS = 2_000
 """More than it takes to halve any interval of numbers until nothing is left."""
@@ -374,11 +373,6 @@ class RowLoss(ABC):
         """Both of these, for those who need both."""
         return self.negative_gradient(eta), self.curvature(eta)
 
-    def by_output(self, eta: FloatArray) -> Iterator[tuple[RowLoss, FloatArray | float]]:
-        """For each output its loss, up to a constant, given the others, and what is added to its
-        linear predictor; `eta`, (n_rows, n_outputs), may change in between."""
-        yield self, 0.0
-
     @abstractmethod
     def curvature_times(self, eta: FloatArray, directions: FloatArray) -> FloatArray:
         """Second derivative within each row times directions, shape
@@ -414,19 +408,6 @@ class EachRow(RowLoss):
 
     def derivatives(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
         return self.loss.derivatives(self.y, eta)
-
-    def by_output(self, eta: FloatArray) -> Iterator[tuple[RowLoss, FloatArray | float]]:
-        """Of classes, one against all others."""
-        if self.loss.n_outputs == 1:
-            yield self, 0.0
-            return
-        most = eta.max(axis=1, keepdims=True)
-        odds = np.exp(eta - most)
-        for k in range(eta.shape[1]):
-            others = odds @ (np.arange(eta.shape[1]) != k)
-            offset = -np.log(np.maximum(others, _LEAST_ODDS)) - most[:, 0]
-            yield EachRow(LogisticLoss(), (self.y == k).astype(np.float64)), offset
-            odds[:, k] = np.exp(np.minimum(eta[:, k] - most[:, 0], _LARGEST_LOG))
 
     def curvature_times(self, eta: FloatArray, directions: FloatArray) -> FloatArray:
         return self.loss.curvature_times(self.y, eta, directions)

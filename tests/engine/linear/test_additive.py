@@ -182,8 +182,8 @@ def response(family, x, rng):
 
 
 @pytest.mark.parametrize(
-    "family", [GAUSSIAN, BINOMIAL, POISSON, COX, multinomial(3)], ids=lambda f: f.name
-)
+    "family", [GAUSSIAN, BINOMIAL, POISSON, COX, multinomial(3), multinomial(4)]
+)  # of the four classes one has no rows
 def test_fit_has_no_slope_left(family):
     data, x = data_of(7, 150)
     rng = np.random.default_rng(2)
@@ -197,7 +197,7 @@ def test_fit_has_no_slope_left(family):
     values, penalty, _ = columns.groups([0, 1])
     flat = fit.eta if fit.eta.shape[1] > 1 else fit.eta[:, 0]
     slope = values @ loss.negative_gradient(flat).reshape(fit.eta.shape)
-    assert slope == pytest.approx(3 * penalty[:, np.newaxis] * fit.coef, abs=0.05)
+    assert slope == pytest.approx(3 * penalty[:, np.newaxis] * fit.coef, abs=0.01)
     assert fit.eta == pytest.approx(base + fit.constant + values.T @ fit.coef)
 
 

@@ -6,9 +6,9 @@ An additive model is one value per code and column. The score test counts the se
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +27,10 @@ MOST_LEVERAGE = 0.95
 """Most leverage of a row that is left out: its own prediction is not known any better."""
 
 _STEPS, _HALVINGS, _NEAR = 50, 20, 1e-4
+
+_GAIN, _RESIDUAL, _MOST_GRADIENTS = 1e-9, 0.3, 200
+"""Of several outputs: shares of the loss that the last step may gain, and of the slope that each
+may leave, and the most conjugate gradients of a step."""
 
 _SLACK = 1e-9
 """Share of their mean that is added to the diagonal elements of a matrix, so that it has an inverse
@@ -74,10 +78,10 @@ def fit_additive(
             near = _newton(columns.weight, gram, ridge * own_penalty, loss, base, near)
             eta = base + gram.x.T @ near
             lower = _steps_outside(columns, gram, ridge * own_penalty, loss, eta, folds)
-            outside = eta - np.einsum("fi,fik->ik", gram.x, lower)
+            outside = eta - np.einsum("fi,kfi->ik", gram.x, lower)
             own_error = float(np.average(loss.value(_flat(outside)), weights=columns.weight))
             if i == 0 or own_error < error:
-                error, best, steps = own_error, (eta, outside), (near, lower)
+                error, best, steps = own_error, (eta, outside), (near, np.moveaxis(lower, 0, 2))
         coef, moved = np.zeros((len(x), base.shape[1])), np.zeros((len(x), *base.shape))
         coef[kept], moved[kept] = (turned(step[first:]) for step in steps)
         wrong = (direction[:, np.newaxis] * coef < 0).any(axis=1)
@@ -101,45 +105,77 @@ def _newton(
     base: FloatArray,
     coef: FloatArray,
 ) -> FloatArray:
-    """Coefficients of least penalised loss, from some that are near: Newton steps, of one output
-    after the other, halved as long as they do not lower the loss. What all outputs have in common
-    changes the penalty alone, and is taken away. Curvatures of several outputs are renewed in the
-    rounds 0, 1, 2, 4, 8 and so on."""
+    """Coefficients of least penalised loss, from some that are near: Newton steps, halved as long
+    as they do not lower the loss; of several outputs by conjugate gradients, preconditioned by
+    their mean curvature. What all outputs have in common changes the penalty alone, and is taken
+    away."""
 
-    def objective(own: RowLoss, some: FloatArray, there: FloatArray) -> float:
+    def objective(some: FloatArray, there: FloatArray) -> float:
         with np.errstate(over="ignore", invalid="ignore"):
-            value = weight @ own.value(there)
-        return float(value + penalty @ some**2 / 2)
+            value = weight @ loss.value(_flat(there))
+        return float(value + penalty @ (some**2).sum(axis=1) / 2)
 
-    x, coef, eta = gram.x, coef.copy(), base + gram.x.T @ coef
-    lower = [np.empty((0, 0))] * coef.shape[1]
-    for number in range(_STEPS if len(x) else 0):
-        moved = 0.0
-        for k, (own, offset) in enumerate(loss.by_output(eta)):
-            here = eta[:, k] + offset
-            least = objective(own, coef[:, k], here)
-            down, curvature = own.derivatives(here)
-            if len(lower) == 1 or number & (number - 1) == 0:
-                curvature = np.maximum(curvature, _LEAST_CURVATURE)
-                matrix = gram.of(weight * curvature) + np.diag(penalty)
-                matrix[np.diag_indices(len(x))] += _SLACK * np.trace(matrix) / len(x) + 1e-12
-                lower[k] = scipy.linalg.cholesky(matrix, lower=True, check_finite=False)
-            right = x @ (weight * down) - penalty * coef[:, k]
-            step = scipy.linalg.cho_solve((lower[k], True), right, check_finite=False)
-            for _ in range(_HALVINGS):
-                there = base[:, k] + x.T @ (coef[:, k] + step)
-                if objective(own, coef[:, k] + step, there + offset) <= least:
-                    coef[:, k] += step
-                    eta[:, k] = there
-                    moved = max(moved, float(np.abs(x.T @ step).max()))
-                    break
-                step /= 2
-        if len(lower) > 1:
+    x, eta = gram.x, base + gram.x.T @ coef
+    least = objective(coef, eta)
+    for _ in range(_STEPS if len(x) else 0):
+        down, curvature = derivatives(loss, eta)
+        slope = x @ (weight[:, np.newaxis] * down) - penalty[:, np.newaxis] * coef
+        matrix = gram.of(weight * curvature.mean(axis=1)) + np.diag(penalty)
+        matrix[np.diag_indices(len(x))] += _SLACK * np.trace(matrix) / len(x) + 1e-12
+        lower = scipy.linalg.cholesky(matrix, lower=True, check_finite=False)
+        near = partial(scipy.linalg.cho_solve, (lower, True), check_finite=False)
+        if eta.shape[1] > 1:
+            step = _conjugate(slope, partial(_curved, x, weight, penalty, loss, eta), near)
+        else:
+            step = near(slope)
+        for _ in range(_HALVINGS):
+            there = base + x.T @ (coef + step)
+            value = objective(coef + step, there)
+            if value <= least:
+                break
+            step /= 2
+        else:
+            break
+        moved = float(np.abs(x.T @ step).max())
+        gained, least = float((slope * step).sum()), value
+        coef, eta = coef + step, there
+        if eta.shape[1] > 1:
             common = coef.mean(axis=1, keepdims=True)
             coef, eta = coef - common, eta - x.T @ common
+            moved *= gained > _GAIN * (1 + least)
         if moved < _NEAR:
             break
     return coef
+
+
+def _curved(
+    x: FloatArray,
+    weight: FloatArray,
+    penalty: FloatArray,
+    loss: RowLoss,
+    eta: FloatArray,
+    step: FloatArray,
+) -> FloatArray:
+    """The second derivative of the penalised loss times a step."""
+    moved = loss.curvature_times(eta, x.T @ step).reshape(eta.shape)
+    return np.asarray(x @ (weight[:, np.newaxis] * moved) + penalty[:, np.newaxis] * step)
+
+
+def _conjugate(
+    right: FloatArray,
+    times: Callable[[FloatArray], FloatArray],
+    near: Callable[[FloatArray], FloatArray],
+) -> FloatArray:
+    """A step whose product is near `right`, by conjugate gradients; `near` solves a like system."""
+    from scipy.sparse.linalg import LinearOperator, cg  # loads slowly
+
+    shape = (right.size, right.size)
+    matrix, inverse = (
+        LinearOperator(shape, lambda v, of=of: of(v.reshape(right.shape)).ravel(), dtype=float)
+        for of in (times, near)
+    )
+    step, _ = cg(matrix, right.ravel(), rtol=_RESIDUAL, maxiter=_MOST_GRADIENTS, M=inverse)
+    return np.asarray(step.reshape(right.shape))
 
 
 def _steps_outside(
@@ -150,17 +186,17 @@ def _steps_outside(
     eta: FloatArray,
     folds: IntArray | None,
 ) -> FloatArray:
-    """By how much each coefficient is lower without each row, or its fold, shape (n_functions,
-    n_rows, n_outputs); see :class:`AdditiveFit`."""
+    """By how much each coefficient is lower without each row, or its fold, shape (n_outputs,
+    n_functions, n_rows); see :class:`AdditiveFit`."""
     x, weight = gram.x, columns.weight
-    steps = np.zeros((len(x), *eta.shape))
+    steps = np.zeros((eta.shape[1], *x.shape))
     down, curvature = derivatives(loss, eta)
     for k in range(eta.shape[1]) if len(x) else ():
         curved = weight * curvature[:, k]
         matrix = gram.of(curved) + np.diag(penalty + 1e-12)
         matrix[np.diag_indices(len(x))] += _SLACK * np.trace(matrix) / len(x)
         if folds is None:
-            own = np.matmul(np.linalg.inv(matrix), x, out=steps[:, :, k])
+            own = np.matmul(np.linalg.inv(matrix), x, out=steps[k])
             once = np.ones_like(weight) if columns.are_copies else weight
             leverage = np.einsum("fi,fi->i", x, own) * curvature[:, k] * once
             own *= once * down[:, k] / (1 - np.minimum(leverage, MOST_LEVERAGE))
@@ -169,7 +205,7 @@ def _steps_outside(
             out = folds == fold
             rest = matrix - (x[:, out] * curved[out]) @ x[:, out].T
             step = np.linalg.solve(rest, x[:, out] @ (weight[out] * down[out, k]))
-            steps[:, out, k] = step[:, np.newaxis]
+            steps[k][:, out] = step[:, np.newaxis]
     return steps
 
 
