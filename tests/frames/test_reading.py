@@ -1,6 +1,7 @@
 """Files and tables of any library, read; codes for missing values; labels; data in batches."""
 
 import gzip
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -385,7 +386,7 @@ def scanning_frame():
     )  # fmt: skip
     found.loc[rng.random(N) < 0.1, "x"] = np.nan
     found.loc[N - 2, "text"] = "rare"
-    return found
+    return found.assign(money=[Decimal(f"{v:.6f}") for v in rng.normal(size=N)])
 
 
 @pytest.fixture(scope="module")
@@ -413,7 +414,8 @@ def test_all_rows_are_read_with_the_edges_and_levels_of_memory(scanning_frame, f
     rows = np.sort(np.random.default_rng(1).choice(N - 2, 300, replace=False))
     every = np.flatnonzero(np.arange(N) % 7 != 3)
     weight = 1 + np.arange(len(every)) % 3
-    asked = (list(scanning_frame.columns), rows, every, weight, {"x", "whole"})
+    numbers = {"x", "whole", "money"}
+    asked = (list(scanning_frame.columns), rows, every, weight, numbers)
     here, known, levels = InMemory(scanning_frame, {}).some(*asked)
     assert sorted(levels["text"]) == ["a", "b", "rare"]
     expected = bin_edges(scanning_frame["x"].to_numpy()[every], weight=weight)
@@ -422,7 +424,7 @@ def test_all_rows_are_read_with_the_edges_and_levels_of_memory(scanning_frame, f
         scan = scan_of(data)
         assert scan is not None, name
         taken, found, own = Scanned(scan).some(*asked)
-        assert found.keys() == {"x", "whole"}
+        assert found.keys() == known.keys() == numbers
         assert sorted(own["text"]) == sorted(levels["text"])
         for column, edges in found.items():
             np.testing.assert_array_equal(edges, known[column])
