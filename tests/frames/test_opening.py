@@ -2,6 +2,7 @@
 
 import sys
 import zipfile
+from decimal import Decimal
 
 import duckdb
 import numpy as np
@@ -207,7 +208,8 @@ FRAME = pd.DataFrame(
     {
         "n": [1.0, -9.0, 3.0, 99.0], "t": ["1", "2 ", " ?", "-9"], "s": ["a", "? ", "b", "c"],
         "b": [True, False, True, False], "c": pd.Categorical([1, 9, 2, 9]),
-        "i": pd.array([1, 99, None, 4], dtype="Int64"),
+        "i": pd.array([1, 99, None, 4], dtype="Int64"), "d": [Decimal(1), Decimal("-9.1")] * 2,
+        "f": np.array([1, -9.1, 3, 4], dtype=np.float32),
     }
 )  # fmt: skip
 
@@ -223,6 +225,8 @@ FRAME = pd.DataFrame(
         ([0, 1], "b", [True, False, True, False]),
         (9, "c", [1, None, 2, None]),
         ({"i": 99}, "i", [1, None, None, 4]),
+        (-9.1, "d", [1, None, 1, None]),
+        (-9.1, "f", [1, None, 3, 4]),
         ({"i": [99]}, "n", [1, -9, 3, 99]),
     ],
 )

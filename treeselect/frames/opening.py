@@ -7,6 +7,7 @@ import numbers
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -172,8 +173,9 @@ def _without(column: pd.Series[Any], codes: tuple[Code, ...], kind: str | None) 
     if pd.api.types.is_numeric_dtype(dtype):
         if not values or pd.api.types.is_complex_dtype(dtype):
             return None
-        here = np.isin(column.to_numpy(dtype=np.float64, na_value=np.nan), values)
-        return _masked(column, here)
+        stored = getattr(dtype, "numpy_dtype", dtype)  # -9.9 is another number in 32 bits
+        here = np.array(values, dtype=np.float32 if stored == np.float32 else np.float64)
+        return _masked(column, np.isin(column.to_numpy(dtype=np.float64, na_value=np.nan), here))
     if not (pd.api.types.is_string_dtype(dtype) or pd.api.types.is_object_dtype(dtype)):
         return None
     each = (_is_code(v, texts, values) for v in column.to_numpy(dtype=object))
@@ -190,15 +192,9 @@ def _without(column: pd.Series[Any], codes: tuple[Code, ...], kind: str | None) 
 
 def _check_kind(column: pd.Series[Any], name: str, codes: tuple[Code, ...]) -> None:
     """Raise an OptionError if all codes are numbers and all values text: none would be found."""
-    dtype = column.dtype
-    held = list(
-        dtype.categories if isinstance(dtype, pd.CategoricalDtype) else column.dropna().unique()
-    )
-    if (
-        len(held)
-        and all(isinstance(v, str) for v in held)
-        and not any(isinstance(c, str) for c in codes)
-    ):
+    held = list(getattr(column.dtype, "categories", column.dropna().unique()))
+    are_texts = len(held) and all(isinstance(v, str) for v in held)
+    if are_texts and not any(isinstance(c, str) for c in codes):
         raise OptionError(
             f"Codes in `na` must be text for {quoted(name)}, which holds text.\n"
             f"  Found: {listing(codes, 6)}; the column holds {listing(held, 6)}.\n"
@@ -209,6 +205,7 @@ def _check_kind(column: pd.Series[Any], name: str, codes: tuple[Code, ...]) -> N
 def _is_code(value: object, texts: list[str], values: list[int | float]) -> bool:
     if isinstance(value, str):
         return value.strip() in texts
+    value = float(value) if isinstance(value, Decimal) else value
     return isinstance(value, numbers.Real) and not isinstance(value, bool) and value in values
 
 

@@ -15,16 +15,10 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from treeselect.arguments.checks import current_folder, file_path
-from treeselect.errors import (
-    DataError,
-    MissingPackageError,
-    TreeselectError,
-    listing,
-    quoted,
-    said_by,
-)
+from treeselect.errors import DataError, MissingPackageError, TreeselectError, quoted, said_by
 from treeselect.frames import files
 from treeselect.frames.values import check_different, check_names, check_polars_names, with_columns
 from treeselect.running.machine import memory_errors
@@ -78,8 +72,9 @@ def frame_of_arrow(table: Any) -> pd.DataFrame:
 def check_rows(frame: Any) -> None:
     """Raise a DataError if a frame or table has no rows to learn from."""
     if len(frame) == 0:
-        found = f"no rows and {len(frame.columns)} columns"
-        raise DataError(f"`data` must have rows.\n  Found: {found}.")
+        raise DataError(
+            f"`data` must have rows.\n  Found: no rows and {len(frame.columns)} columns."
+        )
 
 
 def narwhals_frame(data: Any) -> Any:
@@ -113,8 +108,7 @@ def _arrow_table(data: Any) -> Any:
         if frame.implementation.is_polars():
             check_polars_names(frame.schema)
             # Categories of polars stand in the order in which the whole session met them.
-            texts = [name for name, kind in frame.schema.items() if kind == nw.Categorical]
-            frame = frame.with_columns(nw.col(name).cast(nw.String) for name in texts)
+            frame = frame.with_columns(nw.selectors.categorical().cast(nw.String))
         return frame.to_arrow()
     except (DataError, MemoryError):
         raise
@@ -133,8 +127,16 @@ _INDEX = re.compile(r"__index_level_\d+__")
 """Columns in which pandas keeps numbers of rows, of an index without a name."""
 
 
+def _texts_of_polars(schema: Any) -> list[str]:
+    """Columns that polars stored as its categories."""
+    return [f.name for f in schema if b"_PL_CATEGORICAL" in b" ".join(f.metadata or ())]
+
+
 def _from_arrow(table: Any) -> pd.DataFrame:
     check_different(table.column_names)
+    for name in _texts_of_polars(table.schema):
+        at, own = table.column_names.index(name), table.column(name)
+        table = table.set_column(at, name, own.cast(own.type.value_type))
     return table.select([n for n in table.column_names if not _INDEX.fullmatch(n)]).to_pandas(
         types_mapper=lambda kind: None if pa.types.is_dictionary(kind) else pd.ArrowDtype(kind),
         ignore_metadata=True,
@@ -145,15 +147,15 @@ def _read_file(
     path: Path, encoding: str | None, sheet: str | None, numbers: Collection[str]
 ) -> pd.DataFrame:
     if not os.path.isfile(path):  # unlike the question of a Path, it takes names of any length
-        is_folder = os.path.isdir(path)
-        found = "It is a folder." if is_folder else f"Current folder: {current_folder()}"
+        found = "It is a folder." if os.path.isdir(path) else f"Current folder: {current_folder()}"
         raise DataError(f"Can't find the file {quoted(str(path))}.\n  {found}")
     name = path.name.lower()
     try:
         if files.is_csv(path):
             return files.read_csv(path, encoding or files.UTF8)
         if name.endswith(".parquet"):
-            return pd.read_parquet(path)
+            texts = _texts_of_polars(pq.read_schema(path))
+            return pd.read_parquet(path).astype(dict.fromkeys(texts, "str"))
         if name.endswith(".feather"):
             return pd.read_feather(path)
         if files.is_statistical(path):
@@ -165,7 +167,7 @@ def _read_file(
     except Exception as error:  # a damaged file can fail in any way
         raise DataError(f"Can't read the file {quoted(str(path))}.\n  {said_by(error)}") from error
     raise DataError(
-        f"A data file must end in {listing(ENDINGS, 99)}.\n  Found: {quoted(str(path))}."
+        f"A data file must end in {', '.join(map(quoted, ENDINGS))}.\n  Found: {quoted(str(path))}."
         " Read other files yourself, for example with"
         f" `pandas.read_csv({str(path)!r}, sep='\\t')`, and pass the data frame."
     )
@@ -243,8 +245,7 @@ def scan_of(data: Any) -> Scan | None:
     """The data as a scan; None if they are a file, or are in memory. A scan has a folder of Parquet
     files or a pattern such as ``"folder/*.parquet"``, a ``pyarrow.dataset.Dataset``, a DuckDB
     relation, or a Dask frame. Filters of a dataset and a relation hold."""
-    opened = _opener(data)
-    if opened is None:
+    if (opened := _opener(data)) is None:
         return None
     with _reading(_words(data)):
         found = opened()
@@ -361,9 +362,7 @@ def _relation(data: Any) -> Scan:
 
 
 def _partitions(data: Any) -> Scan:
-    odd = [name for name in data.columns if not isinstance(name, str)]
-    if odd:
-        raise DataError(f"Column names of `data` must be text.\n  Found: {listing(odd)}.")
+    check_names(data._meta)
 
     def stream(columns: list[str]) -> Iterator[Any]:
         chosen = data[columns]

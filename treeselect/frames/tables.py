@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+from pandas.api.types import infer_dtype
 
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.columns import Sketch, bin_edges, merged, sketch_of, sketched_edges
@@ -30,6 +31,9 @@ _MOST_LEVELS = 10_000
 """Most levels of a text that are gathered from all rows."""
 
 _ROWS_AT_ONCE = 200_000
+
+_NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal", "boolean")
+"""What pandas calls values that are read as numbers."""
 
 
 Taken = tuple[pd.DataFrame, dict[str, FloatArray], dict[str, list[str]]]
@@ -71,7 +75,7 @@ class InMemory:
         for name in columns:
             series = self.frame[name]
             done[name] = series.iloc[rows].reset_index(drop=True)
-            if name in binned and getattr(series.dtype, "kind", "O") in "iufb":
+            if name in binned and infer_dtype(series) in _NUMBERS:
                 column = read_column(series.iloc[every], name)
                 assert isinstance(column, Numbers)
                 edges[name] = bin_edges(column.values, weight=weight)
@@ -193,17 +197,9 @@ def _joined(parts: list[Any], schema: Any, columns: Sequence[str]) -> pd.DataFra
 # --- columns -----------------------------------------------------------------------------------
 
 
-def _is_text(series: pd.Series[Any]) -> bool:
-    if isinstance(series.dtype, pd.CategoricalDtype):
-        return False
-    if series.dtype == object:
-        return pd.api.types.infer_dtype(series, skipna=True) == "string"
-    return pd.api.types.is_string_dtype(series.dtype)
-
-
 def levels_of(frame: pd.DataFrame, names: Sequence[str]) -> dict[str, list[str]]:
     """Valid levels of those columns that are text, unless they are too many."""
-    found = {name: frame[name].dropna().unique() for name in names if _is_text(frame[name])}
+    found = {n: frame[n].dropna().unique() for n in names if infer_dtype(frame[n]) == "string"}
     few = {name: own for name, own in found.items() if len(own) <= _MOST_LEVELS}
     return {name: [v for v in own if not is_broken(v)] for name, own in few.items()}
 
@@ -213,11 +209,13 @@ def _is_arrow_text(kind: Any) -> bool:
 
 
 def _counts(kind: Any) -> bool:
-    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
+    kinds = pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean
+    return any(is_such(kind) for is_such in kinds)
 
 
 def _floats_of(column: Any, used: IntArray | None, name: str) -> FloatArray:
     own = column.cast(pa.uint8()) if column.type == pa.bool_() else column
+    own = own.cast(pa.string()) if pa.types.is_decimal(own.type) else own  # or it rounds twice
     found = own.cast(pa.float64(), safe=False).to_numpy()
     found = found if used is None else found[used]
     if np.isinf(found).any():

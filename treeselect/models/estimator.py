@@ -73,7 +73,7 @@ class EstimatorModel(ColumnModel):
         return "the null model" if self.estimator is None else estimator_words(self.asked)
 
     def _of(self, columns: Sequence[NDArray[Any]], n_rows: int) -> FloatArray:
-        if self.estimator is None:
+        if self.estimator is None or not n_rows:  # for which scikit-learn has an error
             return np.tile(self.constant, (n_rows, 1))
         made = [self.codings[j].of(columns[j]) for j in self.order]
         x = np.hstack([np.empty((n_rows, 0)), *made])

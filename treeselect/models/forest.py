@@ -25,7 +25,7 @@ from treeselect.engine.forest.walk import leaves_of, predict_mean
 from treeselect.engine.random import stream_seed, tree_seeds
 from treeselect.engine.rounding import first_largest, slack
 from treeselect.engine.tree.nodes import LEAF, Trees
-from treeselect.engine.tree.target import Target, copies, target_of, target_of_classes
+from treeselect.engine.tree.target import Target, are_copies, copies, target_of, target_of_classes
 from treeselect.engine.tree.used_groups import n_able
 from treeselect.engine.tree.workspace import UNBOUNDED, Growth
 from treeselect.models.model import TreeModel, null_predictor
@@ -151,7 +151,7 @@ def grower_of(
 ) -> Grower:
     """What grows the forest of :func:`refit_forest`, from the same bags with the same seed."""
     return Grower(
-        select_groups(problem.data, selected), truth_of(problem, weights.values), weights,
+        select_groups(problem.data, selected), tree_truth(problem, weights.values), weights,
         problem.family, stream_seed(seed, "refit"), problem.groups.ranks(seed)[selected], n_threads,
     )  # fmt: skip
 
@@ -196,14 +196,12 @@ MIN_LEAF = 5
 _LEAST_FIRST, _ROWS_OF_FIRST = 10, 50_000
 """Fully grown trees that determine the capacity: at least this many, and as many rows in total."""
 
-
 _NEGLIGIBLE = 0.1
 """Share of the standard error of a forest's error that its finite number of trees may add to it."""
 
 _ROWS_OF_ALL = 2_500_000
 """Trees of a final forest take at least so many rows in total, however few its error needs: small
 data have all the trees that are allowed, which cost little there and steady each prediction."""
-
 
 _FEWEST = 30
 """Trees of a final forest on long data."""
@@ -249,13 +247,15 @@ def truth_of(problem: Problem, weight: WeightArray) -> FloatArray:
     return problem.gradient(weight)[:, np.newaxis]
 
 
+def tree_truth(problem: Problem, weight: WeightArray) -> FloatArray:
+    """The same for leaves, which hold means of several numbers over copies only: else shares."""
+    truth = truth_of(problem, weight)
+    return truth if are_copies(weight) else problem.family.shares(truth)
+
+
 def sizes_of_nodes(n: int) -> list[int]:
     """Candidate minimum weights of a split node: half of the rows, and halves of that."""
-    found, size = [], n // 2
-    while size > 2 * MIN_LEAF:
-        found.append(size)
-        size //= 2
-    return [*found, 1]
+    return [*(n >> i for i in range(1, n.bit_length()) if n >> i > 2 * MIN_LEAF), 1]
 
 
 def usual_candidates(family: Family, n: int) -> int:
@@ -298,7 +298,7 @@ class Grower(NamedTuple):
 
     @property
     def _target(self) -> Target:
-        if self.family.n_classes > 2 and not self.family.is_ordered:
+        if self.truth.shape[1] == self.family.n_classes:
             return target_of_classes(self.truth.argmax(axis=1), self.family.n_classes, self.weight)
         return target_of(self.truth, self.weight)
 
@@ -331,7 +331,6 @@ def best_trees(grower: Grower, *, n_trees: int) -> Forest:
         n_trees = trees_needed(
             own.errors(grower.truth)[:, 0], own.variances[:, 0], grower.weights, n_trees
         )
-        n_trees = max(n_trees, first.forest.trees.n_trees)
         del own  # before the others grow
     return _with_more(grower, first, n_trees)
 
@@ -366,10 +365,7 @@ def trees_needed(errors: FloatArray, variances: FloatArray, weights: RowWeights,
 def _best_first_trees(grower: Grower, n_trees: int) -> _First:
     n_groups = n_able(grower.data, grower.weight)
     few = usual_candidates(grower.family, n_groups)
-    found = [
-        _first_trees(grower, n_trees, n_tried)
-        for n_tried in sorted({max(few, 1), max(n_groups, 1)})
-    ]
+    found = [_first_trees(grower, n_trees, n) for n in sorted({max(few, 1), max(n_groups, 1)})]
     if any(np.isnan(first.error) for first in found):
         return found[0]
     return found[first_largest([-first.error for first in found])]
