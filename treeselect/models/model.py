@@ -174,6 +174,10 @@ class ColumnModel(TreeModel):
         n_rows = coded.n_rows if not columns else len(columns[0])
         return self._mean(self._of(self.filled(columns), n_rows), offset)
 
+    def score_columns(self, columns: Sequence[NDArray[Any]]) -> FloatArray:
+        """:meth:`TreeModel.score` of rows, from their columns of :attr:`groups`."""
+        return self._centred(self._of(columns, len(columns[0])))
+
     def _add_up(self, data: BinnedData, n_threads: int) -> FloatArray:
         return self._of([data.column(j) for j in range(len(data.codes))], data.n_rows)
 

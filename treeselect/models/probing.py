@@ -14,7 +14,7 @@ from treeselect.designs.problem import CodedColumns, Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.columns import BinnedData, take_rows
 from treeselect.engine.forest.dependence import codes_of, mean_at
-from treeselect.models.model import TreeModel
+from treeselect.models.model import ColumnModel, TreeModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +64,12 @@ def read_model(model: TreeModel, probes: Probes, problem: Problem) -> Readings:
     n_outputs = n_outputs_of(problem.family)
     becomes_mean = model.is_link and not problem.on_link
     if len(own):
-        data = model.bin(probes.coded, tuple(probes.coded.columns[j] for j in own))
+        columns = tuple(probes.coded.columns[j] for j in own)
+        data, filled = model.bin(probes.coded, columns), model.filled(columns)
         bins = model.own_bins(probes.coded)
         source = own if bins is None else own[bins.source]
 
-    def predict(here: BinnedData) -> FloatArray:
-        score = model.score(here)
+    def with_mean(score: FloatArray) -> FloatArray:
         if not becomes_mean:
             return score
         mean = problem.family.mean(score if n_outputs > 1 else score[:, 0])
@@ -77,14 +77,23 @@ def read_model(model: TreeModel, probes: Probes, problem: Problem) -> Readings:
 
     curves, responses, ends = [], [], []
     for probe in probes.terms:
-        rows = np.concatenate([probe.grid, probe.ends])
+        rows, grid = np.concatenate([probe.grid, probe.ends]), len(probe.grid)
         found = np.full((len(rows), n_outputs), np.nan)
         if len(rows) and np.isin(probe.columns, own).all():
-            columns = np.flatnonzero(np.isin(source, probe.columns))
-            codes = codes_of(take_rows(data, rows), columns)
+            moved = np.flatnonzero(np.isin(source, probe.columns))
+            codes = codes_of(take_rows(data, rows), moved)
             points, at = np.unique(codes, axis=0, return_inverse=True)
-            found = mean_at(predict, data, probes.weight, columns, points)[at.ravel()]
-        grid = len(probe.grid)
+            found = mean_at(
+                lambda here: with_mean(model.score(here)), data, probes.weight, moved, points
+            )[at.ravel()]
+            if isinstance(model, ColumnModel):  # a bin is wider than the value that a step names
+                for i, row in enumerate(probe.ends, grid):
+                    here = [
+                        np.full_like(x, x[row]) if j in moved else x for j, x in enumerate(filled)
+                    ]
+                    found[i] = np.average(
+                        with_mean(model.score_columns(here)), axis=0, weights=probes.weight
+                    )
         curves.append(found[:grid, :n_outputs])
         responses.append(found[:grid, -n_outputs:])
         ends.append(found[grid:, -n_outputs:])

@@ -19,7 +19,6 @@ from treeselect.designs.families import Family
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray
-from treeselect.engine.columns import BinnedData
 from treeselect.engine.linear.glm import Glm
 from treeselect.engine.rounding import weighted_median
 from treeselect.models.linear.data import reduced
@@ -85,8 +84,8 @@ class LinearModel(ColumnModel):
     def is_link(self) -> bool:
         return not self.family.is_ordered  # whose classes have no linear predictor each
 
-    def score(self, data: BinnedData) -> FloatArray:
-        found = super(LinearModel, self).score(data)
+    def _centred(self, score: FloatArray) -> FloatArray:
+        found = super(LinearModel, self)._centred(score)
         return found if self.is_link else self._mean(found, None)
 
     def _of(self, columns: Sequence[NDArray[Any]], n_rows: int) -> FloatArray:
