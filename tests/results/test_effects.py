@@ -195,19 +195,6 @@ def test_quartiles_main_effects_and_directions_by_hand():
     assert main_effects(table)["to"].to_dict() == {"a": "y", "b": "missing"}
 
 
-def test_models_that_do_not_bin_are_shown_at_the_values_that_are_named():
-    rng = np.random.default_rng(0)
-    x = np.where(rng.random(8000) < 0.05, rng.exponential(size=8000) ** 3, 0.0)  # wide last bins
-    frame = pd.DataFrame({"x": x, "y": x + rng.normal(size=8000)})
-    for model in ("glm", "gam"):
-        fit = by_mrmr("y ~ x", frame, k=1, model=model)
-        (row,) = fit.model.effects().to_dict("records")
-        ends = fit.predict(pd.DataFrame({"x": [0.0, x.max()]}))
-        assert (row["step"], row["effect"]) == ("range", pytest.approx(ends[1] - ends[0]))
-        shape = fit.model.shape("x")
-        np.testing.assert_allclose(shape["mean"], fit.predict(shape[["x"]]))
-
-
 def test_factors_start_at_the_reference_and_imputed_values_stand_nowhere(data):
     often = data["f"].where(data["f"].isna() | (data.index % 2 == 0), "b")  # not the first level
     assert often.value_counts().index[0] == "b"
