@@ -258,6 +258,8 @@ def _full(row: cells.Record) -> str:
     return full and f"{full} ({printing.significant_text(row['full_std_error'], 2)})"
 
 
+_ENDS = "ci_low", "ci_high"
+
 COLUMNS: tuple[tuple[str, cells.Cell], ...] = (
     ("Column", "column"),
     ("Freq.", cells.decimal("frequency", 2)),
@@ -266,12 +268,7 @@ COLUMNS: tuple[tuple[str, cells.Cell], ...] = (
     ("RMSD ratio", lambda row: number_text(row["rmsd_ratio"], ".2f", "")),
     ("Bias, %", lambda row: number_text(100 * row["relative_conditional_bias"], "+.0f", "")),
     ("Median", lambda row: _number(row["median"])),
-    (
-        "2.5 to 97.5%",
-        lambda row: " to ".join(
-            filter(None, (_number(row[end], 2) for end in ("ci_low", "ci_high")))
-        ),
-    ),
+    ("2.5 to 97.5%", lambda row: " to ".join(_number(row[e], 2) for e in _ENDS if row["n"])),
 )
 """The printed table, by rows of :meth:`CoefficientStability.tidy`."""
 
