@@ -104,13 +104,15 @@ def read_model(model: TreeModel, probes: Probes, problem: Problem) -> Readings:
         found = np.full((len(rows), n_outputs), np.nan)
         if len(rows) and np.isin(probe.columns, own).all():
             moved = np.flatnonzero(np.isin(source, probe.columns))
-            codes = codes_of(take_rows(data, rows), moved)
+            coded = probe.grid if isinstance(model, ColumnModel) else rows
+            codes = codes_of(take_rows(data, coded), moved)
             points, at = np.unique(codes, axis=0, return_inverse=True)
             found = mean_at(lambda here: both(score(here)), data, weight, moved, points)[at.ravel()]
             if isinstance(model, ColumnModel):  # a step names values, and a bin has others
-                for i, row in enumerate(probe.ends, grid):
+                for row in probe.ends:
                     here = [np.where(j in moved, x[row], x) for j, x in enumerate(filled)]
-                    found[i] = np.average(both(model.score_columns(here)), axis=0, weights=weight)
+                    exact = np.average(both(model.score_columns(here)), axis=0, weights=weight)
+                    found = np.vstack([found, exact])
         curves.append(found[:grid, :n_outputs])
         responses.append(found[:grid, -n_outputs:])
         ends.append(found[grid:, -n_outputs:])

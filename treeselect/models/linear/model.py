@@ -25,9 +25,6 @@ from treeselect.models.linear.data import reduced
 from treeselect.models.linear.likelihood import proportional_odds
 from treeselect.models.model import ColumnModel, null_predictor
 
-_N_CODES = 256
-"""Codes of a binned column, at most."""
-
 _N_KNOTS = 4
 
 
@@ -231,6 +228,6 @@ def _information(problem: Problem, weights: RowWeights, eta: FloatArray) -> Floa
 
 def by_code_of(codes: AnyArray, effect: FloatArray, share: FloatArray) -> FloatArray:
     """Mean effect by code, shape (256, n_outputs)."""
-    total = np.bincount(codes, share, _N_CODES)
-    sums = np.column_stack([np.bincount(codes, share * x, _N_CODES) for x in effect.T])
+    total = np.bincount(codes, share, 256)
+    sums = np.column_stack([np.bincount(codes, share * x, 256) for x in effect.T])
     return np.asarray(sums / np.where(total > 0, total, 1.0)[:, np.newaxis])
