@@ -96,6 +96,8 @@ def test_the_unit_of_relative_weights_has_no_effect(frame):
             for unit in (1, 5000)
         )
         assert np.ravel(other.predict(data)) == pytest.approx(np.ravel(one.predict(data)))
+        leaves = one.model.nodes().query("split.isna()").groupby("tree")["n"]
+        assert (leaves.sum() == 400).all()  # rows are counted, whatever their weights
         if response == "three":  # of classes the totals are right
             totals = weight @ pd.get_dummies(data["three"]).to_numpy()
             assert weight @ one.predict(data).to_numpy() == pytest.approx(totals, rel=1e-6)

@@ -234,17 +234,6 @@ def test_q_values_are_the_least_rate_at_which_a_unit_is_selected(efp):
     np.testing.assert_allclose(error_bounds.q_values_of(efp), naive)
 
 
-@pytest.mark.parametrize("power", [1, 2, 3])
-def test_sizes_are_as_many_as_the_cutoff_allows(power):
-    q = np.arange(1.0, 201)
-    k = error_bounds.sizes_within(q, 200, 25, power, 0.05)
-    assert error_bounds.size_bound(q[:k], 200, 25, power).mean() <= 0.05
-    assert error_bounds.size_bound(q[: k + 1], 200, 25, power).mean() > 0.05
-    assert (
-        error_bounds.sizes_within(q[:5], 200, 25, power, 1e-9) == 1
-    )  # one size is always looked at
-
-
 # --- paths of resamples and their q-values, from the calls on ------------------------------------
 
 

@@ -34,7 +34,7 @@ class ColumnCoding:
     is_number: bool
 
     def of(self, values: AnyArray) -> FloatArray:
-        """From values before they are binned, or from codes, shape (n_rows, n_made)."""
+        """From numbers, or from codes of a factor, shape (n_rows, n_made)."""
         if values.dtype.kind == "u":
             return self.table[values]
         if not self.is_number:
@@ -155,7 +155,7 @@ def _coding(
         return ColumnCoding(np.zeros((256, 0)), is_number)
     share = share / share.sum()  # sums of huge numbers overflow
     mean = np.average(made, axis=0, weights=share)
-    table = mean + by_code_of(codes, made - mean, share, is_number)
+    table = mean + by_code_of(codes, made - mean, share)
     if is_number and passes:
         table[0] = np.nan
     return ColumnCoding(table, is_number)

@@ -159,7 +159,7 @@ class TreeModel:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ColumnModel(TreeModel):
-    """A model that predicts from columns as they are, or from codes of their bins."""
+    """A model that predicts from columns as they are."""
 
     reads_columns: ClassVar[bool] = True
 
@@ -174,8 +174,9 @@ class ColumnModel(TreeModel):
         n_rows = coded.n_rows if not columns else len(columns[0])
         return self._mean(self._of(self.filled(columns), n_rows), offset)
 
-    def _add_up(self, data: BinnedData, n_threads: int) -> FloatArray:
-        return self._of([data.column(j) for j in range(len(data.codes))], data.n_rows)
+    def score_columns(self, columns: Sequence[NDArray[Any]]) -> FloatArray:
+        """:meth:`TreeModel.score` of rows, from their columns of :attr:`groups`."""
+        return self._centred(self._of(columns, len(columns[0])))
 
     def _of(self, columns: Sequence[NDArray[Any]], n_rows: int) -> FloatArray:
         """The model on the scale of :meth:`score`, shape (n_rows, n_outputs)."""

@@ -4,6 +4,7 @@ its resamples, so that only the model differs.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,10 +12,10 @@ import numpy as np
 
 from treeselect.designs.families import Family
 from treeselect.designs.problem import CodedColumns, Problem
-from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
+from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from treeselect.engine.columns import BinnedData, take_rows
 from treeselect.engine.forest.dependence import codes_of, mean_at
-from treeselect.models.model import TreeModel
+from treeselect.models.model import ColumnModel, TreeModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,33 +59,60 @@ class ResampledReadings(NamedTuple):
     ends: FloatArray  # (n_ends, n_outputs)
 
 
+def scorer_of(
+    model: TreeModel, data: BinnedData, columns: Sequence[AnyArray]
+) -> Callable[[BinnedData], FloatArray]:
+    """:meth:`TreeModel.score` of rows with codes of these rows; in a model that does not bin, the
+    mean of these rows with a code stands for a number."""
+    if not isinstance(model, ColumnModel):
+        return model.score
+    means: list[FloatArray | None] = []
+    for j, own in enumerate(columns):
+        codes, size = data.column(j), np.fmax.reduce(np.abs(own), initial=1.0)
+        with np.errstate(invalid="ignore"):  # sums of huge numbers are not numbers
+            mean = np.bincount(codes, own / size, 256) / np.bincount(codes, minlength=256) * size
+        means.append(None if own.dtype.kind == "u" else mean)
+
+    def score(here: BinnedData) -> FloatArray:
+        codes = ((here.column(j), mean) for j, mean in enumerate(means))
+        return model.score_columns([code if mean is None else mean[code] for code, mean in codes])
+
+    return score
+
+
 def read_model(model: TreeModel, probes: Probes, problem: Problem) -> Readings:
     """Partial dependence of a model on each term (Friedman 2001, section 8.2)."""
     own = np.flatnonzero(model.groups[probes.coded.groups.ids])
-    n_outputs = n_outputs_of(problem.family)
+    n_outputs, weight = n_outputs_of(problem.family), probes.weight
     becomes_mean = model.is_link and not problem.on_link
     if len(own):
-        data = model.bin(probes.coded, tuple(probes.coded.columns[j] for j in own))
+        columns = tuple(probes.coded.columns[j] for j in own)
+        data, filled, held = model.bin(probes.coded, columns), model.filled(columns), weight > 0
+        score = scorer_of(model, take_rows(data, np.flatnonzero(held)), [x[held] for x in filled])
         bins = model.own_bins(probes.coded)
         source = own if bins is None else own[bins.source]
 
-    def predict(here: BinnedData) -> FloatArray:
-        score = model.score(here)
+    def both(found: FloatArray) -> FloatArray:
         if not becomes_mean:
-            return score
-        mean = problem.family.mean(score if n_outputs > 1 else score[:, 0])
-        return np.hstack([score, mean.reshape(len(score), -1)])
+            return found
+        mean = problem.family.mean(found if n_outputs > 1 else found[:, 0])
+        return np.hstack([found, mean.reshape(len(found), -1)])
 
     curves, responses, ends = [], [], []
     for probe in probes.terms:
-        rows = np.concatenate([probe.grid, probe.ends])
+        rows, grid = np.concatenate([probe.grid, probe.ends]), len(probe.grid)
         found = np.full((len(rows), n_outputs), np.nan)
         if len(rows) and np.isin(probe.columns, own).all():
-            columns = np.flatnonzero(np.isin(source, probe.columns))
-            codes = codes_of(take_rows(data, rows), columns)
+            moved = np.flatnonzero(np.isin(source, probe.columns))
+            coded = probe.grid if isinstance(model, ColumnModel) else rows
+            codes = codes_of(take_rows(data, coded), moved)
             points, at = np.unique(codes, axis=0, return_inverse=True)
-            found = mean_at(predict, data, probes.weight, columns, points)[at.ravel()]
-        grid = len(probe.grid)
+            found = mean_at(lambda here: both(score(here)), data, weight, moved, points)[at.ravel()]
+            if isinstance(model, ColumnModel):  # a step names values, and a bin has others
+                for row in probe.ends:
+                    here = [np.where(j in moved, x[row], x) for j, x in enumerate(filled)]
+                    exact = np.average(both(model.score_columns(here)), axis=0, weights=weight)
+                    found = np.vstack([found, exact])
         curves.append(found[:grid, :n_outputs])
         responses.append(found[:grid, -n_outputs:])
         ends.append(found[grid:, -n_outputs:])

@@ -167,6 +167,7 @@ class _Additive:
             rng = np.random.default_rng(stream_seed(seed, "additive"))
             self.rows = np.sort(rng.choice(self.rows, _MOST_ROWS, replace=False))
         own = weights.of(self.rows)
+        self._copies = own.copies
         every = len(self.rows) == part.n_rows
         self._columns = AdditiveColumns(part if every else take_rows(part, self.rows), own.values)
         loss = problem.family.loss
@@ -186,9 +187,7 @@ class _Additive:
                 values.append(table @ self.fit.coef[at : at + table.shape[1]])
                 at += table.shape[1]
                 codes = self._part.column(j)[self.rows]
-                counts.append(
-                    np.bincount(codes, self._columns.weight, len(table)).astype(np.float64)
-                )
+                counts.append(np.bincount(codes, self._copies, len(table)).astype(np.float64))
         if not columns:
             return Trees(empty_nodes(0, self.fit.coef.shape[1]), np.zeros(1, dtype=np.int64))
         return effect_trees(columns, values, counts, self._part.is_factor[columns])

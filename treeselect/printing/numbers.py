@@ -62,7 +62,7 @@ def percent_text(share: float) -> str:
 
 def number_text(value: float, form: str, missing: str = "–") -> str:
     """A number in some format, or `missing` if it is not finite."""
-    return format(value, form) if math.isfinite(value) else missing
+    return signed(value, form) if math.isfinite(value) else missing
 
 
 def decimal_form(usual: int, sign: str = "") -> str:

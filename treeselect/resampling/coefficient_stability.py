@@ -20,7 +20,7 @@ from treeselect.errors import DataError, StabilityError
 from treeselect.models.linear.data import LinearData, independent_columns, linear_data
 from treeselect.models.linear.fit import fit_linear
 from treeselect.printing import cells
-from treeselect.printing.numbers import signed
+from treeselect.printing.numbers import number_text
 from treeselect.resampling.agreement import distinct_sets, known_quantiles
 from treeselect.resampling.assessing import resample_weights
 from treeselect.resampling.fit import Fit
@@ -258,33 +258,24 @@ def _full(row: cells.Record) -> str:
     return full and f"{full} ({printing.significant_text(row['full_std_error'], 2)})"
 
 
+_ENDS = "ci_low", "ci_high"
+
 COLUMNS: tuple[tuple[str, cells.Cell], ...] = (
     ("Column", "column"),
     ("Freq.", cells.decimal("frequency", 2)),
     ("Full (s.e.)", _full),
     ("Selected", lambda row: _number(row["estimate"])),
-    ("RMSD ratio", lambda row: _fixed(row["rmsd_ratio"], ".2f")),
-    ("Bias, %", lambda row: _fixed(100 * row["relative_conditional_bias"], "+.0f")),
+    ("RMSD ratio", lambda row: number_text(row["rmsd_ratio"], ".2f", "")),
+    ("Bias, %", lambda row: number_text(100 * row["relative_conditional_bias"], "+.0f", "")),
     ("Median", lambda row: _number(row["median"])),
-    ("2.5 to 97.5%", lambda row: _between(row["ci_low"], row["ci_high"])),
+    ("2.5 to 97.5%", lambda row: " to ".join(_number(row[e], 2) for e in _ENDS if row["n"])),
 )
 """The printed table, by rows of :meth:`CoefficientStability.tidy`."""
 
 
-def _number(value: float) -> str:
+def _number(value: float, digits: int = 3) -> str:
     """An estimate; empty if it is missing, and never "-0"."""
-    return printing.significant_text(value + 0.0, 3) if np.isfinite(value) else ""
-
-
-def _between(low: float, high: float) -> str:
-    if not np.isfinite([low, high]).all():
-        return ""
-    return f"{printing.significant_text(low, 2)} to {printing.significant_text(high, 2)}"
-
-
-def _fixed(value: float, form: str) -> str:
-    """A number; empty if it is missing, and never "-0"."""
-    return signed(value, form) if np.isfinite(value) else ""
+    return printing.significant_text(value + 0.0, digits) if np.isfinite(value) else ""
 
 
 def coefficient_stability(

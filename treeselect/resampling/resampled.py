@@ -226,11 +226,6 @@ class Resampled(Stoppable):
             is at least 0.01; ``p_value`` of the chi-squared test of independence with Yates'
             correction.
 
-        Raises
-        ------
-        OptionError
-            If `level` is not allowed.
-
         Notes
         -----
         As in [1]_. The test refers to the resamples of these data, not to new samples: with more

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,8 +23,7 @@ from treeselect.engine.forest import dependence
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, listing, quoted
 from treeselect.frames.values import Labels, Numbers, read_column
-from treeselect.models.model import TreeModel
-from treeselect.models.probing import n_outputs_of
+from treeselect.models.probing import n_outputs_of, scorer_of
 from treeselect.printing import decimal_text, significant_text
 from treeselect.resampling.agreement import known_quantiles
 from treeselect.resampling.fit import LEAST_RESAMPLES, Fit
@@ -44,7 +43,7 @@ MOST_LEVELS = 100
 class Sample:
     """Rows to average over, binned as the model wants them, with a group for each term."""
 
-    model: TreeModel
+    score: Callable[[BinnedData], FloatArray]
     data: BinnedData
     weight: FloatArray
     rows: IntArray
@@ -67,13 +66,13 @@ class Sample:
 
     def effect(self, terms: Sequence[str], most: int, placed: Sample) -> dependence.Dependence:
         groups = [self.terms.index(term) for term in terms]
-        along, score = [placed.along.get(term) for term in terms], self.model.score
+        along = [placed.along.get(term) for term in terms]
         found = dependence.partial_dependence(
-            score, placed.data, placed.weight, groups, max_points=most, along=along
+            self.score, placed.data, placed.weight, groups, max_points=most, along=along
         )
         if placed is self:
             return found
-        mean = dependence.mean_at(score, self.data, self.weight, found.columns, found.points)
+        mean = dependence.mean_at(self.score, self.data, self.weight, found.columns, found.points)
         return found._replace(mean=mean)
 
 
@@ -85,7 +84,8 @@ def sample_rows(result: Fit, most: int) -> Sample:
         rows = np.sort(rng.choice(rows, most, replace=False))
     arrays, model = result.design.arrays, result.model
     own = np.flatnonzero(model.groups[problem.groups.ids])
-    data = model.bin(arrays, tuple(arrays.columns[j][rows] for j in own))
+    columns = tuple(arrays.columns[j][rows] for j in own)
+    data = model.bin(arrays, columns)
     terms = tuple(dict.fromkeys(arrays.column_names[j] for j in own))
     imputed = {term: imputed_rows(result, term)[rows] for term in terms}
     of_column = np.array([terms.index(arrays.column_names[j]) for j in own], dtype=np.int64)
@@ -104,7 +104,8 @@ def sample_rows(result: Fit, most: int) -> Sample:
         rare[term] = np.isin(
             level, np.argsort(-np.bincount(level, mass), kind="stable")[MOST_LEVELS:]
         )
-    return Sample(model, data, mass, rows, terms, known, imputed, rare)
+    score = scorer_of(model, data, model.filled(columns))
+    return Sample(score, data, mass, rows, terms, known, imputed, rare)
 
 
 def imputed_rows(result: Fit, term: str) -> BoolArray:
@@ -391,7 +392,7 @@ def _strengths(result: Fit, pairs: Sequence[tuple[str, str]]) -> FloatArray:
         held = cells > 0  # others do not enter the strength, and prediction takes most of the time
         mean = np.zeros((len(points), n_outputs_of(result.model.family)))
         mean[held] = dependence.mean_at(
-            result.model.score, sample.data, sample.weight, np.concatenate([one, two]), points[held]
+            sample.score, sample.data, sample.weight, np.concatenate([one, two]), points[held]
         )
         found[n] = dependence.strength(mean, cells, (len(first), len(second)))
     return found

@@ -19,15 +19,11 @@ from treeselect.designs.families import Family
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray
-from treeselect.engine.columns import BinnedData
 from treeselect.engine.linear.glm import Glm
 from treeselect.engine.rounding import weighted_median
 from treeselect.models.linear.data import reduced
 from treeselect.models.linear.likelihood import proportional_odds
 from treeselect.models.model import ColumnModel, null_predictor
-
-_N_CODES = 256
-"""Codes of a binned column, at most."""
 
 _N_KNOTS = 4
 
@@ -36,7 +32,7 @@ _N_KNOTS = 4
 class LinearPart:
     """The part of one column in a linear predictor; codes that the fit lacks get the average."""
 
-    table: FloatArray  # (256, n_outputs): by code; of a number the mean of each bin
+    table: FloatArray  # (256, n_outputs): by code; of a number, if it is missing
     slopes: FloatArray  # (n_basis, n_outputs): none for a factor
     mean: FloatArray  # (n_outputs,): subtracted
     knots: FloatArray  # (n_knots,): of the standardised number; none if it is linear
@@ -44,8 +40,7 @@ class LinearPart:
     scale: float
 
     def of(self, values: AnyArray) -> FloatArray:
-        """Part of each row, shape (n_rows, n_outputs), from values before they are binned, or from
-        codes."""
+        """Part of each row, shape (n_rows, n_outputs), from numbers, or from codes of a factor."""
         if values.dtype.kind == "u":
             return self.table[values]
         if not len(self.slopes):
@@ -85,8 +80,8 @@ class LinearModel(ColumnModel):
     def is_link(self) -> bool:
         return not self.family.is_ordered  # whose classes have no linear predictor each
 
-    def score(self, data: BinnedData) -> FloatArray:
-        found = super(LinearModel, self).score(data)
+    def _centred(self, score: FloatArray) -> FloatArray:
+        found = super(LinearModel, self)._centred(score)
         return found if self.is_link else self._mean(found, None)
 
     def _of(self, columns: Sequence[NDArray[Any]], n_rows: int) -> FloatArray:
@@ -173,7 +168,7 @@ def refit_linear(
         mean = np.average(effect, axis=0, weights=share)
         sums[into] += effect - mean
         constant = constant if family.has_times else constant + mean
-        by_code = by_code_of(problem.data.column(j)[rows], effect - mean, share, coding.is_number)
+        by_code = by_code_of(problem.data.column(j)[rows], effect - mean, share)
         parts.append(coding.part(slopes, mean, by_code))
     eta = np.sum([np.tile(constant, (len(rows), 1)), *sums], axis=0)
     importance = np.zeros(len(selected))
@@ -231,15 +226,8 @@ def _information(problem: Problem, weights: RowWeights, eta: FloatArray) -> Floa
     return np.asarray(weights.values[rows][:, np.newaxis] * curvature.reshape(own.shape))
 
 
-def by_code_of(
-    codes: AnyArray, effect: FloatArray, share: FloatArray, is_number: bool
-) -> FloatArray:
-    """Mean effect by code, shape (256, n_outputs): of a number's other codes that nearby."""
-    total = np.bincount(codes, share, _N_CODES)
-    sums = np.column_stack([np.bincount(codes, share * x, _N_CODES) for x in effect.T])
-    found = sums / np.where(total > 0, total, 1.0)[:, np.newaxis]
-    known = np.flatnonzero(total[1:]) + 1
-    if is_number and len(known):
-        every = np.arange(1, _N_CODES)
-        found[1:] = np.column_stack([np.interp(every, known, x) for x in found[known].T])
-    return found
+def by_code_of(codes: AnyArray, effect: FloatArray, share: FloatArray) -> FloatArray:
+    """Mean effect by code, shape (256, n_outputs)."""
+    total = np.bincount(codes, share, 256)
+    sums = np.column_stack([np.bincount(codes, share * x, 256) for x in effect.T])
+    return np.asarray(sums / np.where(total > 0, total, 1.0)[:, np.newaxis])
