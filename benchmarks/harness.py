@@ -208,8 +208,9 @@ OF_DEFAULT = ("exchange", "default")
 
 
 def answers_of(methods: tuple[str, ...] = ()) -> str:
-    """The stored answers of methods, all if none is named; "default" is that of each family."""
-    stored = json.loads(STORED.read_text("utf-8"))
+    """The stored answers of methods, all if none is named; "default" is that of each family.
+    Numbers have four decimals: what another order of sums changes does not change a table."""
+    stored = json.loads(STORED.read_text("utf-8"), parse_float=lambda text: f"{float(text):.4f}")
     known = {name: stored[name] for name in stored if not methods or name.split(",")[0] in methods}
     return json.dumps(known)
 

@@ -227,11 +227,11 @@ def test_rows_stand_as_long_as_the_answers_of_their_method_do(evidence, monkeypa
         return run
 
     (tmp_path / "found.csv").write_text("run,method\ntreeselect,treeselect\nother,other\n")
-    (tmp_path / "answers").write_text('{"default, cox": 1, "lasso": 2, "grrf": 3}')
+    (tmp_path / "answers").write_text('{"default, cox": 1, "lasso": 2.0, "grrf": 3}')
     assert harness.Run("", depends=harness.methods_of).stands("found") == {"other"}
     assert len(rows().stands("found")) == 5
     assert "fingerprint" not in rows().kept("found")
-    (tmp_path / "answers").write_text('{"default, cox": 0, "lasso": 2, "grrf": 4}')
+    (tmp_path / "answers").write_text('{"default, cox": 0, "lasso": 2.00001, "grrf": 4}')
     monkeypatch.setattr(harness.Run, "keep", lambda *_: None)
     assert rows().stands("found") == {"lasso", "another", "other"}
 
