@@ -207,9 +207,9 @@ def test_interchangeable_units_and_sets_in_words():
 @pytest.mark.parametrize(
     ("drawn", "words"),
     [
-        (AGE_OR_HEIGHT, "0.34 (95% interval 0.27 to 0.41); 1 means identical selections,"),
+        (AGE_OR_HEIGHT, "0.34 (95% interval 0.26 to 0.41); 1 means identical selections,"),
         (selections(("101", 20)),
-         "1.00; 1 means identical selections, 0 agreement by chance alone"),
+         "1.00 (95% interval 0.56 to 1.00); 1 means identical selections, 0 agreement by chance"),
         (selections(("111", 20)),
          "not defined: every resample selected all terms that it could, or none"),
     ],

@@ -19,27 +19,46 @@ from treeselect.quiet import own_filters
 def stability_index(selected: BoolArray) -> tuple[float, tuple[float, float]]:
     """Stability index of Nogueira, Sechidis and Brown (2018, JMLR 18(174): definition 4, theorem 7)
     of sets of shape (n_resamples, n_groups), with its 95% Monte Carlo interval; NaN if all are
-    empty or full."""
+    empty or full. The interval is that of a t distribution, and reaches as far as that of one set
+    more, in which a unit of the most frequent ones is exchanged: equal sets have no variance, but
+    more resamples could have. With ever more of them the index is between 0 and 1."""
+    from scipy.special import stdtrit
+
     n, d = selected.shape
     if n < 2:
         raise StabilityError(f"The stability index needs at least two resamples.\n  Found: {n}.")
     z = selected.astype(np.float64)
-    frequency = z.mean(axis=0)
-    size = z.sum(axis=1)
+    frequency, size = z.mean(axis=0), z.sum(axis=1)
     mean_size = size.mean()
     if mean_size == 0 or mean_size == d:
         return float("nan"), (float("nan"), float("nan"))
-    chance = mean_size / d * (1 - mean_size / d)
+    index, chance = _index(frequency, n)
+
+    def part(size: FloatArray, frequencies: FloatArray) -> FloatArray:
+        """Of a set in the index, from its size and the sum of the frequencies of its units."""
+        at_random = 2 * mean_size * size / d**2 - size / d - mean_size / d + 1
+        return (frequencies / d - size * mean_size / d**2 + index / 2 * at_random) / chance
+
+    k, falling = max(1, min(round(mean_size), d - 1)), np.sort(frequency)[::-1]
+    exchanged = np.arange(d) < k + 1
+    exchanged[k - 1] = False
+    parts = part(size, z @ frequency)
+    other = part(exchanged.sum(), falling @ exchanged) - parts.mean()
+    squares = np.sum((parts - parts.mean()) ** 2)
+    with_other = _index((n * falling + exchanged) / (n + 1), n + 1)[0]
+    centres = np.array([index, with_other])
+    errors = 2 * np.sqrt([squares, squares + other**2]) / np.array([n, n + 1])
+    halves = float(stdtrit(n - 1, 0.975)) * errors
+    low, high = min(centres - halves), max(centres + halves)
+    return index, (float(max(low, min(index, 0.0))), float(min(high, 1.0)))
+
+
+def _index(frequency: FloatArray, n: int) -> tuple[float, float]:
+    """Nogueira's index of frequencies among `n` sets, and the variance of a unit at random."""
+    share = frequency.mean()
+    chance = float(share * (1 - share))
     variance = n / (n - 1) * frequency * (1 - frequency)
-    index = 1 - variance.mean() / chance
-    each = (
-        (z @ frequency) / d
-        - size * mean_size / d**2
-        + index / 2 * (2 * mean_size * size / d**2 - size / d - mean_size / d + 1)
-    ) / chance
-    spread = 4 / n**2 * np.sum((each - each.mean()) ** 2)
-    half = _Z95 * np.sqrt(spread)
-    return float(index), (float(index - half), float(min(index + half, 1.0)))
+    return float(1 - variance.mean() / chance), chance
 
 
 _Z95 = 1.959963984540054

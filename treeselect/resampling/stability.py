@@ -364,12 +364,9 @@ def _named(stability: Stability, which: np.ndarray) -> str:
 
 
 def index_words(stability: Stability) -> str:
-    """The stability index with its interval, unless that has no width, or why it has none."""
+    """The stability index with its interval, or why there is none."""
     index, (low, high) = stability.index, stability.index_ci
     if not np.isfinite(index):
         return f"not defined: every resample selected all {stability.one}s that it could, or none"
-    form = printing.decimal_form(2)
-    same = format(low, form) == format(high, form)
-    interval = "" if same else f" (95% interval {printing.interval_text(low, high)})"
-    scale = "1 means identical selections, 0 agreement by chance alone"
-    return f"{printing.decimal_text(index, 2)}{interval}; {scale}"
+    found = f"{printing.decimal_text(index, 2)} (95% interval {printing.interval_text(low, high)})"
+    return f"{found}; 1 means identical selections, 0 agreement by chance alone"
