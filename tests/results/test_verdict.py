@@ -146,7 +146,7 @@ def test_frequencies_and_intervals_need_selections_that_vary(fit):
     forced = drawn(fit, ("11000", 20), assessed=KEPT)
     assert "Frequency" not in forced.summary().content.columns
     text = " ".join(str(drawn(fit, ("11000", 20)).summary()).split())
-    assert "over 20 bootstrap resamples: 1.00; 1 means identical" in text
+    assert "over 20 bootstrap resamples: 1.00 (95% interval 0.75 to 1.00)" in text
 
 
 def test_that_k_was_chosen_once_is_said(mixed):
