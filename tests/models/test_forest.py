@@ -12,8 +12,10 @@ from scipy.special import expit
 from treeselect import datasets, select
 from treeselect.designs.families import BINOMIAL, GAUSSIAN
 from treeselect.designs.weights import RowWeights, row_weights
+from treeselect.engine.forest.importance import out_of_bag_gains
 from treeselect.engine.forest.out_of_bag import cut_back, mean_errors_by_size
 from treeselect.engine.tree.nodes import join_trees
+from treeselect.engine.tree.target import relative
 from treeselect.models.forest import (
     MIN_LEAF,
     Grower,
@@ -191,3 +193,20 @@ def test_forests_of_few_and_many_rows_have_as_many_trees_as_their_error_needs(mo
         fit = select("y ~ X1 + X2 + X4", data, method="mrmr", k=3, seed=1)
         n_trees.append(fit._fit.model.n_trees)
     assert n_trees[0] == 200 > n_trees[1] >= n_trees[2] >= 30
+
+
+def test_several_outputs_under_relative_weights_are_weighted_means():
+    rng = np.random.default_rng(0)
+    x, y = rng.integers(0, 2, 800), rng.integers(0, 3, 800)
+    data = pd.DataFrame({"x": x, "y": y, "w": np.where(x, 1.7, 0.3)})
+    how = {"method": "mrmr", "k": 1, "weights": "w", "weights_kind": "sampling", "resamples": 0}
+    problem = select("y ~ x", data, family="multinomial", **how).data.design.problem
+    weights = row_weights(relative(data["w"].to_numpy()))
+    truth = np.where(x[:, np.newaxis], [0.2, -0.2], [-1.2, 1.2])
+    grower = Grower(problem.data, truth, weights, GAUSSIAN, 1, problem.groups.ranks(1))
+    grown = cut_forest(grower, n_trees=30, n_candidates=1)
+    assert grown.forest.trees.nodes.value[grown.forest.trees.start[:-1]].shape == (30, 2)
+    np.testing.assert_allclose(grown.prediction, truth, atol=1e-6)
+    spread = np.average((truth - np.average(truth, axis=0, weights=data["w"])) ** 2, axis=0,
+                        weights=data["w"])  # fmt: skip
+    assert out_of_bag_gains(grown.forest).mean == pytest.approx([spread.sum()], rel=0.05)

@@ -25,7 +25,15 @@ from treeselect.engine.forest.walk import leaves_of, predict_mean
 from treeselect.engine.random import stream_seed, tree_seeds
 from treeselect.engine.rounding import first_largest, slack
 from treeselect.engine.tree.nodes import LEAF, Trees
-from treeselect.engine.tree.target import Target, are_copies, copies, target_of, target_of_classes
+from treeselect.engine.tree.target import (
+    Target,
+    are_copies,
+    copies,
+    relative,
+    target_of,
+    target_of_classes,
+    vector_target,
+)
 from treeselect.engine.tree.used_groups import n_able
 from treeselect.engine.tree.workspace import UNBOUNDED, Growth
 from treeselect.models.model import TreeModel, null_predictor
@@ -280,12 +288,22 @@ class Grower(NamedTuple):
 
     def grow(self, n_trees: int, n_candidates: int, name: str, min_split: int = 1) -> Forest:
         """Some trees, with a number of groups tried at each node."""
-        return bagged_forest(
-            self.data, self._target, copies(self.weight),
+        target, outputs = self._target, self.truth
+        divides = target.is_vector and len(target.curvature) > 0
+        if divides:  # leaves hold means over rows: of the weights, too, too small to move a split
+            unit = float(np.abs(outputs).max(initial=1e-9)) * 2.0**-16
+            outputs = np.column_stack([outputs, np.full(len(outputs), unit)])
+        forest = bagged_forest(
+            self.data, target_of(outputs, self.weight) if divides else target, copies(self.weight),
             n_trees=n_trees, seed=stream_seed(self.seed, name), rank=self.rank,
             growth=Growth(UNBOUNDED, MIN_LEAF, n_candidates, 0.0, min_split=min_split),
             sampling=Sampling(groups=self.weights.groups), n_threads=self.n_threads,
         )  # fmt: skip
+        if not divides:
+            return forest
+        nodes = forest.trees.nodes
+        nodes = nodes._replace(value=unit * nodes.value[:, :-1] / nodes.value[:, -1:])
+        return forest._replace(trees=forest.trees._replace(nodes=nodes), target=target)
 
     def grown(self, trees: Trees) -> Forest:
         """A forest of :func:`best_trees` that was grown from here."""
@@ -298,9 +316,12 @@ class Grower(NamedTuple):
 
     @property
     def _target(self) -> Target:
+        """What the trees predict, relative weights of several outputs beside it."""
         if self.truth.shape[1] == self.family.n_classes:
             return target_of_classes(self.truth.argmax(axis=1), self.family.n_classes, self.weight)
-        return target_of(self.truth, self.weight)
+        if self.truth.shape[1] == 1 or are_copies(self.weight):
+            return target_of(self.truth, self.weight)
+        return vector_target(self.truth)._replace(curvature=relative(self.weight))
 
 
 class _First(NamedTuple):
