@@ -182,6 +182,9 @@ class ColumnModel(TreeModel):
         """The model on the scale of :meth:`score`, shape (n_rows, n_outputs)."""
         raise NotImplementedError
 
+    def _add_up(self, data: BinnedData, n_threads: int) -> FloatArray:
+        raise NotImplementedError("It predicts from columns, not from their bins.")
+
 
 def _coded(problem: Problem) -> CodedColumns:
     assert problem.columns is not None
