@@ -141,7 +141,7 @@ def compare(
         by their forests. By default all have forests. Methods that cannot use costs refuse them.
     seed : int, optional
         Seed of all randomness, 0 to 2**64 - 1. A method's scores by size are those of
-        ``select(..., method, seed=seed).path`` with the same folds.
+        ``select(..., method, seed=seed).path`` with the same folds and final model.
     n_jobs : int, optional
         Number of processes for pairs of method and fold, counted as in joblib; None follows
         ``joblib.parallel_config``, and otherwise uses this process alone.
@@ -434,7 +434,7 @@ class Comparison(Summarised, Contest):
         sections: Iterable[str] | None = None,
         digits: int | None = None,
     ) -> Path:
-        """Write the comparison as a self-contained HTML file, or as Markdown.
+        """Write the comparison as a self-contained HTML file, as Markdown or for Word.
 
         Parameters
         ----------
