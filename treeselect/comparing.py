@@ -146,9 +146,8 @@ def compare(
         Number of processes for pairs of method and fold, counted as in joblib; None follows
         ``joblib.parallel_config``, and otherwise uses this process alone.
     checkpoint : path, optional
-        Folder for finished work, with one file for each pair of method and fold; created if
-        missing. The next call with the same data, arguments and `seed` resumes from there. See
-        :meth:`SelectionResult.resample`.
+        Folder for finished work, as in :meth:`SelectionResult.resample`; a piece is a method on a
+        fold. It needs a `seed`.
     on_piece : callable, optional
         Called with a :class:`treeselect.running.pieces.Piece` after each pair of method and fold.
     **options

@@ -85,8 +85,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
     keep : list of str or str, optional
         Columns or groups that are forced in.
     monotone : dict of str to int, optional
-        Columns with which predictions of ``result_`` must not decrease (1) or
-        must not increase (-1).
+        Columns with which predictions of ``result_`` must not decrease (1) or increase (-1).
     model : {"stack", "forest", "boosting", "glm", "gam"} or estimator, optional
         What ``result_`` predicts with; by default the method's own model.
     folds, repeats, scoring, resamples, weights_kind, n_jobs

@@ -57,6 +57,8 @@ def test_it_is_the_final_model_that_bends(left):
     gaps = SURVEY.assign(x=SURVEY["x"].mask(SURVEY["w"] > 38))
     fit = fitted("x + w + g", left, gaps, model="gam")
     model = fit.refit("gam", missing="indicator")
+    low, high = np.quantile(gaps["x"].dropna(), [0.25, 0.75], method="inverted_cdf")
+    assert f"x: {high:.4g} vs {low:.4g}" in str(model.summary())
     ours, theirs = fit.predict(gaps), model.predict(gaps)
     ratio = np.asarray(ours / theirs, dtype=float)
     np.testing.assert_allclose(ratio, ratio.mean() if "Surv" in left else 1.0, rtol=1e-5)
@@ -76,6 +78,7 @@ def test_degrees_of_freedom_quartiles_and_wald_tests_of_clusters():
     columns = model.tidy().query("term == 'x:g'")["column"].tolist()
     assert columns == ["x:g[T.b]", "x':g[T.b]", "x:g[T.c]", "x':g[T.c]"]
     assert "x (nonlinear)" not in model.drop1().tidy()["term"].tolist()  # `x` is not dropped
+    assert "Knots" not in dict(fitted("x:w + g").refit("gam").content.facts)  # not bent
     model = fitted("x + g", "b", labels={"x": "Dose (mg)"}).refit("gam")
     low, high = np.quantile(SURVEY["x"], [0.25, 0.75], method="inverted_cdf")
     cells = [row[0] for row in model.summary().content.rows]
