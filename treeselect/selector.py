@@ -69,7 +69,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
     k : int, "auto", "1se", "best" or None
         Number of terms to select; a group counts as one. As scikit-learn can't distinguish an
         explicit argument from a default, a method that finds a set of its own (such as
-        ``"boruta"``) does so with ``"auto"`` too.
+        ``"boruta"``) does so with ``"auto"`` too. By default there are no `resamples`.
     formula : str, optional
     method_options : dict, optional
         Options of the method, for example ``{"gamma": 0.2}``.
