@@ -33,9 +33,8 @@ def test_splines_are_those_of_r(family):
     assert test["df"] == 2
     if family != "gaussian":
         step = expected.loc["quartiles", "estimate"]
-        (row,) = (
-            model.tidy(exponentiate=True).query("column.str.startswith('x: ')").to_dict("records")
-        )
+        table = model.tidy(exponentiate=True)
+        (row,) = table.query("column.str.startswith('x: ')").to_dict("records")
         assert row["estimate"] == pytest.approx(np.exp(step), rel=1e-5)
         assert row["std_error"] == pytest.approx(expected.loc["quartiles", "std_error"], rel=1e-5)
 
@@ -87,10 +86,9 @@ def test_degrees_of_freedom_quartiles_and_wald_tests_of_clusters():
     assert "Dose (mg) (nonlinear)" in str(model.drop1())
     model = fitted("x + g", fold_groups="site").refit("gam")
     table = model.drop1().tidy().set_index("term")
-    covariance = model.result.cov_params()
     own = ["x'", "x''"]
-    estimate = model.coef[own].to_numpy()
-    wald = estimate @ np.linalg.solve(covariance.loc[own, own], estimate) / 2
+    estimate, covariance = model.coef[own].to_numpy(), model.result.cov_params().loc[own, own]
+    wald = estimate @ np.linalg.solve(covariance, estimate) / 2
     assert table.loc["x (nonlinear)", "statistic"] == pytest.approx(wald, rel=1e-6)
 
 
