@@ -141,14 +141,13 @@ def compare(
         by their forests. By default all have forests. Methods that cannot use costs refuse them.
     seed : int, optional
         Seed of all randomness, 0 to 2**64 - 1. A method's scores by size are those of
-        ``select(..., method, seed=seed).path`` with the same folds.
+        ``select(..., method, seed=seed).path`` with the same folds and final model.
     n_jobs : int, optional
         Number of processes for pairs of method and fold, counted as in joblib; None follows
         ``joblib.parallel_config``, and otherwise uses this process alone.
     checkpoint : path, optional
-        Folder for finished work, with one file for each pair of method and fold; created if
-        missing. The next call with the same data, arguments and `seed` resumes from there. See
-        :meth:`SelectionResult.resample`.
+        Folder for finished work, as in :meth:`SelectionResult.resample`; a piece is a method on a
+        fold. It needs a `seed`.
     on_piece : callable, optional
         Called with a :class:`treeselect.running.pieces.Piece` after each pair of method and fold.
     **options
@@ -434,7 +433,7 @@ class Comparison(Summarised, Contest):
         sections: Iterable[str] | None = None,
         digits: int | None = None,
     ) -> Path:
-        """Write the comparison as a self-contained HTML file, or as Markdown.
+        """Write the comparison as a self-contained HTML file, as Markdown or for Word.
 
         Parameters
         ----------

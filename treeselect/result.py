@@ -380,16 +380,16 @@ class SelectionResult(Summarised):
             Alternatively, an estimator of scikit-learn, not for times to an event, of which a copy
             is fitted to numbers and indicators of all levels but the first.
         missing : {"drop", "indicator"}
-            For ``"glm"`` and ``"gam"``: a row with a missing value in a term is dropped, or a
-            missing value is a level of a factor; a factor in an expression, such as a coding
-            ``C(x, contr.sum)``, is 0 in all columns of its terms, and a number is replaced by the
-            median, both with an indicator ``missing(x)``.
+            For linear models: a row with a missing value in a term is dropped, or a missing value
+            is a level of a factor; a factor in an expression, such as a coding ``C(x, contr.sum)``,
+            is 0 in all columns of its terms, and a number is replaced by the median, both with an
+            indicator ``missing(x)``.
         splines : int, or dict of int by term, optional
             Degrees of freedom, 2 to 6, of the restricted cubic spline of each selected number, or
             of some: ``{"age": 3}``; other numbers are linear. By default 3 with ``"gam"``, no
             splines with ``"glm"``. Knots, one more than degrees of freedom, are quantiles of the
             known values (Harrell 2015, Table 2.3), fewer where these coincide; numbers of fewer
-            than 8 distinct values are linear.
+            than 8 distinct values, and products of numbers, are linear.
 
         Returns
         -------
@@ -397,8 +397,8 @@ class SelectionResult(Summarised):
             For ``"stack"``, ``"forest"``, ``"boosting"`` and an estimator: the same selection with
             this final model. ``.model.fitted.estimator`` is the fitted copy of an estimator.
         GlmFit
-            For ``"glm"`` and ``"gam"``: ``.predict(new, se=True)``; ``.result``, the result of
-            statsmodels (for times to an event, of our Cox model); ``.summary()``; ``.tidy()``, with
+            For linear models: ``.predict(new, se=True)``; ``.result``, the result of statsmodels
+            (for times to an event, of our Cox model); ``.summary()``; ``.tidy()``, with
             ``exponentiate=True`` odds, rate or hazard ratios; ``.n_dropped``, the number of rows
             excluded because a selected term is missing. Its p-values are not valid, because the
             terms were selected on the same rows: see :meth:`inference`. With `fold_groups`, the
@@ -540,7 +540,7 @@ class SelectionResult(Summarised):
             Also fit the final model on each resample, for the intervals of :meth:`effects
             <treeselect.results.views.ModelView.effects>` and the bands of :meth:`shape
             <treeselect.results.views.ModelView.shape>`; summary, tables, report and model files
-            then include them. Per resample this costs one more forest, and forty predictions of
+            then include them. Per resample this costs one more model, and forty predictions of
             each term for up to 1000 rows.
         checkpoint : path, optional
             Folder for finished resamples, one small file each; created if necessary. After an

@@ -69,7 +69,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
     k : int, "auto", "1se", "best" or None
         Number of terms to select; a group counts as one. As scikit-learn can't distinguish an
         explicit argument from a default, a method that finds a set of its own (such as
-        ``"boruta"``) does so with ``"auto"`` too.
+        ``"boruta"``) does so with ``"auto"`` too. By default there are no `resamples`.
     formula : str, optional
     method_options : dict, optional
         Options of the method, for example ``{"gamma": 0.2}``.
@@ -85,8 +85,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
     keep : list of str or str, optional
         Columns or groups that are forced in.
     monotone : dict of str to int, optional
-        Columns with which predictions of ``result_`` must not decrease (1) or
-        must not increase (-1).
+        Columns with which predictions of ``result_`` must not decrease (1) or increase (-1).
     model : {"stack", "forest", "boosting", "glm", "gam"} or estimator, optional
         What ``result_`` predicts with; by default the method's own model.
     folds, repeats, scoring, resamples, weights_kind, n_jobs

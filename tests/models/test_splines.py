@@ -33,9 +33,8 @@ def test_splines_are_those_of_r(family):
     assert test["df"] == 2
     if family != "gaussian":
         step = expected.loc["quartiles", "estimate"]
-        (row,) = (
-            model.tidy(exponentiate=True).query("column.str.startswith('x: ')").to_dict("records")
-        )
+        table = model.tidy(exponentiate=True)
+        (row,) = table.query("column.str.startswith('x: ')").to_dict("records")
         assert row["estimate"] == pytest.approx(np.exp(step), rel=1e-5)
         assert row["std_error"] == pytest.approx(expected.loc["quartiles", "std_error"], rel=1e-5)
 
@@ -57,6 +56,8 @@ def test_it_is_the_final_model_that_bends(left):
     gaps = SURVEY.assign(x=SURVEY["x"].mask(SURVEY["w"] > 38))
     fit = fitted("x + w + g", left, gaps, model="gam")
     model = fit.refit("gam", missing="indicator")
+    low, high = np.quantile(gaps["x"].dropna(), [0.25, 0.75], method="inverted_cdf")
+    assert f"x: {high:.4g} vs {low:.4g}" in str(model.summary())
     ours, theirs = fit.predict(gaps), model.predict(gaps)
     ratio = np.asarray(ours / theirs, dtype=float)
     np.testing.assert_allclose(ratio, ratio.mean() if "Surv" in left else 1.0, rtol=1e-5)
@@ -76,6 +77,7 @@ def test_degrees_of_freedom_quartiles_and_wald_tests_of_clusters():
     columns = model.tidy().query("term == 'x:g'")["column"].tolist()
     assert columns == ["x:g[T.b]", "x':g[T.b]", "x:g[T.c]", "x':g[T.c]"]
     assert "x (nonlinear)" not in model.drop1().tidy()["term"].tolist()  # `x` is not dropped
+    assert "Knots" not in dict(fitted("x:w + g").refit("gam").content.facts)  # not bent
     model = fitted("x + g", "b", labels={"x": "Dose (mg)"}).refit("gam")
     low, high = np.quantile(SURVEY["x"], [0.25, 0.75], method="inverted_cdf")
     cells = [row[0] for row in model.summary().content.rows]
@@ -84,10 +86,9 @@ def test_degrees_of_freedom_quartiles_and_wald_tests_of_clusters():
     assert "Dose (mg) (nonlinear)" in str(model.drop1())
     model = fitted("x + g", fold_groups="site").refit("gam")
     table = model.drop1().tidy().set_index("term")
-    covariance = model.result.cov_params()
     own = ["x'", "x''"]
-    estimate = model.coef[own].to_numpy()
-    wald = estimate @ np.linalg.solve(covariance.loc[own, own], estimate) / 2
+    estimate, covariance = model.coef[own].to_numpy(), model.result.cov_params().loc[own, own]
+    wald = estimate @ np.linalg.solve(covariance, estimate) / 2
     assert table.loc["x (nonlinear)", "statistic"] == pytest.approx(wald, rel=1e-6)
 
 

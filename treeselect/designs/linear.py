@@ -283,13 +283,13 @@ def knots_of(
     data: ModelData, terms: Sequence[str], rows: IntArray, coding: LinearCoding
 ) -> dict[str, FloatArray]:
     """The knots of each number among some terms that has a spline: quantiles of its known values
-    in these rows. Only a term that is a single column has one."""
+    in these rows. Only a term of a single column and factor has one: no product of numbers."""
     names, found = data.arrays.column_names, {}
     for j, name in enumerate(names):
         asked = coding.splines
         df = asked.get(name, 1) if isinstance(asked, Mapping) else asked
         is_number = data.arrays.n_levels[j] is None and names.count(name) == 1
-        if df < 2 or name not in terms or not is_number:
+        if df < 2 or name not in terms or not is_number or len(data.spec[name].term.factors) > 1:
             continue
         x = data.arrays.columns[j][rows]
         knots = spline_knots(x[~np.isnan(x)], data.weight[rows][~np.isnan(x)], df + 1)
@@ -300,11 +300,10 @@ def knots_of(
 
 def knots_words(knots: Mapping[str, FloatArray], labels: Mapping[str, str]) -> str:
     """Knots in words: `age` at 4, 22, 35, 54."""
-    said = (
+    return "; ".join(
         f"{labels.get(name, name)} at {', '.join(f'{knot:.6g}' for knot in own)}"
         for name, own in knots.items()
     )
-    return "; ".join(said)
 
 
 def spline_texts(data: ModelData, knots: Mapping[str, FloatArray]) -> dict[str, str]:

@@ -77,7 +77,7 @@ def refit(result: Fit, model: Any, missing: MissingRule = "drop", splines: Any =
     if coding.missing != "drop" or splines is not None:
         name = "missing" if coding.missing != "drop" else "splines"
         raise OptionError(
-            f'`{name}` must be left out unless the model is linear: "glm", "gam".\n'
+            f'`{name}` must be left out unless the model is linear, such as "glm".\n'
             "  Found: another model, which needs no rules for missing values or bends."
         )
     if model is None:

@@ -60,7 +60,9 @@ def readable(
             continue
         if term in data.splines and name.endswith(term):
             x = data.matrix[term].to_numpy()
-            low, high = weighted_quantiles(x, data.row_weights.values, [0.25, 0.75]).tolist()
+            gaps = data.matrix.loc[:, np.array(data.term_of) == term].filter(like="missing(")
+            known = data.row_weights.values * (gaps == 0).all(axis=1).to_numpy()
+            low, high = weighted_quantiles(x, known, [0.25, 0.75]).tolist()
             if not low < high:  # where the quartiles coincide, the extremes
                 low, high = float(x.min()), float(x.max())
             basis = spline_basis(np.array([low, high]), data.splines[term])
