@@ -249,9 +249,9 @@ def select(
         `seed`, without replacement and in proportion to strata of the response: its classes, ten
         quantile groups of numbers, events of times; with `fold_groups`, whole clusters of about so
         many rows. Search, path and final model see the sample alone; levels of text and bins of
-        numbers are those of all rows. ``.held_out`` is the score of the final model on the other
-        rows, which had no part in the selection. None uses all rows in memory, and 200,000 of data
-        that are read in batches (see `data`); ``docs/large_data`` says what this costs.
+        numbers are those of all rows. ``.search.held_out`` is the score of the final model on the
+        other rows, which had no part in the selection. None uses all rows in memory, and 200,000
+        of data that are read in batches (see `data`); ``docs/large_data`` says what this costs.
     progress : bool, optional
         Show progress on standard error; None shows it in a terminal only.
 
