@@ -37,9 +37,8 @@ def test_labels_come_with_the_data_and_unused_units_are_not_made_up(mixed):
     """The exact copy of `signal` never wins a tie, so a sixth unit can't be had."""
     fit = treeselect.select("died ~ . - dose", mixed, k=6, **FAST)
     assert fit.k == 5
-    assert "The call requests 6 terms, but only 5 enter the path" in str(fit.summary()).replace(
-        "\n ", ""
-    )
+    said = str(fit.summary()).replace("\n ", "")
+    assert "The call requests 6 terms, but only 5 enter the path" in said
     plain = treeselect.select("died ~ . - dose", mixed, method="mrmr", k=2, seed=1)
     data = mixed[mixed.columns[::-1]]
     data.attrs["variable_labels"] = {"site": "Hospital", "signal": "in the data"}
@@ -142,6 +141,8 @@ def test_the_positive_class_may_be_named():
     np.testing.assert_allclose(named.refit("glm").coef, -usual.refit("glm").coef, rtol=1e-6)
     assert named.performance(2).mean == pytest.approx(usual.performance(2).mean)
     assert "positive class: alive" in str(named.summary())
+    zero = treeselect.select("survived ~ sex + age", data, positive=0.0, **call)
+    assert "positive class: 0" in str(zero.summary())
 
 
 @pytest.mark.parametrize(

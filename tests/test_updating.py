@@ -40,7 +40,6 @@ def same(one, two):
         (None, {"seed": 9, "keep": ["c"]}, {"seed": 9, "keep": ["c"]}),
         (None, {"gamma": 0.3}, {"gamma": 0.3, "k": "1se"}),
         (None, {"method": "mrmr"}, {"method": "mrmr", "n_trees": None}),
-        (None, {"weights": None}, {"weights": None}),
     ],
 )
 def test_update_is_a_new_call(formula, changes, new, data, fit):
@@ -58,6 +57,7 @@ def test_sizes_take_the_place_of_tuning_parameters_and_long_arguments_are_lost(d
     assert "k=2" not in tuned.search.call
     own = treeselect.select("y ~ a + b", data, method=treeselect.RRF(lam=0.5, n_trees=5), seed=3)
     same(own.update(k=1), own.update(method=treeselect.RRF(n_trees=5), k=1))
+    same(own.update(weights="w", weights_kind="sampling").update(weights=None), own)
     for n, lost in ((2**18 - 5, ()), (2**18, ("more",))):  # and five bytes for the length
         given = {"formula": "y ~ a", "more": "x" * n}
         assert _arguments(Asked(given, None, ())).lost == lost

@@ -78,10 +78,7 @@ def weighted_half_right(y_true, prediction, sample_weight=None):
 
 def test_functions_and_scorers_that_were_made():
     right = (P > 0.4) == TWO
-    plain, weighted = (
-        with_scoring(BINOMIAL, half_right),
-        with_scoring(BINOMIAL, weighted_half_right),
-    )
+    plain, weighted = (with_scoring(BINOMIAL, own) for own in (half_right, weighted_half_right))
     assert plain.score_name == "half_right"
     assert plain.score(TWO, P, WEIGHT) == right[USED].mean()
     assert weighted.score(TWO, P, WEIGHT) == np.average(right, weights=WEIGHT)
@@ -94,6 +91,8 @@ def test_functions_and_scorers_that_were_made():
     assert family.score_name == "neg_max_error"
     found = family.score(NUMBERS, FITTED, WEIGHT)
     assert found == -metrics.max_error(NUMBERS[USED], FITTED[USED])
+    pairs = with_scoring(CLASSES, "roc_auc_ovo").score(THREE, SHARES, np.full(N, 2))  # no weights
+    assert pairs == metrics.roc_auc_score(THREE, SHARES, multi_class="ovo")
     model = frozen_model(np.array([0.2, 0.5]), 2)
     assert model.predict(None).tolist() == [0, 1]
     assert model.predict_proba(None).tolist() == [[0.8, 0.2], [0.5, 0.5]]

@@ -186,6 +186,7 @@ class ColumnSearch:
             warnings.simplefilter("always")
             try:
                 selector.fit(self._x, self._y, **self._extra)
+                getattr(last_step(selector), "get_support", tuple)()  # needs importances, perhaps
             except TreeselectError:
                 raise
             except Exception as error:  # code of others can fail in any way
@@ -194,8 +195,7 @@ class ColumnSearch:
                     f"{type(last_step(selector)).__name__} can't be fitted to {n:,} rows and {p:,}"
                     f" columns.\n  {said_by(error)}{self._advice}"
                 ) from None
-        for item in caught:
-            said = item.message
+        for said in (item.message for item in caught):
             if isinstance(said, Warning) and repr(said) not in map(repr, self.warned):
                 self.warned.append(said)
         return selector

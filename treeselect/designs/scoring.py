@@ -38,10 +38,8 @@ class CustomScore:
     style: str
     by_name: bool
     weighted: bool  # whether it takes ``sample_weight``
-    # n_classes, is_count: number of classes of the response, 0 for numbers; whether means must be
-    # above 0
-    n_classes: int
-    is_count: bool
+    n_classes: int  # of the response, 0 for numbers
+    is_count: bool  # whether means must be above 0
     # those of :func:`structured`, if the response is times to an event
     time_fields: tuple[str, ...] = ()
 
@@ -54,7 +52,9 @@ class CustomScore:
         if self.time_fields:
             truth = structured(truth, self.time_fields)
         known = least_of_equals(self._within_range(prediction[rows]))
-        extra = {"sample_weight": weight[rows]} if self.weighted else {}
+        # Some scores of scikit-learn take no weights: equal ones are none, as in its scorers.
+        weighs = self.weighted and (self.style == "prediction" or len(np.unique(weight[rows])) > 1)
+        extra = {"sample_weight": weight[rows]} if weighs else {}
         given: tuple[Any, ...] = (truth, known)
         try:
             with own_filters():
@@ -163,19 +163,19 @@ def with_scoring(family: Family, scoring: Scoring, follow_up: FollowUp | None = 
         return with_time_score(family, scoring, follow_up.span)
     name, scorer, style = _find(scoring)
     function: Any = answer(scorer, "_score_func") if style == "estimator" else scorer
-    parameters = parameters_of(function)
+    takes_weights = "sample_weight" in parameters_of(function)
     fields: tuple[str, ...] = ()
     if family.has_times:
         has_more = follow_up and (follow_up.start is not None or follow_up.strata)
         fields = tuple(_FIELDS) if has_more else _TIMES
-    given = name, scorer, style, isinstance(scoring, str), "sample_weight" in parameters
+    given = name, scorer, style, isinstance(scoring, str), takes_weights
     return _scored(family, CustomScore(*given, family.n_classes, family.name == "poisson", fields))
 
 
 def with_lost_scoring(family: Family, name: str) -> Family:
     """The family with the name of a score whose function is not here."""
-    given = name, None, "prediction", False, False
-    return _scored(family, CustomScore(*given, family.n_classes, family.name == "poisson"))
+    lost = CustomScore(name, None, "prediction", False, False, family.n_classes, is_count=False)
+    return _scored(family, lost)
 
 
 def is_lost(family: Family) -> bool:
@@ -184,8 +184,7 @@ def is_lost(family: Family) -> bool:
 
 
 def scoring_record(family: Family) -> list[str | bool] | None:
-    """Name of the requested score and whether the name suffices to find it; None if it is the
-    family's default."""
+    """Name of the requested score and whether it suffices; None for the family's default."""
     return family.score.record if isinstance(family.score, CustomScore | TimeScore) else None
 
 

@@ -357,8 +357,7 @@ def _rule(
 
 
 def _end_notes(found: Chosen, groups: FeatureGroups, n_units: int) -> Iterator[str]:
-    """That the path ends before all units that can be selected are in, and where these predict
-    better."""
+    """That the path ends before all units are in that can be, and where these predict better."""
     scores, n_all, most = found.scores, len(groups.names), most_units(groups)
     if scores is None or scores.full is None:
         return
@@ -480,5 +479,6 @@ def _merged(asked: Asked, changes: Mapping[str, Any]) -> dict[str, Any]:
     new = {**old, **changes}
     own = {name: value for name, value in new.items() if name not in known}
     tuning = find_method(new["method"], own).tuning_name
-    dropped = tuning if changes.get("k") is not None else "k" if tuning in changes else ""
-    return {name: value for name, value in new.items() if name in changes or name != dropped}
+    dropped = [tuning if changes.get("k") is not None else "k" if tuning in changes else ""]
+    dropped += ["weights_kind"] * (new.get("weights") is None)
+    return {name: value for name, value in new.items() if name in changes or name not in dropped}
