@@ -337,8 +337,7 @@ _LEAST_MEAN = 1e-6
 
 def calibration_table(held: HeldOut, n_groups: int) -> pd.DataFrame:
     """One row per group (see ``Performance.calibration``)."""
-    if held.event is not None:
-        held = held.with_risks
+    held = held.with_risks
     if not held.classes:
         return _in_groups(held, n_groups)
     parts = []
@@ -371,10 +370,9 @@ def recalibration(held: HeldOut, law: Any = None) -> Recalibration | None:
         return None
     known = linear_predictor(held.family, held.predicted)
     known = known if law is None else law.link(held.predicted)
-    y = held.y
+    y = held.y.copy()
     if held.family.has_times:  # each fold has its own baseline hazards
         pairs = np.column_stack([held.fold, y[:, STRATUM]])
-        y = y.copy()
         y[:, STRATUM] = np.unique(pairs, axis=0, return_inverse=True)[1].ravel()
     units = held.units if held.is_robust else None
     return recalibrate(held.family.name, y, known, held.mass, units, law, held.offset)
@@ -552,9 +550,11 @@ def auc_table(held: HeldOut, times: object, seed: int) -> pd.DataFrame:
         )
     found = uno_areas(known.y, known.risk, known.mass, np.array(at))
     drawn = [uno_areas(known.y, known.risk, mass, np.array(at)) for mass in known.drawn(200, seed)]
-    low, high = known_quantiles(np.array(drawn))
     later = np.less.outer(at, known.y[:, STOP])
-    cases, controls = ~later @ (known.mass * known.y[:, EVENT]), later @ known.mass
+    sets = ~later & (known.y[:, EVENT] > 0), later
+    cases, controls = (own @ known.mass for own in sets)
+    is_one = np.minimum(*(own @ known.counts for own in sets)) < 1.5
+    low, high = np.where(is_one, np.nan, known_quantiles(np.array(drawn)))
     names = ("time", "cases", "controls", "auc", "ci_low", "ci_high")
     return pd.DataFrame(dict(zip(names, (at, cases, controls, found, low, high), strict=True)))
 
