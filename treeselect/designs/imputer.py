@@ -176,9 +176,7 @@ def _multiplied(parts: list[NDArray[Any]], n: int) -> list[FloatArray]:
 
 
 def learn_imputer(
-    columns: Sequence[NDArray[Any]],
-    blocks: tuple[Block, ...],
-    weight: WeightArray,
+    columns: Sequence[NDArray[Any]], blocks: tuple[Block, ...], weight: WeightArray
 ) -> Imputer:
     """Learn from the rows with a weight."""
     rows = np.flatnonzero(weight)

@@ -94,10 +94,7 @@ _HIGHEST_FOLD = 2**31
 
 
 def read_folds(
-    folds: object,
-    repeats: object,
-    fold_groups: str | Sequence[Any] | None,
-    n_rows: int,
+    folds: object, repeats: object, fold_groups: str | Sequence[Any] | None, n_rows: int
 ) -> Folds:
     """Check the first two arguments against all rows of the data."""
     n_repeats = checks.check_count("repeats", repeats, least=1, most=checks.MOST_REPEATS)

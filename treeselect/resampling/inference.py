@@ -242,14 +242,7 @@ def _aggregated(found: Inference) -> pd.DataFrame:
 
 
 def infer(
-    result: Fit,
-    *,
-    split: float,
-    repeats: int,
-    seed: int,
-    level: float,
-    course: Course,
-    call: str,
+    result: Fit, *, split: float, repeats: int, seed: int, level: float, course: Course, call: str
 ) -> Inference:
     """See :meth:`SelectionResult.inference`."""
     data, folds = result.in_groups()

@@ -115,6 +115,10 @@ def _newton(
             value = weight @ loss.value(_flat(there))
         return float(value + penalty @ (some**2).sum(axis=1) / 2)
 
+    def curved(some: FloatArray) -> FloatArray:  # the second derivative here times a step
+        moved = loss.curvature_times(eta, x.T @ some).reshape(eta.shape)
+        return np.asarray(x @ (weight[:, np.newaxis] * moved) + penalty[:, np.newaxis] * some)
+
     x, eta = gram.x, base + gram.x.T @ coef
     least = objective(coef, eta)
     for _ in range(_STEPS if len(x) else 0):
@@ -124,10 +128,7 @@ def _newton(
         matrix[np.diag_indices(len(x))] += _SLACK * np.trace(matrix) / len(x) + 1e-12
         lower = scipy.linalg.cholesky(matrix, lower=True, check_finite=False)
         near = partial(scipy.linalg.cho_solve, (lower, True), check_finite=False)
-        if eta.shape[1] > 1:
-            step = _conjugate(slope, partial(_curved, x, weight, penalty, loss, eta), near)
-        else:
-            step = near(slope)
+        step = _conjugate(slope, curved, near) if eta.shape[1] > 1 else near(slope)
         for _ in range(_HALVINGS):
             there = base + x.T @ (coef + step)
             value = objective(coef + step, there)
@@ -146,19 +147,6 @@ def _newton(
         if moved < _NEAR:
             break
     return coef
-
-
-def _curved(
-    x: FloatArray,
-    weight: FloatArray,
-    penalty: FloatArray,
-    loss: RowLoss,
-    eta: FloatArray,
-    step: FloatArray,
-) -> FloatArray:
-    """The second derivative of the penalised loss times a step."""
-    moved = loss.curvature_times(eta, x.T @ step).reshape(eta.shape)
-    return np.asarray(x @ (weight[:, np.newaxis] * moved) + penalty[:, np.newaxis] * step)
 
 
 def _conjugate(
