@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -30,6 +31,8 @@ MOST_UNITS = 30
 
 MOST_ROWS = 50
 """Maximum rows in a table; the others are counted."""
+
+_NUMBER = re.compile(r"[+-]?[\d.,]*(e[+-]?\d+)?|\([\d.,]+\)|<0\.0+1|∞|–")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,9 +177,21 @@ class Table:
         return replace(self, caption=caption, fold=fold, on_paper=on_paper)
 
     @property
+    def numeric(self) -> tuple[bool, ...]:
+        """Whether each column contains only numbers, which are set flush right."""
+        return tuple(
+            all(_NUMBER.fullmatch(row[i]) for row in self.rows) for i in range(len(self.columns))
+        )
+
+    @property
     def is_long(self) -> bool:
         """Whether it can be saved: not what is read at a glance."""
         return len(self.rows) > 5
+
+    @property
+    def is_numbers(self) -> bool:
+        """Whether each column except the first contains only numbers."""
+        return all(self.numeric[1:])
 
     @property
     def stacks(self) -> bool:
