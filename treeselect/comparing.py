@@ -143,13 +143,10 @@ def compare(
         Seed of all randomness, 0 to 2**64 - 1. A method's scores by size are those of
         ``select(..., method, seed=seed).path`` with the same folds and final model.
     n_jobs : int, optional
-        Number of processes for pairs of method and fold, counted as in joblib; None follows
-        ``joblib.parallel_config``, and otherwise uses this process alone.
-    checkpoint : path, optional
-        Folder for finished work, as in :meth:`SelectionResult.resample`; a piece is a method on a
-        fold. It needs a `seed`.
-    on_piece : callable, optional
-        Called with a :class:`treeselect.running.pieces.Piece` after each pair of method and fold.
+        As in :func:`treeselect.select`.
+    checkpoint, on_piece : path, callable, optional
+        As in :meth:`SelectionResult.resample`; a piece is a method on a fold. `checkpoint` needs a
+        `seed`.
     **options
         The arguments below.
 
