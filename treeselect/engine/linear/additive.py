@@ -117,7 +117,8 @@ def _newton(
 
     def curved(some: FloatArray) -> FloatArray:  # the second derivative here times a step
         moved = loss.curvature_times(eta, x.T @ some).reshape(eta.shape)
-        return np.asarray(x @ (weight[:, np.newaxis] * moved) + penalty[:, np.newaxis] * some)
+        more = penalty[:, np.newaxis] + 1e-9  # what all outputs have in common has no curvature
+        return np.asarray(x @ (weight[:, np.newaxis] * moved) + more * some)
 
     x, eta = gram.x, base + gram.x.T @ coef
     least = objective(coef, eta)
