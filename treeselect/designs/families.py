@@ -78,9 +78,8 @@ class Family:
         return np.cumsum(own, axis=1)[:, :-1] if self.is_ordered else own
 
     def shares(self, means: FloatArray, total: float = 1.0) -> FloatArray:
-        """Shares of classes, which sum to `total`, from means of their indicators, or those."""
-        are_sums = self.is_ordered and means.shape[1] < self.n_classes
-        return np.diff(means, axis=1, prepend=0.0, append=total) if are_sums else means
+        """Shares of the classes, which sum to `total`, from means of their indicators."""
+        return np.diff(means, axis=1, prepend=0.0, append=total) if self.is_ordered else means
 
     def held_out_score(
         self, y: FloatArray, prediction: FloatArray, weight: WeightArray, training: WeightArray

@@ -159,7 +159,7 @@ def grower_of(
 ) -> Grower:
     """What grows the forest of :func:`refit_forest`, from the same bags with the same seed."""
     return Grower(
-        select_groups(problem.data, selected), tree_truth(problem, weights.values), weights,
+        select_groups(problem.data, selected), truth_of(problem, weights.values), weights,
         problem.family, stream_seed(seed, "refit"), problem.groups.ranks(seed)[selected], n_threads,
     )  # fmt: skip
 
@@ -255,12 +255,6 @@ def truth_of(problem: Problem, weight: WeightArray) -> FloatArray:
     return problem.gradient(weight)[:, np.newaxis]
 
 
-def tree_truth(problem: Problem, weight: WeightArray) -> FloatArray:
-    """The same for leaves, which hold means of several numbers over copies only: else shares."""
-    truth = truth_of(problem, weight)
-    return truth if are_copies(weight) else problem.family.shares(truth)
-
-
 def sizes_of_nodes(n: int) -> list[int]:
     """Candidate minimum weights of a split node: half of the rows, and halves of that."""
     return [*(n >> i for i in range(1, n.bit_length()) if n >> i > 2 * MIN_LEAF), 1]
@@ -317,7 +311,7 @@ class Grower(NamedTuple):
     @property
     def _target(self) -> Target:
         """What the trees predict, relative weights of several outputs beside it."""
-        if self.truth.shape[1] == self.family.n_classes:
+        if self.family.n_classes > 2 and not self.family.is_ordered:
             return target_of_classes(self.truth.argmax(axis=1), self.family.n_classes, self.weight)
         if self.truth.shape[1] == 1 or are_copies(self.weight):
             return target_of(self.truth, self.weight)

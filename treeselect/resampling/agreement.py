@@ -22,8 +22,6 @@ def stability_index(selected: BoolArray) -> tuple[float, tuple[float, float]]:
     empty or full. The interval is that of a t distribution, and reaches as far as that of one set
     more, in which a unit of the most frequent ones is exchanged: equal sets have no variance, but
     more resamples could have. With ever more of them the index is between 0 and 1."""
-    from scipy.special import stdtrit
-
     n, d = selected.shape
     if n < 2:
         raise StabilityError(f"The stability index needs at least two resamples.\n  Found: {n}.")
@@ -48,7 +46,7 @@ def stability_index(selected: BoolArray) -> tuple[float, tuple[float, float]]:
     with_other = _index((n * falling + exchanged) / (n + 1), n + 1)[0]
     centres = np.array([index, with_other])
     errors = 2 * np.sqrt([squares, squares + other**2]) / np.array([n, n + 1])
-    halves = float(stdtrit(n - 1, 0.975)) * errors
+    halves = t_quantile(n) * errors
     low, high = min(centres - halves), max(centres + halves)
     return index, (float(max(low, min(index, 0.0))), float(min(high, 1.0)))
 
@@ -62,6 +60,15 @@ def _index(frequency: FloatArray, n: int) -> tuple[float, float]:
 
 
 _Z95 = 1.959963984540054
+
+
+def t_quantile(n: float) -> float:
+    """Half of a 95% interval of a mean of n units, in standard errors; NaN of one."""
+    from scipy.special import stdtrit
+
+    if n <= 1:
+        return float("nan")
+    return float(stdtrit(n - 1, 0.975)) if np.isfinite(n) else _Z95
 
 
 def wilson_interval(
@@ -89,8 +96,6 @@ def known_quantiles(values: FloatArray, shares: Sequence[float] = (0.025, 0.975)
 def clustered_interval(shares: FloatArray, trials: int) -> tuple[FloatArray, FloatArray]:
     """95% interval for proportions, shape (n_clusters, n), of trials in clusters of equal size:
     Wilson's with the effective number of independent trials (Korn and Graubard 1998)."""
-    from scipy import stats
-
     m = len(shares)
     p = shares.mean(axis=0)
     variance = shares.var(axis=0, ddof=1) / m
@@ -98,7 +103,7 @@ def clustered_interval(shares: FloatArray, trials: int) -> tuple[FloatArray, Flo
     clustered = ~at_least(p * (1 - p), variance * most)
     n = np.full(len(p), float(most))
     n[clustered] = (p * (1 - p))[clustered] / variance[clustered]
-    return wilson_interval(p, n, np.where(clustered, stats.t.ppf(0.975, m - 1), _Z95))
+    return wilson_interval(p, n, np.where(clustered, t_quantile(m), _Z95))
 
 
 def distinct_sets(selected: BoolArray) -> tuple[BoolArray, IntArray]:

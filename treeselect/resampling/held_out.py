@@ -30,7 +30,7 @@ from treeselect.engine.survival.curves import (
 from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM
 from treeselect.errors import OptionError, quoted
 from treeselect.models.linear.statistics import Recalibration, recalibrate
-from treeselect.resampling.agreement import known_quantiles, wilson_interval
+from treeselect.resampling.agreement import known_quantiles, t_quantile, wilson_interval
 
 _AT_ONCE = 1_000_000
 """So many rows times times are in memory at once."""
@@ -266,7 +266,7 @@ def observed_curve(held: HeldOut) -> SurvivalCurve:
     with np.errstate(divide="ignore", invalid="ignore"):
         error = np.sqrt(squares * n / np.float64(n - 1))
         log = np.log(np.where((found.survival > 0) & (found.survival < 1), found.survival, np.nan))
-        half = _t_quantile(n) * error / log
+        half = t_quantile(n) * error / log
     lower, upper = (np.exp(log * np.exp(sign * half)) for sign in (-1, 1))
     error = np.where(found.survival > 0, found.survival * error, np.nan)
     return dataclasses.replace(found, standard_error=error, lower=lower, upper=upper)
@@ -289,13 +289,6 @@ def _squares_of_units(held: HeldOut, curve: SurvivalCurve) -> tuple[FloatArray, 
         each -= mass[:, np.newaxis] * (until[lived[0]] - until[lived[1]])
         found.append((np.add.reduceat(each, begin) ** 2).sum(axis=0))
     return np.concatenate(found), len(begin)
-
-
-def _t_quantile(n: float) -> float:
-    """Half of a 95% interval of a mean of n units, in standard errors; NaN of one."""
-    from scipy import stats
-
-    return float(stats.t.ppf(0.975, n - 1)) if n > 1 else float("nan")
 
 
 def survival_steps(curves: Sequence[SurvivalCurve], at: FloatArray) -> FloatArray:
@@ -430,14 +423,14 @@ def _mean_interval(held: HeldOut) -> tuple[float, float]:
         sums, sizes = (np.bincount(held.units, own) for own in (each, held.mass))
         n, rows, squares = len(sums), float(held.counts.sum()), float(sums @ sums)
         worth = total**2 / float(sizes @ sizes)
-    quantile, variance = _t_quantile(n), squares * n / (n - 1) if n > 1 else float("nan")
+    quantile, variance = t_quantile(n), squares * n / (n - 1) if n > 1 else float("nan")
     if not held.classes and (n <= 1 or held.family.name != "poisson"):
         half = quantile * variance**0.5
         return mean - half, mean + half
     # The number of independent rows of this variance; where none varies, a unit is like a row.
     of_row = mean * (1 - mean) if held.classes else mean
     if np.ptp(held.y) == 0 or (held.classes and not held.is_robust):
-        quantile = _t_quantile(np.inf)
+        quantile = t_quantile(np.inf)
     else:
         worth = of_row / max(variance, of_row / rows * held.is_robust)
     if held.classes:

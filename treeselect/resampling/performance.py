@@ -300,7 +300,7 @@ class Performance(printing.Summarised, Scored, Stoppable):
         frame, in the library of the data
             One row per time: ``time``; ``cases``, weight of rows with the event by then;
             ``controls``, of those under observation after it; ``auc``; ``ci_low`` and ``ci_high``
-            (95%, 200 bootstrap samples of held-out rows or clusters; missing with a single case).
+            (95%, 200 bootstrap samples of rows or clusters; missing with one case or control).
 
         Raises
         ------

@@ -23,7 +23,7 @@ from treeselect.engine.tree.target import Target, copies, target_of_classes, tar
 from treeselect.engine.tree.used_groups import SplitPenalty, n_able
 from treeselect.engine.tree.workspace import BREADTH_FIRST, UNBOUNDED, Growth
 from treeselect.errors import MethodError
-from treeselect.models.forest import Grower, best_forest, tree_truth
+from treeselect.models.forest import Grower, best_forest, truth_of
 from treeselect.models.stacked import stack_outside
 
 SCORED_TREES = 100
@@ -95,7 +95,7 @@ def score_of(task: Task, groups: BoolArray, n_trees: int = SCORED_TREES) -> floa
         mean = family.mean(found if family.n_classes > 2 else found[:, 0])
     else:
         grower = Grower(
-            select_groups(rows.data, groups), tree_truth(problem, task.weight)[rows.places],
+            select_groups(rows.data, groups), truth_of(problem, task.weight)[rows.places],
             rows.weights, family, seed, problem.groups.ranks(seed)[groups], task.n_threads,
         )  # fmt: skip
         found = rows.among_all(best_forest(grower, n_trees=n_trees).prediction)
