@@ -1,6 +1,6 @@
 """The whole answer: what a user gets who names no size, from treeselect and from others.
 
-    python benchmarks/answers.py [--quick] [--jobs 2] [--parts truth tables] [--methods ...]
+    python benchmarks/answers.py [--quick] [--jobs 2] [--parts tables] [--methods ...]
                                  [--cases xor ...] [--seeds 5] [--seconds 120]
 
 Each program selects on the rows it is given, and chooses the number of columns by its own rule;
@@ -20,6 +20,8 @@ tables  sixty sets of real data, of 100 to 54,000 rows: two thirds of the rows, 
         A random forest or a linear model with a ridge penalty, whichever predicts better in three
         folds of the first part, is fitted to the selected columns there and judged on the new
         rows: AUC, R2, deviance explained, or Harrell's C.
+seeds   the same rows of fresh sets once more, with another seed, by the quicker of the programs
+        that draw random numbers.
 
 Of treeselect it is also told what it says of itself: the score that it prints with its standard
 error and that of its final model on the new rows; the mean selection frequency of the selected
@@ -64,6 +66,10 @@ INSTEAD = {
                      "abess"), '`method="lasso"`'),
 }  # fmt: skip
 """What a user can do who wants what a program finds, the nearest first."""
+DRAWING = (
+    DEFAULT, 'treeselect, k="1se"', "glmnet, 1se", "glmnet, min", "Boruta", "ipss", "permutation",
+)  # fmt: skip
+"""Programs that draw random numbers, and are quick enough to be asked twice."""
 BEFORE = "not run, as it took too long before"
 
 
@@ -206,7 +212,7 @@ def one_table(name, methods, seconds, ended, beside=None):
     frame, kind = table(name)
     train, new = split(frame, kind)
     judge = Judge(frame, kind, train, new)
-    seed = zlib.crc32(name.encode()) % 10_000
+    seed = first_seed(name)
     given = [frame.iloc[part].reset_index(drop=True) for part in (train, new)]
     lines, n, p = [], len(train), frame.shape[1] - len(np.atleast_1d(responses(kind)))
     for method in methods:
@@ -229,7 +235,42 @@ def one_table(name, methods, seconds, ended, beside=None):
     return lines
 
 
+def first_seed(name):
+    """The seed of a set."""
+    return zlib.crc32(name.encode()) % 10_000
+
+
+def one_seed(name, method, seconds):
+    """What a program selects of a set with another seed."""
+    frame, kind = table(name)
+    given = [frame.iloc[part].reset_index(drop=True) for part in split(frame, kind)]
+    found, _, spent, problem = answered(method, *given, kind, first_seed(name) + 1, seconds)
+    columns = "" if found is None else json.dumps(sorted(map(str, found)))
+    return {
+        "run": f"{name}, {method}", "case": name, "method": method, "seconds": spent,
+        "problem": problem, "columns": columns,
+    }  # fmt: skip
+
+
 # --- tables ------------------------------------------------------------------------------------
+
+
+def between_seeds(seeds, tables):
+    """How much a program's set of the same rows depends on the seed, a line per program."""
+    first = tables.set_index("run")["columns"]
+    lines = []
+    for method in DRAWING:
+        own = seeds[(seeds["method"] == method) & seeds["run"].isin(first.index)]
+        texts = zip(own["columns"], first[own["run"]], strict=True)
+        pairs = [(set(json.loads(a)), set(json.loads(b))) for a, b in texts if a and b]
+        if pairs:
+            shares = [len(a & b) / len(a | b) if a | b else 1.0 for a, b in pairs]
+            lines.append({
+                "program": method, "sets": len(pairs), "Jaccard index": shown_mean(shares),
+                "same columns": shown(np.mean([a == b for a, b in pairs])),
+                "same number": shown(np.mean([len(a) == len(b) for a, b in pairs])),
+            })  # fmt: skip
+    return lines
 
 
 def overall_truth(rows):
@@ -425,6 +466,15 @@ def write(run):
             " same size has, too; means over seeds.",
         )
     tables = run.kept("answers_tables", text=("problem", "columns", "kind"))
+    seeds = run.kept("answers_seeds", text=("problem", "columns"))
+    if len(seeds) and len(tables):
+        run.table(
+            "answers_seeds",
+            between_seeds(seeds, tables),
+            "The same rows of fresh sets with another seed: mean Jaccard index (s.e.) of the two"
+            " sets of columns, and shares of the sets of data whose columns, or their number, are"
+            " the same.",
+        )
     if len(truths) and len(tables) and not run.quick:
         write_file(run.results / "answers_words.md", words(truths, tables))
     if len(tables):
@@ -470,10 +520,10 @@ def ended_in(run, name, *columns):
 def main():
     """Run what is missing, then write the tables."""
     run = Run(
-        __doc__, parts=("truth", "tables"), methods=ANSWERS, cases=CASES, depends=methods_of,
-        sets=(*FRESH, *DEVELOPMENT), seeds=10, seconds=120,
-        quick={"parts": ("truth", "tables"), "methods": (DEFAULT, "permutation", "all columns"),
-               "cases": ("few",), "sets": ("simulated",), "seeds": 1},
+        __doc__, parts=("truth", "tables", "seeds"), methods=ANSWERS, cases=CASES,
+        sets=(*FRESH, *DEVELOPMENT), seeds=10, seconds=120, depends=methods_of,
+        quick={"methods": (DEFAULT, "permutation", "all columns"), "cases": ("few",),
+               "sets": ("simulated",), "seeds": 1},
     )  # fmt: skip
     os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     methods = [*filter(can_run, run.methods)]
@@ -504,6 +554,15 @@ def main():
                 keys = [f"{line['case']}, {line['method']}" for line in lines]
                 rows = [{"run": key, **line} for key, line in zip(keys, lines, strict=True)]
                 run.keep("answers_tables", rows)
+    if "seeds" in run.parts:
+        done = run.stands("answers_seeds")
+        sets = [name for name in run.sets if name in FRESH or run.quick]
+        calls = [
+            (name, method, run.seconds) for name in sets for method in methods
+            if method in DRAWING and f"{name}, {method}" not in done
+        ]  # fmt: skip
+        for start in range(0, len(calls), 8):
+            run.keep("answers_seeds", run.map(one_seed, calls[start : start + 8]))
     write(run)
 
 
