@@ -20,6 +20,7 @@ tables  sixty sets of real data, of 100 to 54,000 rows: two thirds of the rows, 
         A random forest or a linear model with a ridge penalty, whichever predicts better in three
         folds of the first part, is fitted to the selected columns there and judged on the new
         rows: AUC, R2, deviance explained, or Harrell's C.
+large   the largest of the fresh sets once more, two thirds of all their rows.
 seeds   the same rows of fresh sets once more, with another seed, by the quicker of the programs
         that draw random numbers.
 
@@ -43,7 +44,7 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from answers_data import DEVELOPMENT, FRESH, split, table
+from answers_data import DEVELOPMENT, FRESH, LARGE, MOST_ROWS, split, table
 from answers_programs import ANSWERS, DEFAULT, can_run, responses, score, truth_of, warm
 from cases import CASES, SEEDS
 from harness import Run, limited, mean_and_error, methods_of, shown, shown_mean, signed
@@ -205,12 +206,12 @@ def one_truth(method, case, seed, seconds, quick, ended):
     }  # fmt: skip
 
 
-def one_table(name, methods, seconds, ended, beside=None):
+def one_table(name, methods, seconds, ended, beside=None, most=MOST_ROWS):
     """The rows of a set: all programs, judged by the same models; `ended` are programs with the
     kind, rows and columns of sets that took them too long, `beside` the default's columns if its
     row stands."""
     frame, kind = table(name)
-    train, new = split(frame, kind)
+    train, new = split(frame, kind, most)
     judge = Judge(frame, kind, train, new)
     seed = first_seed(name)
     given = [frame.iloc[part].reset_index(drop=True) for part in (train, new)]
@@ -477,6 +478,14 @@ def write(run):
         )
     if len(truths) and len(tables) and not run.quick:
         write_file(run.results / "answers_words.md", words(truths, tables))
+    large = run.kept("answers_large", text=("problem", "columns", "kind"))
+    if len(large):
+        run.table(
+            "answers_large",
+            overall_tables(large),
+            "The largest of the fresh sets, selected on two thirds of all their rows, 2,583 to"
+            " 35,960: otherwise as on 1,000 rows.",
+        )
     if len(tables):
         lost = losses(tables)
         own = tables[tables["method"] == DEFAULT]
@@ -501,9 +510,9 @@ def write(run):
         )
 
 
-def columns_of(run, name, method):
+def columns_of(run, name, method, file="answers_tables"):
     """Columns that a program selected of a set; None without a row."""
-    rows = run.kept("answers_tables", text=("columns",))
+    rows = run.kept(file, text=("columns",))
     found = rows.loc[rows["run"] == f"{name}, {method}", "columns"] if len(rows) else ()
     return json.loads(found.iloc[0]) if len(found) and found.iloc[0] else None
 
@@ -517,10 +526,26 @@ def ended_in(run, name, *columns):
     return set(late[list(columns)].itertuples(index=False, name=None))
 
 
+def run_tables(run, file, sets, most, methods):
+    """The rows of sets, at most so many rows of each, that are missing in a file."""
+    done = run.stands(file)
+    lacking = {n: [m for m in methods if f"{n}, {m}" not in done] for n in sets}
+    calls = sorted((table(name)[0].shape[1], name) for name, left in lacking.items() if left)
+    for start in range(0, len(calls), run.jobs):
+        ended = ended_in(run, file, "method", "kind", "n", "p")
+        for lines in run.map(one_table, [
+            (name, lacking[name], run.seconds, ended, columns_of(run, name, DEFAULT, file), most)
+            for _, name in calls[start : start + run.jobs]
+        ]):  # fmt: skip
+            keys = [f"{line['case']}, {line['method']}" for line in lines]
+            rows = [{"run": key, **line} for key, line in zip(keys, lines, strict=True)]
+            run.keep(file, rows)
+
+
 def main():
     """Run what is missing, then write the tables."""
     run = Run(
-        __doc__, parts=("truth", "tables", "seeds"), methods=ANSWERS, cases=CASES,
+        __doc__, parts=("truth", "tables", "large", "seeds"), methods=ANSWERS, cases=CASES,
         sets=(*FRESH, *DEVELOPMENT), seeds=10, seconds=120, depends=methods_of,
         quick={"methods": (DEFAULT, "permutation", "all columns"), "cases": ("few",),
                "sets": ("simulated",), "seeds": 1},
@@ -541,19 +566,10 @@ def main():
                 for line in run.map(one_truth, calls[start : start + 8]):
                     key = f"{line['case']}, {line['method']}, {line['seed']}"
                     run.keep("answers_truth", {"run": key, **line})
-    if "tables" in run.parts:
-        done = run.stands("answers_tables")
-        lacking = {n: [m for m in methods if f"{n}, {m}" not in done] for n in run.sets}
-        calls = sorted((table(name)[0].shape[1], name) for name, left in lacking.items() if left)
-        for start in range(0, len(calls), run.jobs):
-            ended = ended_in(run, "answers_tables", "method", "kind", "n", "p")
-            for lines in run.map(one_table, [
-                (name, lacking[name], run.seconds, ended, columns_of(run, name, DEFAULT))
-                for _, name in calls[start : start + run.jobs]
-            ]):  # fmt: skip
-                keys = [f"{line['case']}, {line['method']}" for line in lines]
-                rows = [{"run": key, **line} for key, line in zip(keys, lines, strict=True)]
-                run.keep("answers_tables", rows)
+    large = run.sets if run.quick else LARGE
+    for part, sets, most in (("tables", run.sets, MOST_ROWS), ("large", large, np.inf)):
+        if part in run.parts:
+            run_tables(run, f"answers_{part}", sets, most, methods)
     if "seeds" in run.parts:
         done = run.stands("answers_seeds")
         sets = [name for name in run.sets if name in FRESH or run.quick]

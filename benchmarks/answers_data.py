@@ -92,6 +92,11 @@ FRESH = {
 }  # fmt: skip
 """Named before any program had seen them."""
 
+LARGE = (
+    "diamonds", "flchain", "wa_churn", "Caravan", "stackoverflow", "DoctorVisits", "credit_data",
+    "email", "rwm1984",
+)  # fmt: skip
+"""Fresh ones of 3,874 to 53,940 rows."""
 DEVELOPMENT = (*SETS, *(name for name in ANALYSES if name not in ("respiratory", "birthwt", "WVS")))
 """Those at hand, and nine of analyses.py."""
 
@@ -169,10 +174,10 @@ _KINDS = {
 }  # fmt: skip
 
 
-def split(frame: pd.DataFrame, kind: str) -> tuple[np.ndarray, np.ndarray]:
-    """Rows to select on, two thirds but 1,000 at most, and new ones, 2,000 at most; each with its
+def split(frame: pd.DataFrame, kind: str, most: float = MOST_ROWS) -> tuple[np.ndarray, np.ndarray]:
+    """Rows to select on, two thirds but `most` at most, and new ones, 2,000 at most; each with its
     share of each class, or of events."""
-    n = min(2 * len(frame) // 3, MOST_ROWS)
+    n = int(min(2 * len(frame) // 3, most))
     by = {"survival": "status", "gaussian": None, "poisson": None}.get(kind, "y")
     strata = None if by is None else frame[by].astype(str).to_numpy()
     train, new = train_test_split(
