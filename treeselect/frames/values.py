@@ -92,6 +92,8 @@ def read_column(series: pd.Series[Any], name: str) -> Numbers | Labels:
         return Numbers(_floats(series), is_bool=True)
     if pd.api.types.is_numeric_dtype(dtype):
         values = _finite(_floats(series), name)
+        if pd.api.types.is_integer_dtype(dtype):
+            _check_apart(values, series, name)
         return Numbers(values, is_integer=_is_whole(values, dtype))
     if not pd.api.types.is_object_dtype(dtype) and pd.api.types.is_string_dtype(dtype):
         return _labels(series, name)
@@ -122,6 +124,8 @@ def read_plain_numbers(frame: pd.DataFrame, names: Sequence[str]) -> dict[str, N
         if values.shape[1] < _MANY or not values.flags.f_contiguous:
             continue
         is_plain = np.isfinite(values).all(axis=0)
+        if dtype.kind in "iu":
+            is_plain &= (np.abs(values) < LARGEST_WHOLE).all(axis=0)
         found |= {
             name: Numbers(values[:, j], is_integer=dtype.kind in "iu")
             for j, name in enumerate(numbers.columns)
@@ -227,6 +231,17 @@ def _floats(series: pd.Series[Any]) -> NDArray[np.float64]:
     except OverflowError:  # Python's whole numbers have no largest one
         values, most = series.to_numpy(na_value=np.nan), sys.float_info.max
         return np.array([math.inf if abs(v) > most else v for v in values], dtype=np.float64)
+
+
+def _check_apart(values: NDArray[np.float64], series: pd.Series[Any], name: str) -> None:
+    """Raise a DataError if different whole numbers are the same in float64."""
+    largest = np.nanmax(np.abs(values), initial=0)
+    if largest >= LARGEST_WHOLE and series.nunique() > len(pd.unique(values[~np.isnan(values)])):
+        raise DataError(
+            f"Column {quoted(name)} must hold whole numbers that stay distinct in double precision"
+            f" (up to 2^53).\n  Found: different numbers that become equal, up to {largest:.3g}.\n"
+            f"  Use `{column_code(name)}.astype(str)` for identifiers; or subtract a constant."
+        )
 
 
 def _finite(values: NDArray[np.float64], name: str) -> NDArray[np.float64]:
