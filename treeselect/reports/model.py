@@ -156,11 +156,11 @@ MOST_PAIRS = 10
 
 
 def interactions(material: parts.FitMaterial) -> parts.Section | None:
-    """Strengths of the strongest pairs; None without a pair, or without data."""
+    """Strengths of the strongest pairs; None without an interaction, or without data."""
     if not material.fit.design.has_data:
         return None
     table = interaction_table(material.fit)
-    if table.empty:
+    if not table["size"].any():  # an additive model
         return None
     columns: dict[str, cells.Cell] = {
         "Terms": lambda row: f"{row['term']} × {row['other']}",
