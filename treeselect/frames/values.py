@@ -12,7 +12,7 @@ import math
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -350,26 +350,6 @@ def check_different(names: Iterable[str]) -> None:
             f"  Found more than once: {listing(twice)}.\n"
             "  Rename or drop the duplicates."
         )
-
-
-def check_polars_names(schema: Mapping[str, Any]) -> None:
-    """Raise a DataError for names with NUL, at which polars breaks off on the way to Arrow."""
-    named = ((name, [name, *_field_names(kind)]) for name, kind in schema.items())
-    if ends := [name for name, parts in named if any("\0" in part for part in parts)]:
-        raise DataError(
-            "Column and field names of a polars table must not contain NUL characters.\n"
-            f"  Found: {listing(ends)}.\n"
-            "  Rename them, for example"
-            ' `data.rename(lambda name: name.replace("\\0", ""))`.'
-        )
-
-
-def _field_names(kind: Any) -> Iterator[str]:
-    for field in getattr(kind, "fields", ()):
-        yield field.name
-        yield from _field_names(field.dtype)
-    if (inner := getattr(kind, "inner", None)) is not None:
-        yield from _field_names(inner)
 
 
 # --- Numbers that are stored as text -------------------------------------------------------------
