@@ -308,7 +308,7 @@ def _report(asked: dict[str, Any]) -> None:
 
     path = asked.get("report", "report.html")
     output.check_places({**asked, "report": path})
-    how = {name: asked.get(name) for name in ("sections", "digits")}
+    how: Any = {name: asked.get(name) for name in ("sections", "digits")}
     fit = load(asked["saved"])
     if not isinstance(fit, SelectionResult):
         raise OptionError(
