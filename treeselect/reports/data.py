@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -70,10 +69,7 @@ def _baseline(fit: Fit, terms: str, names: Sequence[str], n_all: int) -> Table |
     width = 1 + found["group"].nunique()  # each line begins with the cell for all rows
     records: list[dict[str, Any]] = found.to_dict("records")  # type: ignore[assignment]
     lines = [records[i : i + width] for i in range(0, len(records), width)]
-    words = {name: fit.design.word_for(name) for name in names}
-    count = Counter(words.values())  # those that share a label get their names added
-    words = {name: f"{w} ({name})" if count[w] > 1 else w for name, w in words.items()}
-    rows = [_row(words[line[0]["variable"]], line) for line in lines]
+    rows = [_row(fit.design.word_for(line[0]["variable"]), line) for line in lines]
     by = f", by {fit.design.response.name}" if width > 1 else ""
     heads = [c["group"] if isinstance(c["group"], str) else "All" for c in lines[0]]
     heads = [f"{h} (n\u00a0=\u00a0{c['n_group']:,})" for h, c in zip(heads, lines[0], strict=True)]
