@@ -108,32 +108,6 @@ def with_columns(frame: pd.DataFrame, new: Mapping[str, Any]) -> pd.DataFrame:
     return frame
 
 
-_MANY = 500
-"""Columns that are worth being read together."""
-
-
-def read_plain_numbers(frame: pd.DataFrame, names: Sequence[str]) -> dict[str, Numbers]:
-    """Those of many columns that hold finite numbers, as :func:`read_column` reads them."""
-    found: dict[str, Numbers] = {}
-    if len(names) < _MANY or not frame.columns.is_unique:
-        return found
-    wanted = set(names)
-    for dtype in {d for d in frame.dtypes if isinstance(d, np.dtype) and d.kind in "fiu"}:
-        numbers = frame.select_dtypes(dtype)
-        values = numbers.to_numpy(dtype=np.float64)
-        if values.shape[1] < _MANY or not values.flags.f_contiguous:
-            continue
-        is_plain = np.isfinite(values).all(axis=0)
-        if dtype.kind in "iu":
-            is_plain &= (np.abs(values) < LARGEST_WHOLE).all(axis=0)
-        found |= {
-            name: Numbers(values[:, j], is_integer=dtype.kind in "iu")
-            for j, name in enumerate(numbers.columns)
-            if is_plain[j] and name in wanted
-        }
-    return found
-
-
 def to_series(column: Numbers | Labels, index: Any = None) -> pd.Series[Any]:
     """A pandas column of the type that the user sees; :func:`read_column` reads it as `column`.
     Truth values and whole numbers have a nullable type only where values are missing."""
