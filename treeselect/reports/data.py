@@ -17,6 +17,7 @@ from treeselect.reports.parts import FitMaterial, Section, Table
 from treeselect.resampling.agreement import LEAST_ASSOCIATION
 from treeselect.resampling.fit import Fit, noun
 from treeselect.results import describing
+from treeselect.results.curves import level_text
 from treeselect.results.summary import rows_note
 from treeselect.results.tables import tidy_table
 
@@ -88,7 +89,8 @@ def _row(name: str, line: Sequence[dict[str, Any]]) -> tuple[str, ...]:
         return (name, *map(_quartiles, line))
     if kind == describing.MISSING and not line[0]["n"]:
         return ()
-    return (f"{name}: {'missing' if kind == describing.MISSING else level}", *map(_counted, line))
+    text = kind if kind == describing.MISSING else level_text(level)
+    return (f"{name}: {text}", *map(_counted, line))
 
 
 def _counted(cell: dict[str, Any]) -> str:
