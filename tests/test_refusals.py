@@ -133,7 +133,7 @@ DOORS = {
         "data": PATHS, "formula": {"long text"}, "method": set(), "k": set(),
         "resamples": {"None", "zero"},
     },
-    ("classes", classes): {"positive": {"None", "true"}},
+    ("classes", classes): {"positive": {"None", "true", "zero"}},
     ("imputed", imputed): {"resamples": {"None", "zero"}, "k": set()},
     ("with_share", lambda at, **given: at.imputed.with_share(**given)): {"share": {"true"}},
     ("with_data", with_data): {"data": PATHS, "weights": NO, "offset": NO},

@@ -141,8 +141,9 @@ def test_the_positive_class_may_be_named():
     np.testing.assert_allclose(named.refit("glm").coef, -usual.refit("glm").coef, rtol=1e-6)
     assert named.performance(2).mean == pytest.approx(usual.performance(2).mean)
     assert "positive class: alive" in str(named.summary())
-    zero = treeselect.select("survived ~ sex + age", data, positive=0.0, **call)
-    assert "positive class: 0" in str(zero.summary())
+    for given in (0.0, False):
+        zero = treeselect.select("survived ~ sex + age", data, positive=given, **call)
+        assert "positive class: 0" in str(zero.summary())
 
 
 @pytest.mark.parametrize(

@@ -213,6 +213,7 @@ def test_models_are_reported_and_predict_linearly_and_in_intervals(run, folder, 
     assert "A linear model has no `quantiles`" in said
     assert "must hold a selection" in run("report glm").stderr
     assert run("report fit").stdout == "Report: report.html\n"
+    assert run("report fit").stdout == "Report: report.html, replaced\n"
     assert "signal" in (folder / "report.html").read_text(encoding="utf-8")
     assert run("report fit -o fit.md").returncode == 0
     assert (folder / "fit.md").read_text(encoding="utf-8").startswith("#")

@@ -259,6 +259,8 @@ def test_labels_of_the_columns_of_a_linear_model():
     assert set(terms) > {"sex:age", "bs(hb, 4)"}
     assert found == [label for _, label in columns.values()]
     assert column_labels(design(labels=None), ["sex[T.m]"], ["sex"]) == ["sex[T.m]"]
+    alike = design("y ~ age + hb", labels={"age": "Same", "hb": "Same"})
+    assert column_labels(alike, ["age", "hb"], ["age", "hb"]) == ["Same (age)", "Same (hb)"]
 
 
 WORDED = ["y", "a", "b", "odd name", "time", "dead"]

@@ -155,29 +155,9 @@ def test_a_header_without_end_is_not_read(tmp_path, monkeypatch, ending, end):
             read_data(path)
 
 
-NUL_IN_POLARS = {
-    "name": lambda: pl.DataFrame({"y": [0, 1], "a\0b": [1, 2]}),
-    "lazy": lambda: pl.DataFrame({"y": [0, 1], "a\0b": [1, 2]}).lazy(),
-    "field": lambda: pl.DataFrame({"y": [0, 1], "a\0b": [[{"c\0": 1}], []]}),
-}
-
-
-@pytest.mark.parametrize("which", NUL_IN_POLARS)
-def test_nul_in_names_of_polars_is_no_panic(which, capfd):
-    with pytest.raises(DataError, match=r"must not contain NUL characters\.\n  Found: `a\\x00b`\."):
-        read_data(NUL_IN_POLARS[which]())
-    assert "panicked" not in capfd.readouterr().err
-
-
-def test_a_panic_of_polars_is_a_data_error(monkeypatch):
-    panic = type("PanicException", (BaseException,), {})
-
-    def breaks_off(self):
-        raise panic("called `Result::unwrap()`")
-
-    monkeypatch.setattr(pl.DataFrame, "to_arrow", breaks_off)
-    with pytest.raises(DataError, match="PanicException: called"):
-        read_data(pl.DataFrame({"a": [1]}))
+def test_a_panic_of_polars_is_a_data_error():
+    with pytest.raises(DataError, match=r"PanicException: called .*NulError"):
+        read_data(pl.DataFrame({"y": [0, 1], "a\0b": [1, 2]}))
 
 
 @pytest.mark.parametrize("library", ["pandas", "pyarrow"])

@@ -19,7 +19,7 @@ import treeselect
 from treeselect.errors import DataError, OptionError
 from treeselect.frames.opening import read_codes
 from treeselect.frames.tables import as_column, in_library, library_of, with_column
-from treeselect.frames.values import Labels, Numbers, read_column, read_plain_numbers, to_series
+from treeselect.frames.values import Labels, Numbers, read_column, to_series
 
 TEXT = ["b", "a", None, "b"]
 NUMBERS = [1, 2, None, 5]
@@ -80,29 +80,10 @@ def test_floats_are_a_view_and_lazy_frames_stay_lazy():
     assert isinstance(in_library(pd.DataFrame({"k": [1]}), library_of(data)), pl.DataFrame)
 
 
-def test_many_columns_are_read_as_each_is():
-    rng = np.random.default_rng(0)
-    kinds = {"a": np.float64, "b": np.float32, "c": np.int32, "d": np.uint8}
-    parts = [
-        pd.DataFrame(rng.normal(size=(5, 501)) ** 2).astype(kind).add_prefix(name)
-        for name, kind in kinds.items()
-    ]
-    frame = pd.concat(parts, axis=1).assign(text="a", logical=True)
-    frame.loc[1, "a0"], frame.loc[1, "b1"] = np.nan, np.inf
-    names = [name for name in frame.columns if name != "c3"]
-    found = read_plain_numbers(frame, names)
-    assert found.keys() == set(names) - {"a0", "b1", "text", "logical"}
-    for name, numbers in found.items():
-        alone = read_column(frame[name], name)
-        np.testing.assert_array_equal(numbers.values, alone.values)
-        assert numbers.values.dtype == np.float64
-        assert (numbers.is_integer, numbers.is_bool) == (alone.is_integer, alone.is_bool)
-    assert read_plain_numbers(frame, names[:20]) == {}
-
-
 @pytest.mark.parametrize(
     ("values", "says"),
     [
+        (pd.array([2**53, 2**53 + 1, None], "Int64"), r"that become equal, up to 9\.01e\+15"),
         (pd.to_timedelta([1, 2], unit="D"), r"time spans .*\n.*\.dt\.total_seconds"),
         (pd.period_range("2020", periods=2, freq="Y"), "periods"),
         (pd.interval_range(0, 2), r"intervals .*\n.*IntervalIndex"),

@@ -16,6 +16,7 @@ from treeselect.figures.axes import TICK, width
 from treeselect.figures.marks import Series
 from treeselect.figures.shapes import MISSING, Curve, CurvePoint, panels, share_scale
 from treeselect.figures.svg import drawn
+from treeselect.reports import model
 
 NAN = math.nan
 NUMBER = re.compile(r"-?\d+\.?\d*")
@@ -309,6 +310,11 @@ def curve(points, *, is_number=True, term="x"):
         for value, effect in points
     )
     return Curve(term, "x", is_number, "mean response", made, 0)
+
+
+def test_effects_that_round_to_zero_have_no_sign():
+    table = model._points_table(((curve([(1.0, 2.0), (2.0, -0.001)]),),))
+    assert [row[-1] for row in table.rows] == ["2.00", "0.00"]
 
 
 def test_panels_share_their_scale_and_missing_values_have_room_by_their_share():

@@ -13,7 +13,7 @@ from treeselect.errors import MissingPackageError, OptionError
 from treeselect.figures.charts import difference_figure
 from treeselect.printing import enumeration
 from treeselect.reports.parts import Card, Facts, Mark, Report, Section, Table, bars
-from treeselect.reports.render import csv_link, csv_text, file_name, markdown_page
+from treeselect.reports.render import csv_link, csv_text, markdown_page
 
 
 def test_numbers_stand_flush_bars_are_shares_and_tables_made_into_blocks():
@@ -55,11 +55,6 @@ def test_spreadsheets_and_links_hold_the_whole_table_under_plain_names():
     assert head == "data:text/csv;charset=utf-8"
     assert not set(link) & set(' "<>#\n')
     assert unquote(data) == '\ufeffGröße,n\r\n"<""&#>",1\r\n50 %,2\r\n'
-    assert (
-        file_name("Selected terms, most important first") == "selected-terms-most-important-first"
-    )
-    assert file_name("../../é<b>") == "e-b"
-    assert file_name("日本") == "table"
 
 
 @pytest.mark.parametrize("first", "=+-@|%")

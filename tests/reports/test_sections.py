@@ -362,6 +362,7 @@ def test_subgroups_and_validation_have_sections(mixed, tmp_path):
         "Instability of predictions", "repeated on 3 bootstrap samples of the rows", "Left out",
     ):  # fmt: skip
         assert text in page, text
+    assert 'id="interactions"' not in page  # the model is additive
     alone = fit.report(tmp_path / "b.md", validation=found, sections=["validation"])
     assert "Performance by" not in alone.read_text(encoding="utf-8")
     other, refitted = treeselect.select("died ~ signal + dose", mixed, **given), fit.refit("stack")

@@ -195,6 +195,17 @@ def test_quartiles_main_effects_and_directions_by_hand():
     assert main_effects(table)["to"].to_dict() == {"a": "y", "b": "missing"}
 
 
+def test_a_level_called_missing_is_known():
+    site = np.array(["a", "missing", "z", None], dtype=object)[np.arange(80) % 4]
+    frame = pd.DataFrame({"y": 5.0 * (site == "missing") + np.arange(80) % 7, "site": site})
+    fit = by_mrmr("y ~ site", frame, k=1)
+    table = effect_table(fit._fit)
+    assert table["to"].to_list() == ['"missing"', "z", "missing"]
+    assert main_effects(table).loc["site", "to"] == '"missing"'
+    (curve,) = curves(fit._fit, "site")[:1]
+    assert {point.label for point in curve.points} == {"a", '"missing"', "z", "missing"}
+
+
 def test_factors_start_at_the_reference_and_imputed_values_stand_nowhere(data):
     often = data["f"].where(data["f"].isna() | (data.index % 2 == 0), "b")  # not the first level
     assert often.value_counts().index[0] == "b"

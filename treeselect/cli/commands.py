@@ -31,7 +31,6 @@ from treeselect.cli.arguments import (
     read_whole,
 )
 from treeselect.errors import OptionError, listing, quoted
-from treeselect.shown import shown
 
 if TYPE_CHECKING:
     from treeselect.resampling.coefficient_stability import CoefficientStability
@@ -309,14 +308,14 @@ def _report(asked: dict[str, Any]) -> None:
 
     path = asked.get("report", "report.html")
     output.check_places({**asked, "report": path})
-    how = {name: asked.get(name) for name in ("sections", "digits")}
+    how: Any = {name: asked.get(name) for name in ("sections", "digits")}
     fit = load(asked["saved"])
     if not isinstance(fit, SelectionResult):
         raise OptionError(
             f"{quoted(asked['saved'])} must hold a selection.\n"
             "  Found: a linear model, from which `treeselect predict` predicts."
         )
-    output.put(shown(f"Report: {fit.report(path, **how)}"))
+    output.put(*output.written({"report": path}, report=partial(fit.report, **how)))
 
 
 # --- methods and demo ----------------------------------------------------------------------------

@@ -128,16 +128,22 @@ def _standard_output() -> Iterator[IO[str]]:
 
 
 def write_all(asked: Mapping[str, Any], **makers: Callable[[str], object]) -> None:
+    """Write the files that are asked for, and list them below the earlier output."""
+    if lines := written(asked, **makers):
+        put("", *lines)
+
+
+def written(asked: Mapping[str, Any], **makers: Callable[[str], object]) -> list[str]:
     """Write the files that are asked for, by what is called with the path of each and gives text or
-    the path of what it wrote, and list them below the earlier output."""
-    written = []
+    the path of what it wrote; a line for each."""
+    lines = []
     for option, make in makers.items():
         if asked.get(option):
+            replaced = ", replaced" * os.path.isfile(asked[option])
             made = make(asked[option])
             path = write_text(asked[option], made, option) if isinstance(made, str) else made
-            written.append(shown(f"{WRITTEN[option].capitalize()}: {path}"))
-    if written:
-        put("", *written)
+            lines.append(shown(f"{WRITTEN[option].capitalize()}: {path}{replaced}"))
+    return lines
 
 
 # --- tables ---------------------------------------------------------------------------------------

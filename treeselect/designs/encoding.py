@@ -60,7 +60,6 @@ from treeselect.frames.values import (
     formula_name,
     number_text,
     read_column,
-    read_plain_numbers,
 )
 from treeselect.shown import shown
 
@@ -276,10 +275,9 @@ def read_terms(
     errors = list(also)
     unusable: list[str] = []
     names = list(dict.fromkeys(v for term in formula.terms for v in term.variables))
-    plain = read_plain_numbers(frame, names)
     for name in names:
         try:
-            found = plain[name] if name in plain else read_column(frame[name], name)
+            found = read_column(frame[name], name)
             if isinstance(found, Labels) and levels and name in levels:
                 more = sorted({*levels[name]} - {*found.levels})
                 found = replace(found, levels=(*found.levels, *more))

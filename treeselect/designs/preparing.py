@@ -451,6 +451,12 @@ def _told_apart(
     }
 
 
+def distinct_labels(data: ModelData) -> dict[str, str]:
+    """The labels of the user, those of terms as they are shown."""
+    shown = shown_names(data)
+    return {name: shown.get(name, label) for name, label in data.labels.items()}
+
+
 def response_label(data: ModelData) -> dict[str, str]:
     """What the response is called in print, by its name; nothing if that is the name."""
     name, label = data.response.name, _response(data).name
@@ -474,14 +480,14 @@ def column_labels(
     the intercept, keeps its name, as do columns without labels, unless levels are `spelled` as in
     ``sex: male``."""
     classes = data.response.classes if len(data.response.classes) > 2 else ()
-    known = {spec.term.name: spec for spec in data.spec.terms}
+    known, labels = {spec.term.name: spec for spec in data.spec.terms}, distinct_labels(data)
     found = []
     for column, term in zip(columns, terms, strict=True):
         own_classes = (f"{c}: " for c in classes if column.startswith(f"{c}: "))
         before = max(own_classes, key=len, default="")
         own = column.removeprefix(before)
         spec = known.get(term)
-        found.append(before + (_column_label(own, spec, data.labels, spelled) if spec else own))
+        found.append(before + (_column_label(own, spec, labels, spelled) if spec else own))
     return found
 
 
@@ -547,8 +553,9 @@ def in_labels(data: ModelData) -> ModelData:
             groups, names=renamed(groups.names), terms=tuple(map(renamed, groups.terms))
         ),
     )
+    words = _told_apart(distinct_labels(data), (), lambda name: f"{data.labels[name]} ({name})")
     return dataclasses.replace(
-        data, arrays=arrays, spec=spec, response=_response(data), labels={}, words=data.labels
+        data, arrays=arrays, spec=spec, response=_response(data), labels={}, words=words
     )
 
 

@@ -124,7 +124,11 @@ def with_positive(response: Response, positive: object) -> Response:
     if positive is None:
         return response
     text = positive if isinstance(positive, str) else described(positive)
-    own = [at for at, c in enumerate(response.classes) if text in (str(c), f"{c}.0")]  # 1.0 is 1
+    number = {"True": "1", "False": "0"}
+    own = [
+        at for at, c in enumerate(response.classes)
+        if number.get(text, text) in (number.get(str(c), str(c)), f"{c}.0")  # 1.0 is 1
+    ]  # fmt: skip
     if len(response.classes) != 2 or not own:
         found = listing(response.classes, 6) if response.classes else "a response without classes"
         raise OptionError(

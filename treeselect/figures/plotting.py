@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import singledispatch
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -48,15 +47,11 @@ def plotted(figure: marks.Figure, ax: Axes | None, size: tuple[float, float]) ->
             " `figure, ax = matplotlib.pyplot.subplots()`."
         )
     ax.spines[["top", "right"]].set_visible(False)
-    _paint(figure, ax)
+    paint: Any = {marks.Plane: _plane, marks.Rows: _rows, marks.Tiles: _tiles}[type(figure)]
+    paint(figure, ax)
     if figure.head:
         ax.set_title(plain(figure.head), loc="left")
     return ax
-
-
-@singledispatch
-def _paint(figure: marks.Figure, ax: Axes) -> None:
-    raise TypeError(figure)
 
 
 def plain(text: str) -> str:
@@ -71,7 +66,6 @@ def _short(names: Sequence[str], most: float) -> list[str]:
 # --- series between axes -------------------------------------------------------------------------
 
 
-@_paint.register(marks.Plane)
 def _plane(figure: marks.Plane, ax: Axes) -> None:
     below = 1.5 * _STRIP * (figure.y.high - figure.y.low) if figure.strip else 0.0
     now = ax.get_ylim() if ax.has_data() else ()
@@ -282,7 +276,6 @@ def _counts(ax: Axes, figure: marks.Plane) -> None:
 # --- rows ----------------------------------------------------------------------------------------
 
 
-@_paint.register(marks.Rows)
 def _rows(figure: marks.Rows, ax: Axes) -> None:
     rows, n = figure.rows, max(len(figure.classes), 1)
     for rule in figure.rules:
@@ -348,7 +341,6 @@ def _draw_dots(ax: Axes, figure: marks.Rows, dots: Sequence[tuple[marks.Dot, flo
 # --- tiles ---------------------------------------------------------------------------------------
 
 
-@_paint.register(marks.Tiles)
 def _tiles(figure: marks.Tiles, ax: Axes) -> None:
     if figure.scale:
         image = ax.imshow(figure.values, cmap="viridis", origin="lower", aspect="auto")

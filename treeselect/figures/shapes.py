@@ -103,15 +103,14 @@ def shape_figure(
     return _levels(curves, effects.named(scale), title)
 
 
-def single_figure(curves: Sequence[Curve], title: str, label: str, unit: str = "") -> Plane | Rows:
+def single_figure(curves: Sequence[Curve], title: str, label: str) -> Plane | Rows:
     """The curves of one term, with the scales at the axes."""
     figure, first = shape_figure(curves, effect_axis(curves), title), curves[0]
     if isinstance(figure, Rows):
         more = f" ({first.more:,} rarer levels not shown)" if first.more else ""
         return replace(figure, x=figure.x.named(label + more), more=0)
     note = {"log": " (log scale)", "rank": " (rank scale)"}.get(figure.x.kind, "")
-    variable = f"{first.variable}{unit}{note}"
-    return replace(figure, x=figure.x.named(variable), y=figure.y.named(label))
+    return replace(figure, x=figure.x.named(f"{first.variable}{note}"), y=figure.y.named(label))
 
 
 def _numbers(curves: Sequence[Curve], effects: axes.Axis, title: str, *, brief: bool) -> Plane:

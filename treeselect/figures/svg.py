@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import singledispatch
+from typing import Any
 
 from markupsafe import Markup
 
@@ -44,19 +44,12 @@ def drawn(figure: Figure) -> Markup:
 
 
 def _drawing(figure: Figure, form: Form, head: Markup) -> Markup:
-    inside, height = _painted(figure, form)
+    paint: Any = painted_plane if isinstance(figure, Plane) else _rows
+    inside, height = paint(figure, form)
     return tag(
         "svg", head + inside, class_=form.name, viewBox=f"0 0 {form.width} {math.ceil(height)}",
         role="img", aria_labelledby=f"{figure.key}-title", aria_describedby=f"{figure.key}-desc",
     )  # fmt: skip
-
-
-@singledispatch
-def _painted(figure: Figure, form: Form) -> tuple[Markup, float]:
-    raise TypeError(figure)
-
-
-_painted.register(Plane, painted_plane)
 
 
 # --- rows ----------------------------------------------------------------------------------------
@@ -105,7 +98,6 @@ def _row_names(
     return found, left, top
 
 
-@_painted.register
 def _rows(figure: Rows, form: Form) -> tuple[Markup, float]:
     room = max((width(row.value, TICK) for row in figure.rows), default=0.0) + 12.0
     has_bars = any(row.bar is not None for row in figure.rows)

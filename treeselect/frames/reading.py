@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from treeselect.arguments.checks import current_folder, file_path
 from treeselect.errors import DataError, MissingPackageError, TreeselectError, quoted, said_by
 from treeselect.frames import files
-from treeselect.frames.values import check_different, check_names, check_polars_names, with_columns
+from treeselect.frames.values import check_different, check_names, with_columns
 from treeselect.running.machine import memory_errors
 
 ENDINGS = (".csv", ".csv.gz", ".parquet", ".feather", *files.STATISTICAL, *files.WORKBOOKS)
@@ -106,7 +106,6 @@ def _arrow_table(data: Any) -> Any:
         if isinstance(frame, nw.LazyFrame):
             frame = frame.collect()
         if frame.implementation.is_polars():
-            check_polars_names(frame.schema)
             # Categories of polars stand in the order in which the whole session met them.
             frame = frame.with_columns(nw.selectors.categorical().cast(nw.String))
         return frame.to_arrow()

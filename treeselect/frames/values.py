@@ -12,7 +12,7 @@ import math
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -92,6 +92,8 @@ def read_column(series: pd.Series[Any], name: str) -> Numbers | Labels:
         return Numbers(_floats(series), is_bool=True)
     if pd.api.types.is_numeric_dtype(dtype):
         values = _finite(_floats(series), name)
+        if pd.api.types.is_integer_dtype(dtype):
+            _check_apart(values, series, name)
         return Numbers(values, is_integer=_is_whole(values, dtype))
     if not pd.api.types.is_object_dtype(dtype) and pd.api.types.is_string_dtype(dtype):
         return _labels(series, name)
@@ -104,30 +106,6 @@ def with_columns(frame: pd.DataFrame, new: Mapping[str, Any]) -> pd.DataFrame:
     for name, column in new.items():
         frame[name] = column
     return frame
-
-
-_MANY = 500
-"""Columns that are worth being read together."""
-
-
-def read_plain_numbers(frame: pd.DataFrame, names: Sequence[str]) -> dict[str, Numbers]:
-    """Those of many columns that hold finite numbers, as :func:`read_column` reads them."""
-    found: dict[str, Numbers] = {}
-    if len(names) < _MANY or not frame.columns.is_unique:
-        return found
-    wanted = set(names)
-    for dtype in {d for d in frame.dtypes if isinstance(d, np.dtype) and d.kind in "fiu"}:
-        numbers = frame.select_dtypes(dtype)
-        values = numbers.to_numpy(dtype=np.float64)
-        if values.shape[1] < _MANY or not values.flags.f_contiguous:
-            continue
-        is_plain = np.isfinite(values).all(axis=0)
-        found |= {
-            name: Numbers(values[:, j], is_integer=dtype.kind in "iu")
-            for j, name in enumerate(numbers.columns)
-            if is_plain[j] and name in wanted
-        }
-    return found
 
 
 def to_series(column: Numbers | Labels, index: Any = None) -> pd.Series[Any]:
@@ -227,6 +205,17 @@ def _floats(series: pd.Series[Any]) -> NDArray[np.float64]:
     except OverflowError:  # Python's whole numbers have no largest one
         values, most = series.to_numpy(na_value=np.nan), sys.float_info.max
         return np.array([math.inf if abs(v) > most else v for v in values], dtype=np.float64)
+
+
+def _check_apart(values: NDArray[np.float64], series: pd.Series[Any], name: str) -> None:
+    """Raise a DataError if different whole numbers are the same in float64."""
+    largest = np.nanmax(np.abs(values), initial=0)
+    if largest >= LARGEST_WHOLE and series.nunique() > len(pd.unique(values[~np.isnan(values)])):
+        raise DataError(
+            f"Column {quoted(name)} must hold whole numbers that stay distinct in double precision"
+            f" (up to 2^53).\n  Found: different numbers that become equal, up to {largest:.3g}.\n"
+            f"  Use `{column_code(name)}.astype(str)` for identifiers; or subtract a constant."
+        )
 
 
 def _finite(values: NDArray[np.float64], name: str) -> NDArray[np.float64]:
@@ -335,26 +324,6 @@ def check_different(names: Iterable[str]) -> None:
             f"  Found more than once: {listing(twice)}.\n"
             "  Rename or drop the duplicates."
         )
-
-
-def check_polars_names(schema: Mapping[str, Any]) -> None:
-    """Raise a DataError for names with NUL, at which polars breaks off on the way to Arrow."""
-    named = ((name, [name, *_field_names(kind)]) for name, kind in schema.items())
-    if ends := [name for name, parts in named if any("\0" in part for part in parts)]:
-        raise DataError(
-            "Column and field names of a polars table must not contain NUL characters.\n"
-            f"  Found: {listing(ends)}.\n"
-            "  Rename them, for example"
-            ' `data.rename(lambda name: name.replace("\\0", ""))`.'
-        )
-
-
-def _field_names(kind: Any) -> Iterator[str]:
-    for field in getattr(kind, "fields", ()):
-        yield field.name
-        yield from _field_names(field.dtype)
-    if (inner := getattr(kind, "inner", None)) is not None:
-        yield from _field_names(inner)
 
 
 # --- Numbers that are stored as text -------------------------------------------------------------

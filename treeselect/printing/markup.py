@@ -50,6 +50,8 @@ def as_latex(content: SummaryContent, caption: str | None = None, label: str | N
     head = latex(c.title) if caption is None else caption
     named = "" if label is None else f"\\label{{{label}}}"
     fonts = "" if (body + head).isascii() else r" and \usepackage[T1]{fontenc}"
+    if any(c.isalpha() and c > "\u024f" for c in body + head):  # beyond Latin
+        fonts = " and, with LuaLaTeX or XeLaTeX, a font that has all letters,"
     lines = [
         rf"% Needs \usepackage{{booktabs,graphicx}}{fonts} in the preamble.",
         r"\begin{table}[htbp]",

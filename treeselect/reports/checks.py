@@ -10,7 +10,7 @@ import pandas as pd
 
 from treeselect.figures.charts import level_figure
 from treeselect.models.linear.statistics import Recalibration
-from treeselect.printing import cells, count_text, decimal_text
+from treeselect.printing import cells, count_text, decimal_text, signed
 from treeselect.reports.parts import Facts, FitMaterial, Picture, Section, Table, first_rows, listed
 from treeselect.resampling import held_out
 from treeselect.resampling.decisions import DecisionCurve, decision_figure
@@ -217,14 +217,15 @@ def _recalibration_words(found: Recalibration | None) -> list[str]:
         return []
     said = ["The calibration slope could not be estimated."]
     if np.isfinite(found.slope):
-        at, low, high = (_fixed(end, 2) for end in found[:3])
+        at, low, high = (signed(end, ",.2f") for end in found[:3])
         said = [
             f"Calibration slope {at} ({low} to {high}) by {found.regression}: below 1, predictions"
             " are too extreme; above 1, they vary too little."
         ]
     if np.isfinite(found.intercept):
         ends = found[3:6]
-        at, low, high = (_fixed(end, decimals(max(map(abs, ends)), digits=3)) for end in ends)
+        form = f",.{decimals(max(map(abs, ends)), digits=3)}f"
+        at, low, high = (signed(end, form) for end in ends)
         said.append(
             f"Calibration in the large (the intercept with the slope fixed at 1) {at} ({low} to"
             f" {high}): below 0, predictions are too high on average; above 0, too low."
@@ -260,11 +261,6 @@ def _shares_table(found: pd.DataFrame) -> Table:
             "95% interval": cells.interval("ci_low", "ci_high", ".3f"),
         },
     )
-
-
-def _fixed(value: float, places: int) -> str:
-    """A number with so many decimals, without a negative zero."""
-    return f"{round(value, places) + 0.0:,.{places}f}"
 
 
 # --- subgroups, and the procedure on bootstrap samples ------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -18,6 +17,7 @@ from treeselect.reports.parts import FitMaterial, Section, Table
 from treeselect.resampling.agreement import LEAST_ASSOCIATION
 from treeselect.resampling.fit import Fit, noun
 from treeselect.results import describing
+from treeselect.results.curves import level_text
 from treeselect.results.summary import rows_note
 from treeselect.results.tables import tidy_table
 
@@ -70,10 +70,7 @@ def _baseline(fit: Fit, terms: str, names: Sequence[str], n_all: int) -> Table |
     width = 1 + found["group"].nunique()  # each line begins with the cell for all rows
     records: list[dict[str, Any]] = found.to_dict("records")  # type: ignore[assignment]
     lines = [records[i : i + width] for i in range(0, len(records), width)]
-    words = {name: fit.design.word_for(name) for name in names}
-    count = Counter(words.values())  # those that share a label get their names added
-    words = {name: f"{w} ({name})" if count[w] > 1 else w for name, w in words.items()}
-    rows = [_row(words[line[0]["variable"]], line) for line in lines]
+    rows = [_row(fit.design.word_for(line[0]["variable"]), line) for line in lines]
     by = f", by {fit.design.response.name}" if width > 1 else ""
     heads = [c["group"] if isinstance(c["group"], str) else "All" for c in lines[0]]
     heads = [f"{h} (n\u00a0=\u00a0{c['n_group']:,})" for h, c in zip(heads, lines[0], strict=True)]
@@ -92,7 +89,8 @@ def _row(name: str, line: Sequence[dict[str, Any]]) -> tuple[str, ...]:
         return (name, *map(_quartiles, line))
     if kind == describing.MISSING and not line[0]["n"]:
         return ()
-    return (f"{name}: {'missing' if kind == describing.MISSING else level}", *map(_counted, line))
+    text = kind if kind == describing.MISSING else level_text(level)
+    return (f"{name}: {text}", *map(_counted, line))
 
 
 def _counted(cell: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ from treeselect.figures.axes import time_ticks
 from treeselect.figures.charts import bar_figure, survival_figure
 from treeselect.figures.marks import Plane, Rows, Series
 from treeselect.figures.shapes import Curve, CurvePoint, definite, panels, share_scale
-from treeselect.printing import cells, enumeration, significant_text
+from treeselect.printing import cells, enumeration, interval_text, signed, significant_text
 from treeselect.reports import parts
 from treeselect.resampling.fit import Fit, noun
 from treeselect.resampling.inference import Inference
@@ -123,14 +123,14 @@ def _points_table(rows: tuple[CurveRow, ...]) -> parts.Table:
     """All points as rows, the effects to three digits, a column for each of several classes."""
     found = _all_curves(rows)
     has_band = any(p.low is not None for curve in found for p in curve.points)
-    decimal_places = decimals(max(abs(p.effect) for curve in found for p in curve.points))
+    form = f",.{decimals(max(abs(p.effect) for curve in found for p in curve.points))}f"
     several = len(rows) > 1
 
     def effect(point: CurvePoint) -> tuple[str, ...]:
         """An effect and its interval, in one cell or two."""
-        text, interval = f"{point.effect:,.{decimal_places}f}", ""
-        if point.low is not None:
-            interval = f"{point.low:,.{decimal_places}f} to {point.high:,.{decimal_places}f}"
+        text, interval = signed(point.effect, form), ""
+        if point.low is not None and point.high is not None:
+            interval = interval_text(point.low, point.high, form)
         if several:
             return (f"{text} ({interval})" if interval else text,)
         return (text, interval) if has_band else (text,)
@@ -156,11 +156,11 @@ MOST_PAIRS = 10
 
 
 def interactions(material: parts.FitMaterial) -> parts.Section | None:
-    """Strengths of the strongest pairs; None without a pair, or without data."""
+    """Strengths of the strongest pairs; None without an interaction, or without data."""
     if not material.fit.design.has_data:
         return None
     table = interaction_table(material.fit)
-    if table.empty:
+    if not table["size"].any():  # an additive model
         return None
     columns: dict[str, cells.Cell] = {
         "Terms": lambda row: f"{row['term']} × {row['other']}",

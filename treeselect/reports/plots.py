@@ -5,7 +5,6 @@ A figure that is also on a page is the same one. What the page has as tables is 
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -22,7 +21,7 @@ from treeselect.figures.axes import distinct, share_axis
 from treeselect.figures.charts import bar_figure, dot_figure
 from treeselect.figures.marks import Dot, Figure, Plane, Row, Rows, Rule, Tiles
 from treeselect.figures.plotting import need_matplotlib, plotted
-from treeselect.figures.shapes import Curve, definite, single_figure
+from treeselect.figures.shapes import definite, single_figure
 from treeselect.reports import comparison, model, path
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, ContestMaterial
 from treeselect.resampling.fit import Fit, as_shown, noun
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _DRAWABLE = 1e300
+"""Largest value: matplotlib subtracts values, which would overflow."""
 
 _Drawn = tuple[Figure, float, float]
 """A figure, with the width and height of new axes for it."""
@@ -232,26 +232,16 @@ def _correlation(fit: Fit) -> _Drawn:
 
 def _shape(fit: Fit, term: str) -> _Drawn:
     """Partial dependence on a term of one variable, with a curve for each of many classes."""
-    drawable = [_drawable(curve) for curve in curves(fit, term)[:6]]
-    found, unit = [curve for curve, _ in drawable], drawable[0][1]
+    found = curves(fit, term)[:6]
+    if any(abs(p.value or 0.0) > _DRAWABLE for p in found[0].points):
+        why = f"matplotlib can't draw values beyond {_DRAWABLE:g}."
+        raise _nothing(why, "`fit.model.shape(term)` has the numbers.")
     first = found[0]
     what = definite(first.scale) if len(found) == 1 else of_all_classes(first.scale)
     label = f"centred effect on {what}"
-    figure = single_figure(found, term, label, unit)
+    figure = single_figure(found, term, label)
     height = 1.4 + 0.32 * len(first.points) if isinstance(figure, Rows) else 4.0
     return figure, 6.4 if len(found) == 1 else 8.6, height
-
-
-def _drawable(curve: Curve) -> tuple[Curve, str]:
-    """A curve whose values matplotlib can draw, and their unit in words if they were rescaled:
-    matplotlib subtracts values, which overflows for the largest numbers."""
-    if max((abs(p.value) for p in curve.points if p.value is not None), default=0.0) <= _DRAWABLE:
-        return curve, ""
-    points = tuple(
-        p if p.value is None else dataclasses.replace(p, value=p.value / _DRAWABLE)
-        for p in curve.points
-    )
-    return dataclasses.replace(curve, points=points), " in units of 1e300"
 
 
 _FIGURES: dict[str, Callable[[Fit], _Drawn]] = {

@@ -7,7 +7,6 @@ import csv
 import io
 import os
 import re
-import unicodedata
 import warnings
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -62,13 +61,6 @@ def _cell(text: str) -> str:
     if _NUMBER.fullmatch(text):
         return text.replace(",", "")
     return guarded(text)
-
-
-def file_name(text: str) -> str:
-    """A short name for a file, of letters, digits and hyphens."""
-    ascii_only = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
-    words = re.findall(r"[a-z0-9]+", ascii_only.lower())
-    return "-".join(words)[:40].strip("-") or "table"
 
 
 # --- from plain data to one HTML file ----------------------------------------------------------
@@ -127,7 +119,7 @@ def template_environment(folders: tuple[Path, ...], *, folded: bool = False) -> 
     )
     environment.filters |= {
         "code": code, "contents": contents, "css_text": css_text, "csv_link": csv_link,
-        "file_name": file_name, "drawing": _drawing,
+        "drawing": _drawing,
     }  # fmt: skip
     environment.globals["folded"] = folded
     return environment

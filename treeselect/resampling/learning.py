@@ -19,7 +19,7 @@ from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, quoted
-from treeselect.printing import Summarised, SummaryContent, decimal_text, interval_text
+from treeselect.printing import Summarised, SummaryContent, decimal_text, interval_text, signed
 from treeselect.resampling.agreement import stability_index
 from treeselect.resampling.cross_validation import (
     differences,
@@ -150,13 +150,13 @@ class LearningCurve(Scored):
         before = table.iloc[-2]
         found = paired_difference(differences(self.scores[-1], self.scores[-2]), self.test_share)
         interval = (
-            f" (95% interval {found.low:+.3f} to {found.high:+.3f}, paired by fold)"
+            f" (95% interval {interval_text(found.low, found.high, '+.3f')}, paired by fold)"
             if np.isfinite(found.low)
             else ""
         )
         said = (
             f"From {before['rows']:,.0f} to {rows}, the mean {held_out} changed by"
-            f" {last['score'] - before['score']:+.3f}{interval}, to {last['score']:.3f}."
+            f" {signed(last['score'] - before['score'], '+.3f')}{interval}, to {last['score']:.3f}."
         )
         if np.isfinite([before["stability"], last["stability"]]).all():
             old, new = f"{before['stability']:.2f}", f"{last['stability']:.2f}"

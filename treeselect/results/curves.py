@@ -57,7 +57,8 @@ def curves(result: Fit, term: str) -> tuple[Curve, ...]:
         points = []
         for value, lost, part, effect, ends in rows:
             number = float(value) if is_number and not lost else None
-            text = MISSING if lost else value_text(value if number is None else number)
+            known = level_text(value) if number is None else value_text(number)
+            text = MISSING if lost else known
             points.append(CurvePoint(number, text, float(part), float(effect), bool(lost), *ends))
         if is_number:
             points = _averaged(points)
@@ -126,6 +127,12 @@ def value_text(value: Any) -> str:
     if value is None or value != value or type(value).__name__ == "NAType":
         return MISSING
     return number_text(float(value)) if isinstance(value, float | np.floating) else str(value)
+
+
+def level_text(level: Any) -> str:
+    """A level as text, in quotation marks if it is called as what is not known."""
+    text = value_text(level)
+    return f'"{text}"' if text == MISSING else text
 
 
 def texts_apart(values: Sequence[float]) -> list[str]:
@@ -222,9 +229,11 @@ def _places(result: Fit, table: pd.DataFrame, term: str) -> tuple[list[int], tup
         ranks = values.to_numpy(dtype=np.float64, na_value=np.nan)
         texts = [value_text(None if np.isnan(v) else float(v)) for v in ranks]
     else:
-        texts = [value_text(v) for v in values]
+        texts = [
+            MISSING if lost else level_text(v) for v, lost in zip(values, missing, strict=True)
+        ]
         levels = result.design.spec[term].factors[0].levels or (False, True)
-        order = {value_text(level): i for i, level in enumerate(levels)}
+        order = {level_text(level): i for i, level in enumerate(levels)}
         ranks = np.array([order.get(text, len(order)) for text in texts], dtype=np.float64)
     keys = list(zip(missing.tolist(), np.where(missing, 0.0, ranks).tolist(), strict=True))
     names = dict(zip(keys, texts, strict=True))

@@ -28,7 +28,7 @@ from treeselect.resampling.fit import (
     Fit,
 )
 from treeselect.results import shapes
-from treeselect.results.curves import DOUBLED, LOG_HAZARD, probability_of, texts_apart, value_text
+from treeselect.results.curves import DOUBLED, LOG_HAZARD, level_text, probability_of, texts_apart
 from treeselect.running.machine import warn
 
 UP, DOWN, MIXED, FLAT, BY_LEVEL, JOINT = DIRECTIONS
@@ -466,8 +466,8 @@ def _level_numbers(columns: list[AnyArray]) -> IntArray:
 def _level_names(spec: TermSpec) -> list[str]:
     factors = [spec.factors[i].levels or () for i in spec.order]
     if spec.combinations is None:
-        return [value_text(level) for level in factors[0]]
+        return [level_text(level) for level in factors[0]]
     return [
-        ":".join(value_text(factors[i][at]) for i, at in enumerate(one))
+        ":".join(level_text(factors[i][at]) for i, at in enumerate(one))
         for one in spec.combinations
     ]

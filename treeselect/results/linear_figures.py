@@ -23,7 +23,7 @@ from treeselect.models.linear import coefficients
 from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.tests import FittedTerms
 from treeselect.printing import interval_text, number_text
-from treeselect.results.curves import LOG_HAZARD, value_text
+from treeselect.results.curves import LOG_HAZARD, level_text, value_text
 
 _FARTHEST = math.log(1000.0)
 """Logarithms of ratios beyond are drawn there."""
@@ -140,7 +140,8 @@ def _places(
     for i in kept:
         lost, value = bool(missing[first[i]]), series.iloc[first[i]]
         number = float(values[i]) if is_number and not lost else None
-        label = MISSING if lost else value_text(value if number is None else number)
+        known = level_text(value) if number is None else value_text(number)
+        label = MISSING if lost else known
         points.append(CurvePoint(number, label, float(share[i]), 0.0, lost))
     return points, first[kept], ~missing if not missing.all() else missing
 

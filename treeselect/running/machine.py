@@ -9,6 +9,7 @@ import ctypes
 import dataclasses
 import gc
 import pickle
+import shutil
 import sys
 import time
 import warnings
@@ -168,7 +169,7 @@ def _shown(
 ) -> Iterator[Item]:
     begin = said = time.monotonic()
     if is_terminal:
-        _say(f"{shown(label)}: {done:,} of {total:,}".ljust(_WIDTH), end="\r")
+        _say(_covering(f"{shown(label)}: {done:,} of {total:,}"), end="\r")
     try:
         for number, item in enumerate(items, start=1):
             yield item
@@ -177,14 +178,16 @@ def _shown(
                 said = now
                 left = (now - begin) / number * (total - done - number)
                 line = f"{shown(label)}: {done + number:,} of {total:,}{_left(left)}"
-                _say(line.ljust(_WIDTH), end="\r") if is_terminal else _say(line)
+                _say(_covering(line), end="\r") if is_terminal else _say(line)
     finally:
         if is_terminal:  # an error or a summary that follows begins on an empty line
-            _say(" " * _WIDTH, end="\r")
+            _say(_covering(""), end="\r")
 
 
-_WIDTH = 60
-"""Characters that a line in a terminal takes, so that a shorter one covers it."""
+def _covering(line: str) -> str:
+    """As wide as the terminal, so that it covers a longer line and does not wrap."""
+    width = max(shutil.get_terminal_size().columns - 1, 1)
+    return line[:width].ljust(width)
 
 
 def _left(seconds: float) -> str:

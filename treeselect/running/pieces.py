@@ -269,9 +269,8 @@ class Fingerprints:
         return self._tuple("call", values).hex()
 
     def _of(self, value: Any) -> bytes:
-        simple = _simple(value)
-        if simple is not None:
-            return _digest(simple)
+        if isinstance(value, _SIMPLE):
+            return _digest(f"{type(value).__qualname__} {value!r}".encode("utf-8", "surrogatepass"))
         if id(value) in self._known:
             return self._known[id(value)][1]
         if id(value) in self._open:
@@ -368,13 +367,7 @@ _SIMPLE = (
     type(None), bool, int, float, complex, str, bytes, bytearray, np.generic, np.dtype, enum.Enum,
     types.EllipsisType, types.NotImplementedType,
 )  # fmt: skip
-
-
-def _simple(value: Any) -> bytes | None:
-    """Bytes of a value without parts, which its representation tells; None if it has any."""
-    if not isinstance(value, _SIMPLE):
-        return None
-    return f"{type(value).__qualname__} {value!r}".encode("utf-8", "surrogatepass")
+"""Values without parts, which their representation tells."""
 
 
 def _digest(*parts: Any) -> bytes:

@@ -13,7 +13,7 @@ import scipy
 
 from treeselect.designs.evaluation import spline_basis
 from treeselect.designs.modeldata import ModelData
-from treeselect.designs.preparing import column_labels, term_label
+from treeselect.designs.preparing import column_labels, distinct_labels, term_label
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.rounding import PRECISION, weighted_quantiles
 from treeselect.errors import OptionError, listing, quoted
@@ -276,6 +276,7 @@ def reference_levels(data: ModelData, full: LinearData) -> dict[str, Reference]:
     """The reference level of each factor, by its term: of those that occur in the rows."""
     found, columns = {}, full.matrix.columns
     made = None if full.columns is None else full.columns.columns.made
+    labels = distinct_labels(data)
     occurring = {} if made is None else made.levels
     for spec in data.spec.terms:
         own, *others = spec.factors
@@ -284,7 +285,7 @@ def reference_levels(data: ModelData, full: LinearData) -> dict[str, Reference]:
         names = {level: level_columns(own.factor.name, level)[1::2] for level in levels}
         without = [level for level, own in names.items() if not any(c in columns for c in own)]
         if not others and len(without) == 1 < len(levels):
-            name, label = spec.term.name, term_label(spec.term, data.labels)
+            name, label = spec.term.name, term_label(spec.term, labels)
             # ``f[T.a]`` may be the column of a level ``a``
             column = next(own for own in level_columns(name, without[0]) if own not in columns)
             found[name] = Reference(column, f"{label}: {without[0]} (reference)")
