@@ -138,6 +138,13 @@ def test_offsets_take_the_place_of_what_they_explain_and_constants_never_come(me
     data["y"] = data["known"] + data["b"] + 0.1 * rng.normal(size=400)
     assert select("y ~ a + b", data, method, k=1).selected == ("a",)
     assert select("y ~ a + b", data, method, k=1, offset="known").selected == ("b",)
+    counts = data.assign(known=data["a"], n=rng.poisson(np.exp(data["a"] + data["b"])))
+    asked = {"k": 1, "family": "poisson", "offset": "known"}
+    if method in ("mrmr", "cfs", "fcbf", "hsic_lasso"):  # spread, too, is information
+        with pytest.raises(MethodError, match=f"{method} can't use an `offset` with a poisson"):
+            select("n ~ a + b", counts, method, **asked)
+    else:
+        assert select("n ~ a + b", counts, method, **asked).selected == ("b",)
     data = pd.DataFrame({"y": [0.0, 1.0, 2.0, 3.0] * 5, "a": 1.0, "b": np.nan})
     fit = select("y ~ .", data, method, k=1)
     assert fit.selected == ()

@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from treeselect.algorithms.forests.scoring import score_of
-from treeselect.algorithms.options import choice, integer, number, refuse_costs
+from treeselect.algorithms.options import choice, integer, number, refuse_costs, refuse_offset
 from treeselect.algorithms.references import HALL_1999, HALL_2000, PENG_2005, YU_2003, Reference
 from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, ranked_step
@@ -52,19 +52,20 @@ class MRMR(RefinedMethod):
     Raises
     ------
     MethodError
-        If an option is out of range, or if `costs` are given.
+        If an option is out of range, or if `costs`, or an offset of other than numbers, are given.
 
     Notes
     -----
     The columns of a term, or of a group (``groups=``), are used jointly. Each mutual information is
     reduced by its expectation under independence, ``(cells_x - 1) (cells_y - 1) / (2 n)``;
     otherwise terms with many cells would be favoured. Classes are used as they are; numeric and
-    count responses are binned like the terms. With an offset, and for right-censored times, the
-    negative gradient at the null model replaces the response; for times, these are the martingale
-    residuals, within strata. The tuning parameter of a step is the least value of the criterion so
-    far, and the importance of a term is its relevance. Terms forced in enter first. The training
-    score is the out-of-bag score of a forest of 100 trees on the terms of the step, grown like the
-    final model. Constant terms never enter.
+    count responses are binned like the terms, numbers less their offset. For right-censored times,
+    the martingale residuals of the null model, within strata, replace the response. Other offsets
+    are refused: the spread of what they leave depends on them, which is information, too. The
+    tuning parameter of a step is the least value of the criterion so far, and the importance of a
+    term is its relevance. Terms forced in enter first. The training score is the out-of-bag score
+    of a forest of 100 trees on the terms of the step, grown like the final model. Constant terms
+    never enter.
 
     Examples
     --------
@@ -88,6 +89,7 @@ class MRMR(RefinedMethod):
     def path(self, task: Task) -> tuple[Step, ...]:
         groups = task.problem.groups
         refuse_costs(self, groups)
+        refuse_offset(self, task.problem)
         longest = len(groups.names) if self.threshold is not None else self.longest(task)
         relevance, order, values = self._order(task, longest)
         return self.ranked_path(task, order, relevance, np.minimum.accumulate(values))
@@ -143,7 +145,7 @@ class FCBF(RefinedMethod):
     Raises
     ------
     MethodError
-        If an option is out of range, or if `costs` are given.
+        If an option is out of range, or if `costs`, or an offset of other than numbers, are given.
 
     Notes
     -----
@@ -180,6 +182,7 @@ class FCBF(RefinedMethod):
     def path(self, task: Task) -> tuple[Step, ...]:
         groups = task.problem.groups
         refuse_costs(self, groups)
+        refuse_offset(self, task.problem)
         n_kept = int(groups.keep.sum())
         units = uncertainties(task.problem, task.weights, self.n_bins)
         relevance = units.relevance()
@@ -234,7 +237,7 @@ class CFS(RefinedMethod):
     Raises
     ------
     MethodError
-        If an option is out of range, or if `costs` are given.
+        If an option is out of range, or if `costs`, or an offset of other than numbers, are given.
 
     Notes
     -----
@@ -274,6 +277,7 @@ class CFS(RefinedMethod):
     def path(self, task: Task) -> tuple[Step, ...]:
         problem, seed = task.problem, task.seed
         refuse_costs(self, problem.groups)
+        refuse_offset(self, problem)
         n = len(problem.groups.names)
         units = uncertainties(problem, task.weights, self.n_bins)
         search = MeritSearch(units, problem.groups, seed, self.gain or 0.0)
@@ -484,8 +488,8 @@ def coarsened(values: IntArray | FloatArray, mass: FloatArray, n_bins: int) -> I
 def response_cells(
     problem: Problem, weight: WeightArray, rows: IntArray, mass: FloatArray, n_bins: int
 ) -> IntArray:
-    """Cells of the response: classes, or bins of numbers and counts; with an offset, and for
-    survival times, bins of the negative gradient at the null model."""
+    """Cells of the response: classes, or bins of the negative gradient at the null model, which
+    are those of numbers less their offset, of counts and of martingale residuals."""
     if problem.splits_classes:
         labels = problem.y[rows].astype(np.int64)
     else:

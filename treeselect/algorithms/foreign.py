@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from treeselect.algorithms.forests.scoring import score_of
 from treeselect.algorithms.linear.penalised import LinearColumns, standard_columns
 from treeselect.algorithms.method import OWN
-from treeselect.algorithms.options import MOST_UNITS, flag, refuse_costs
+from treeselect.algorithms.options import MOST_UNITS, flag, refuse_costs, refuse_offset
 from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.selectors import (
     SIZES,
@@ -228,13 +228,8 @@ class ForeignSelector(RefinedMethod):
                 f"  It was {self.words.text}. Fit again with it as `method`."
             )
         refuse_costs(self.selector, problem.groups)
-        # The residuals of numbers, and of survival times, include the offset.
-        takes_it = problem.family.loss.is_squared or problem.family.has_times
-        if problem.offset is not None and not takes_it:
-            raise MethodError(
-                f"{self.name} can't use an `offset` with a {problem.family.name} response.\n"
-                "  Leave it out, or choose a method that can, such as `exchange`."
-            )
+        if not problem.family.has_times:  # the residuals of these include the offset
+            refuse_offset(self, problem)
 
     def _search(self, task: Task, columns: LinearColumns) -> ColumnSearch:
         problem, weight = task.problem, task.weight

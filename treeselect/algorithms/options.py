@@ -18,7 +18,7 @@ from treeselect.arguments.checks import (
     truth,
     whole,
 )
-from treeselect.designs.problem import FeatureGroups
+from treeselect.designs.problem import FeatureGroups, Problem
 from treeselect.engine.tree.workspace import UNBOUNDED
 from treeselect.errors import MethodError, quoted
 
@@ -142,6 +142,16 @@ def refuse_costs(method: object, groups: FeatureGroups) -> None:
         raise MethodError(
             f"{type(method).__name__} can't take `costs` into account.\n"
             "  Leave them out, or choose a method that can, such as `exchange`."
+        )
+
+
+def refuse_offset(method: Any, problem: Problem) -> None:
+    """For methods that find any dependence: of classes and counts, the spread of what an offset
+    leaves depends on the offset itself."""
+    if problem.offset is not None and not problem.family.loss.is_squared:
+        raise MethodError(
+            f"{method.name} can't use an `offset` with a {problem.family.name} response.\n"
+            "  Leave it out, or choose a method that can, such as `exchange`."
         )
 
 
