@@ -15,7 +15,7 @@ QUICK = {"method": "mrmr", "seed": 1}
 
 
 def fitted(formula, data, **options):
-    return treeselect.select(formula, data, k=formula.count("+") + 1, **QUICK, **options)
+    return treeselect.select(formula, data, k=formula.count("+") + 1, **QUICK | options)
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_least_squares_predict_as_lm(rows, by_r, model, weights):
     [
         ("two", "two", {}),
         ("count", "count", {"family": "poisson"}),
-        ("timed", "count", {"family": "poisson", "offset": "log_time"}),
+        ("timed", "count", {"family": "poisson", "offset": "log_time", "method": "lasso"}),
     ],
 )
 def test_generalised_models_predict_as_glm(rows, by_r, model, response, options):

@@ -146,9 +146,10 @@ def refuse_costs(method: object, groups: FeatureGroups) -> None:
 
 
 def refuse_offset(method: Any, problem: Problem) -> None:
-    """For methods that find any dependence: of classes and counts, the spread of what an offset
-    leaves depends on the offset itself."""
-    if problem.offset is not None and not problem.family.loss.is_squared:
+    """For methods that find any dependence: what an offset leaves of classes, counts and times has
+    a spread that depends on the offset. Where all is forced in, there is nothing to find."""
+    has_one = problem.offset is not None and not problem.groups.keep.all()
+    if has_one and not problem.family.loss.is_squared:
         raise MethodError(
             f"{method.name} can't use an `offset` with a {problem.family.name} response.\n"
             "  Leave it out, or choose a method that can, such as `exchange`."
