@@ -88,12 +88,13 @@ class ForeignSelector(RefinedMethod):
     parameter of the step. A selector without such a parameter gives one set, which is cut by
     importance if `k` is smaller.
 
-    Weights are passed as ``sample_weight`` if ``fit`` has that argument. Otherwise they must be
-    multiples of the smallest weight, and rows are repeated. A selector that cross-validates may
-    then have copies of a row in both parts of a fold, and it ignores `fold_groups`. Each
-    ``random_state`` of None is set from the seed. Warnings of the selector are issued again; those
-    of the fit to all rows also become a note. The training score is the out-of-bag score of a
-    forest of 100 trees on the terms of the step, grown like the final model.
+    Weights are passed as ``sample_weight`` if ``fit`` has that argument, in a pipeline that of its
+    last step. Otherwise they must be multiples of the smallest weight, and rows are repeated. A
+    selector that cross-validates may then have copies of a row in both parts of a fold, and it
+    ignores `fold_groups`. Each ``random_state`` of None is set from the seed. Warnings of the
+    selector are issued again; those of the fit to all rows also become a note. The training score
+    is the out-of-bag score of a forest of 100 trees on the terms of the step, grown like the final
+    model.
 
     Examples
     --------
@@ -241,8 +242,8 @@ class ForeignSelector(RefinedMethod):
             y = problem.gradient(weight)[rows]
         elif problem.offset is not None:
             y = y - problem.offset[rows]
-        copies, shares = copies_or_shares(
-            self.selector.fit, task.weights.of(rows), self.name,
+        copies, given = copies_or_shares(
+            self.selector, task.weights.of(rows), self.name,
             "choose a method that takes weights, such as `exchange`",
         )  # fmt: skip
         x = columns.x if copies is None else np.repeat(columns.x, copies, axis=0)
@@ -251,7 +252,7 @@ class ForeignSelector(RefinedMethod):
             self.selector,
             x,
             y if copies is None else np.repeat(y, copies),
-            shares,
+            given,
             task.seed,
             advice=scaled if self.standardise else "",
         )
