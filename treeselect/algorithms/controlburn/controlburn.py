@@ -341,6 +341,12 @@ class ControlBurn(Ending, Method):
         """Whether a forest is refitted; a sparse forest belongs to its step."""
         return self.refit is not None
 
+    @property
+    def text(self) -> str:
+        """The call that creates it; a function, or a fitted model, has none."""
+        is_code = self.constraints is None and not is_fitted(self.forest)
+        return super(ControlBurn, self).text if is_code else "<...>"
+
     def options(self) -> dict[str, Any]:
         """All options, with a fitted model by its type."""
         said = Method.options(self)
