@@ -57,7 +57,7 @@ def test_a_table_by_hand_and_units_that_are_told_as_by_mutual_information():
         for j in range(4):
             (one,), (other,) = found.between(i, np.array([j])), found.between(j, np.array([i]))
             assert one == pytest.approx(other, abs=1e-11)
-            assert (one > 0) == (filters.mutual_information(cells[i], cells[j], mass) > 0)
+            assert (one > 0) == (found.information(i, np.array([j]))[0] > 0)
 
 
 def test_copies_share_all_constants_nothing_and_chance_is_subtracted():
@@ -85,12 +85,12 @@ def test_mutual_information_is_scikit_learns_and_whole_weights_are_copies():
     x, y = rng.integers(4, size=300), rng.integers(3, size=300)
     copies = rng.integers(1, 4, size=300)
     plain = mutual_info_score(np.repeat(x, copies), np.repeat(y, copies))
-    found = filters.mutual_information(x, y, copies * 1.0)
-    assert found == pytest.approx(plain - 3 * 2 / (2 * copies.sum()), abs=1e-12)
-    independent = [
-        filters.mutual_information(*rng.integers(8, size=(2, 400)), np.ones(400))
-        for _ in range(200)
-    ]
+    found = filters.Uncertainties([x], y, copies * 1.0).information(filters.RESPONSE, np.array([0]))
+    assert found[0] == pytest.approx(plain - 3 * 2 / (2 * copies.sum()), abs=1e-12)
+    units = filters.Uncertainties(
+        [*rng.integers(8, size=(200, 400))], rng.integers(8, size=400), np.ones(400)
+    )
+    independent = units.information(filters.RESPONSE, units.every)
     assert abs(np.mean(independent)) < 0.004
 
 

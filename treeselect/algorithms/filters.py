@@ -96,18 +96,14 @@ class MRMR(RefinedMethod):
 
     def _order(self, task: Task, longest: int) -> tuple[FloatArray, IntArray, FloatArray]:
         """Relevance of each unit, the units in order of entry, and the criterion at each entry."""
-        problem, groups = task.problem, task.problem.groups
-        rows, mass = row_mass(task.weights)
-        cells = [
-            unit_cells(problem.data, g, rows, mass, self.n_bins) for g in range(len(groups.names))
-        ]
-        response = response_cells(problem, task.weight, rows, mass, self.n_bins)
-        relevance = np.array([mutual_information(c, response, mass) for c in cells])
-        can_enter = np.array([c.max() > 0 for c in cells]) & ~groups.keep
+        groups = task.problem.groups
+        units = uncertainties(task.problem, task.weights, self.n_bins)
+        relevance = units.information(RESPONSE, units.every)
+        can_enter = (units.n_cells > 1) & ~groups.keep
         ranks, order = groups.ranks(task.seed), np.flatnonzero(groups.keep).tolist()
-        redundancy = np.zeros(len(cells))
+        redundancy = np.zeros(len(relevance))
         for g in order:
-            redundancy += [mutual_information(c, cells[g], mass) for c in cells]
+            redundancy += units.information(g, units.every)
         values: list[float] = []
         while can_enter.any() and len(order) < longest:
             mean, is_ratio = redundancy / max(len(order), 1), self.scheme == "quotient"
@@ -117,8 +113,8 @@ class MRMR(RefinedMethod):
             order.append(g)
             values.append(float(criterion[g]))
             can_enter[g] = False
-            for i in np.flatnonzero(can_enter):
-                redundancy[i] += mutual_information(cells[i], cells[g], mass)
+            left = np.flatnonzero(can_enter)
+            redundancy[left] += units.information(g, left)
         return relevance, np.array(order, dtype=np.int64), np.array(values)
 
 
@@ -427,6 +423,9 @@ _MOST_EMPTY = 100
 _ROUNDING = 1e-12
 """Information up to this is rounding error."""
 
+RESPONSE = -1
+"""Its number among the units, behind which it stands."""
+
 
 def row_mass(weights: RowWeights) -> tuple[IntArray, FloatArray]:
     """The rows with positive weight, and their masses: integer weights count copies, others have
@@ -435,18 +434,6 @@ def row_mass(weights: RowWeights) -> tuple[IntArray, FloatArray]:
     own = weights.values[rows]
     scale = 1.0 if weights.are_copies else len(rows) / own.sum()
     return rows, np.asarray(own * scale)
-
-
-def mutual_information(x: IntArray, y: IntArray, mass: FloatArray) -> float:
-    """Mutual information of two partitions of the rows, in nats, minus its expectation under
-    independence."""
-    n_x, n_y = int(x.max()) + 1, int(y.max()) + 1
-    total = mass.sum()
-    both = np.bincount(x * n_y + y, mass, n_x * n_y).reshape(n_x, n_y) / total
-    apart = both.sum(axis=1, keepdims=True) * both.sum(axis=0, keepdims=True)
-    there = both > 0
-    plain = float((both[there] * np.log(both[there] / apart[there])).sum())
-    return plain - (n_x - 1) * (n_y - 1) / (2 * float(total))
 
 
 def unit_cells(
@@ -498,45 +485,48 @@ def response_cells(
 
 
 class Uncertainties:
-    """Symmetrical uncertainty of units with the response and with each other, computed as needed.
+    """Mutual information, in nats, and symmetrical uncertainty of units with the response and with
+    each other, computed as needed.
 
-    It is ``I(x, y) / H``, where I is the mutual information of the two partitions and H the mean of
-    their entropies: 0 under independence, 1 if each determines the other. The expectation under
-    independence (see :func:`mutual_information`) is subtracted from both; otherwise it would be 1
-    for units with many cells. Values are at least 0 and rounded to 12 digits, so that exact copies
-    are equal.
+    The latter is ``I(x, y) / H``, where I is the mutual information of the two partitions and H the
+    mean of their entropies: 0 under independence, 1 if each determines the other. The expectation
+    of I under independence, ``(cells_x - 1) (cells_y - 1) / (2 n)``, is subtracted from both;
+    otherwise units with many cells would have much of both. Uncertainties are at least 0 and
+    rounded to 12 digits, so that exact copies are equal.
     """
 
     def __init__(self, cells: Sequence[IntArray], response: IntArray, mass: FloatArray) -> None:
+        cells = [*cells, response]
+        self._sizes = np.array([c.max() + 1 for c in cells])
         # The smallest sufficient integer type: there may be thousands of units.
-        self.n_cells = np.array([c.max() + 1 for c in cells])
         self._cells = [c.astype(np.min_scalar_type(int(c.max()))) for c in cells]
-        self._mass = mass
-        self._entropy = _entropies(cells, self.n_cells, mass)
-        self._n_response = int(response.max()) + 1
-        self._response = response
+        self._entropy = _entropies(cells, self._sizes, mass)
+        self._mass, self.n_cells = mass, self._sizes[:-1]
+        self.every: IntArray = np.arange(len(self.n_cells))
 
     def relevance(self) -> FloatArray:
         """Symmetrical uncertainty of each unit with the response, shape (n_units,)."""
-        own = _entropies([self._response], np.array([self._n_response]), self._mass)
-        everything = np.arange(len(self._cells))
-        return self._with(self._response, self._n_response, float(own[0]), everything)
+        return self.between(RESPONSE, self.every)
 
     def between(self, unit: int, others: IntArray) -> FloatArray:
         """Symmetrical uncertainty of a unit with some units, shape (n_others,)."""
-        cells = self._cells[unit].astype(np.int64)
-        return self._with(cells, int(self.n_cells[unit]), float(self._entropy[unit]), others)
-
-    def _with(self, y: IntArray, n_y: int, entropy: float, units: IntArray) -> FloatArray:
-        n_cells = self.n_cells[units]
-        joint = (self._cells[u] * np.int64(n_y) + y for u in units)
-        apart = self._entropy[units] + entropy
-        by_chance = (n_cells - 1) * (n_y - 1) / (2 * self._mass.sum())
-        shared = apart - _entropies(joint, n_cells * n_y, self._mass) - by_chance
         # I is at most H: if I remains positive, so does H.
-        most = np.maximum(apart / 2 - by_chance, _ROUNDING)
-        found = np.where(shared > _ROUNDING, np.minimum(shared / most, 1.0), 0.0)
-        return np.asarray(np.round(found, 12))
+        most = (self._entropy[others] + self._entropy[unit]) / 2 - self._by_chance(unit, others)
+        shared = self.information(unit, others)
+        found = np.where(shared > _ROUNDING, shared / np.maximum(most, _ROUNDING), 0.0)
+        return np.asarray(np.round(np.minimum(found, 1.0), 12))
+
+    def information(self, unit: int, others: IntArray) -> FloatArray:
+        """Mutual information of a unit with some units, shape (n_others,)."""
+        y, n_y = self._cells[unit].astype(np.int64), self._sizes[unit]
+        joint = _entropies(
+            (self._cells[u] * n_y + y for u in others), self._sizes[others] * n_y, self._mass
+        )
+        return self._entropy[others] + self._entropy[unit] - joint - self._by_chance(unit, others)
+
+    def _by_chance(self, unit: int, others: IntArray) -> FloatArray:
+        cells = (self._sizes[others] - 1) * (self._sizes[unit] - 1)
+        return np.asarray(cells / (2 * self._mass.sum()))
 
 
 def uncertainties(problem: Problem, weights: RowWeights, n_bins: int) -> Uncertainties:

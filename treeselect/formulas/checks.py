@@ -433,10 +433,10 @@ def check_response(left: Sequence[Term]) -> None:
             "Write `response ~ terms`.",
         )
     if len(left) != 1 or left[0].is_interaction:
-        found = f"Found: {listing(t.name for t in left)}. "
+        found = f"Found: {listing(t.name or '1' for t in left)}. "
         way = "Fit each response separately."
-        if any(term.is_interaction for term in left):
-            way = "Write arithmetic as `{a / b}` or `{a * b}`."
+        if any(len(term.factors) != 1 for term in left):
+            way = "Write arithmetic as `{a / b}` or `{a + 1}`."
         raise Fault("The formula must have a single response.", left[-1].name, found + way)
     if any(map(is_strata, left[0].factors)):
         raise Fault(
