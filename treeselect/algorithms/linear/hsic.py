@@ -99,8 +99,8 @@ class HSICLasso(RefinedMethod):
     """
 
     lam: float | None = field(default=None, metadata=number(above=0.0))
-    block_size: int | None = field(default=None, metadata=integer(least=5, limit=MOST_UNITS))
-    n_shuffles: int = field(default=1, metadata=integer(least=1, limit=10000))
+    block_size: int | None = field(default=None, metadata=integer(least=5, most=MOST_UNITS))
+    n_shuffles: int = field(default=1, metadata=integer(least=1, most=10000))
 
     name: ClassVar[str] = "hsic_lasso"
     title: ClassVar[str] = "HSIC lasso"

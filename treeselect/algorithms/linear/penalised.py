@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from treeselect.algorithms.filters import row_mass
 from treeselect.algorithms.forests.elimination import path_of_shares
 from treeselect.algorithms.forests.scoring import score_of
-from treeselect.algorithms.options import check_number, number
+from treeselect.algorithms.options import number
 from treeselect.algorithms.references import GUYON_2002, MEIER_2008, YUAN_2006, Reference
 from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, ranked_step
@@ -393,9 +393,6 @@ _TOLERANCE = 1e-6
 _MOST_STEPS = 100_000
 """Newton steps; the solver stops after a few dozen."""
 
-_LEAST_C = 1e-12
-"""Far below this, the solver does not terminate."""
-
 _INTERCEPT = 10.0
 """The solver penalises the intercept like the weight of a column with this value."""
 
@@ -465,7 +462,7 @@ class SVMRFE(RefinedMethod):
 
     share: float | None = field(default=None, metadata=number(above=0.0, most=1.0))
     step: float = field(default=0.2, metadata=number(above=0.0, most=0.9))
-    C: float = field(default=1.0, metadata=number(above=0.0, limit=1000000000000.0))
+    C: float = field(default=1.0, metadata=number(least=1e-12, most=1e12))
     epsilon: float = field(default=0.1, metadata=number(least=0.0))
 
     name: ClassVar[str] = "svm_rfe"
@@ -473,10 +470,6 @@ class SVMRFE(RefinedMethod):
     references: ClassVar[tuple[Reference, ...]] = (GUYON_2002,)
     tuning_name: ClassVar[str] = "share"
     reads_columns: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_number(self, "C", least=_LEAST_C)
 
     def path(self, task: Task) -> tuple[Step, ...]:
         machine = LinearMachine(task, self.C, self.epsilon)
