@@ -103,12 +103,10 @@ def test_numbers_that_stand_for_work_have_an_end():
     for method, option in OPTIONS:
         if option in WORK:
             kind = METHODS[method]
-            says = rf"`{option}` of {kind.__name__} must be .*most|to"
+            says = rf"`{option}` of {kind.__name__} must be .* (?:at most|to) "
             with pytest.raises(MethodError, match=says):
                 kind(**{option: 2 * MOST_TREES * 10})
     assert METHODS["boruta"](n_trees=MOST_TREES).n_trees == MOST_TREES
-    with pytest.raises(MethodError, match="must be a whole number from 2 to 1,000,000"):
-        METHODS["boruta"](n_trees=10**30)
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,11 @@ import treeselect
 from treeselect.errors import NewDataError, OptionError, TreeselectWarning
 
 REFERENCE = Path(__file__).parents[1] / "reference"
-QUICK = {"method": "mrmr", "seed": 1}
+QUICK = {"method": "lasso", "seed": 1}
 
 
 def fitted(formula, data, **options):
-    return treeselect.select(formula, data, k=formula.count("+") + 1, **QUICK | options)
+    return treeselect.select(formula, data, k=formula.count("+") + 1, **QUICK, **options)
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_least_squares_predict_as_lm(rows, by_r, model, weights):
     [
         ("two", "two", {}),
         ("count", "count", {"family": "poisson"}),
-        ("timed", "count", {"family": "poisson", "offset": "log_time", "method": "lasso"}),
+        ("timed", "count", {"family": "poisson", "offset": "log_time"}),
     ],
 )
 def test_generalised_models_predict_as_glm(rows, by_r, model, response, options):
