@@ -175,10 +175,6 @@ class ForeignSelector(RefinedMethod):
         return dataclasses.replace(self, columns=None) if gives_way and is_number else self
 
     @property
-    def inside(self) -> str:
-        return self.name
-
-    @property
     def text(self) -> str:
         return repr(self)
 
