@@ -248,8 +248,8 @@ class ControlBurn(Ending, Method):
         self._check_apart(changed)
 
     def __repr__(self) -> str:
-        """The call that creates it, in keywords, without defaults."""
-        return self.text
+        """Its keywords without defaults."""
+        return super(ControlBurn, self).text
 
     def _check_forest(self) -> None:
         known = isinstance(self.forest, str) and self.forest in SCHEMES
@@ -345,7 +345,7 @@ class ControlBurn(Ending, Method):
     def text(self) -> str:
         """The call that creates it; a function, or a fitted model, has none."""
         is_code = self.constraints is None and not is_fitted(self.forest)
-        return super(ControlBurn, self).text if is_code else "<...>"
+        return repr(self) if is_code else "<...>"
 
     def options(self) -> dict[str, Any]:
         """All options, with a fitted model by its type."""
