@@ -161,8 +161,6 @@ def test_messages_about_long_formulas_and_names_are_short():
         ("y ~ a, b", "must not contain the operator `,`"),
         ("y ~ (a - a) / b", "Nothing is left on one side of `/`"),
         ("y ~ {a}", "must not be in braces"),
-        ("y ~ {`a b`}", "must not be in braces"),
-        ("log(y) ~ log(y)", "must not use the response"),
         ("", "must have the response on its left"),
         (3, "must be text"),
     ],
