@@ -236,6 +236,7 @@ def test_parts_of_an_interaction():
         ("y ~ I(a + 0x" + "f" * 4000 + ")", "must be at most"),
         ("y ~ bs(a, df=0x" + "f" * 4000 + ")", "must be at most"),
         ("y ~ lag(a)", "treat rows as exchangeable"),
+        ("y ~ id * a:b %in% b", r"Write `x \* \(a %in% b\)`"),
     ],
 )
 def test_interactions_and_transforms_that_cannot_be_meant(formula, says):
