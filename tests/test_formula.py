@@ -159,11 +159,8 @@ def test_messages_about_long_formulas_and_names_are_short():
         ("1 ~ a", "must have the response on its left"),
         (". ~ a", "must have a single response"),
         ("y ~ a, b", "must not contain the operator `,`"),
-        ("y ~ a b", "Missing operator"),
         ("y ~ (a - a) / b", "Nothing is left on one side of `/`"),
         ("y ~ {a}", "must not be in braces"),
-        ("y ~ {`a b`}", "must not be in braces"),
-        ("log(y) ~ log(y)", "must not use the response"),
         ("", "must have the response on its left"),
         (3, "must be text"),
     ],
@@ -211,7 +208,7 @@ def test_parts_of_an_interaction():
         ("y ~ a^b", "exponent must be a whole number"),
         ("y ~ a^1000", "exponent must be a whole number"),
         ("y ~ a:y", "must not use the response"),
-        ("y:a ~ b", "must have a single response"),
+        ("y + 1 ~ a", "Found: `y`, `1`. Write arithmetic as"),
         ("y / b ~ a", "Write arithmetic as `{a / b}`"),
         ("y ~ a:2 + a", "different numerical scaling"),
         ("y ~ a:'b'", "Can't read the formula"),
@@ -239,6 +236,7 @@ def test_parts_of_an_interaction():
         ("y ~ I(a + 0x" + "f" * 4000 + ")", "must be at most"),
         ("y ~ bs(a, df=0x" + "f" * 4000 + ")", "must be at most"),
         ("y ~ lag(a)", "treat rows as exchangeable"),
+        ("y ~ id * a:b %in% b", r"Write `x \* \(a %in% b\)`"),
     ],
 )
 def test_interactions_and_transforms_that_cannot_be_meant(formula, says):

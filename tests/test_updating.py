@@ -40,6 +40,7 @@ def same(one, two):
         (None, {"seed": 9, "keep": ["c"]}, {"seed": 9, "keep": ["c"]}),
         (None, {"gamma": 0.3}, {"gamma": 0.3, "k": "1se"}),
         (None, {"method": "mrmr"}, {"method": "mrmr", "n_trees": None}),
+        (None, {"method": "rrf"}, {"method": "rrf"}),
     ],
 )
 def test_update_is_a_new_call(formula, changes, new, data, fit):

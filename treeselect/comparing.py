@@ -23,6 +23,7 @@ from treeselect.arguments.checks import (
     described,
     file_path,
     found_near,
+    members,
     read_seed,
 )
 from treeselect.comparison.fits import FitComparison, compare_fits
@@ -30,7 +31,6 @@ from treeselect.comparison.methods import (
     AllTerms,
     Contestant,
     Methods,
-    plain_sizes,
     read_methods,
     read_sizes,
     run_methods,
@@ -263,7 +263,7 @@ def compare(
     per_repeat = asked.folds if isinstance(asked.folds, int) else n_asked
     repeat_of_fold = np.arange(n_asked)[done] // per_repeat
     splits = tuple(splits[number] for number in done)
-    typed = call_text("compare", data, {**known, "k": plain_sizes(k)}, _defaults())
+    typed = call_text("compare", data, {**known, "k": members(k) or k}, _defaults())
     copies, response = model_data.row_weights.copies, model_data.response
     training = copies * model_data.problem.in_training
     names, notes = model_data.arrays.groups.names, []

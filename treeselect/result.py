@@ -470,8 +470,9 @@ class SelectionResult(Summarised):
         **changes
             Arguments of :func:`treeselect.select` with new values: ``k=3``, ``seed=2``,
             ``method="rrf"``, ``keep=["sex"]``, ``n_trees=50``. All others, the seed among them, are
-            those of the fit. With a new `method`, options of the old one are dropped; a new `k`
-            replaces a given tuning parameter, and the reverse. None restores the default of
+            those of the fit; with the name of a new `method`, so are the options that it has, too,
+            except tuning parameters. A new `k` replaces a given tuning parameter, and the reverse.
+            None restores the default of
             `weights`, `offset`, `groups`, `costs`, `keep`, `fold_groups`, `scoring` and `labels`.
 
         Returns

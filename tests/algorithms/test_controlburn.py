@@ -233,7 +233,7 @@ def test_what_is_written_can_be_typed_and_read_again(options):
         ({"forest": np.zeros(3)}, "must be one of 'bag-boosting'"),
         ({"forest": "single-feature", "max_depth": 5}, "`max_depth` of ControlBurn .* 1 to 4"),
         ({"forest": "single"}, "must be one of 'bag-boosting'"),
-        ({"sketch": 1}, "`sketch` of ControlBurn must be a whole number, at least 2"),
+        ({"sketch": 1}, "`sketch` of ControlBurn must be a whole number from 2"),
         ({"sketch": 9, "sketch_kind": "mixed"}, "must be 'rows' or 'gaussian'"),
         ({"sketch_kind": "gaussian"}, "needs a `sketch`"),
         ({"forests": 0}, "`forests` of ControlBurn must be"),

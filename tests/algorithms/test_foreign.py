@@ -394,7 +394,7 @@ def test_what_can_not_take_part(mixed, method, says):
         ),
         (SelectKBest(), {"k": 2, "columns": 3}, "can't both determine"),
         (SelectKBest(), {"k": None}, "Give `columns`, or `k`"),
-        (SelectKBest(), {"score": 1}, r"no option `score`(.|\n)*Set the options of SelectKBest"),
+        (SelectKBest(), {"score": 1}, r"no option `score`(.|\n)*Set those of the selector"),
     ],
 )
 def test_options_that_do_not_go_together(linear, selector, asked, says):

@@ -1,5 +1,6 @@
 """What every method promises, asked of each."""
 
+import contextlib
 import dataclasses
 import functools
 
@@ -31,6 +32,7 @@ less by a copy than by a weak unit."""
 ENDS_EARLY = {"fcbf": 2, "hsic_lasso": 3}
 """How many of the six units those find worth taking that do not take all of them in the end."""
 
+ANY_DEPENDENCE = ("mrmr", "cfs", "fcbf", "hsic_lasso")  # on the spread, too
 EVERY = pytest.mark.parametrize("method", METHODS)
 
 
@@ -138,6 +140,11 @@ def test_offsets_take_the_place_of_what_they_explain_and_constants_never_come(me
     data["y"] = data["known"] + data["b"] + 0.1 * rng.normal(size=400)
     assert select("y ~ a + b", data, method, k=1).selected == ("a",)
     assert select("y ~ a + b", data, method, k=1, offset="known").selected == ("b",)
+    counts = data.assign(known=data["a"], n=rng.poisson(np.exp(data["a"] + data["b"])))
+    asked = {"k": 1, "family": "poisson", "offset": "known"}
+    told = pytest.raises(MethodError, match=f"{method} can't use an `offset` with a poisson")
+    with told if method in ANY_DEPENDENCE else contextlib.nullcontext():
+        assert select("n ~ a + b", counts, method, **asked).selected == ("b",)
     data = pd.DataFrame({"y": [0.0, 1.0, 2.0, 3.0] * 5, "a": 1.0, "b": np.nan})
     fit = select("y ~ .", data, method, k=1)
     assert fit.selected == ()

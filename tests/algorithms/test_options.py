@@ -103,14 +103,10 @@ def test_numbers_that_stand_for_work_have_an_end():
     for method, option in OPTIONS:
         if option in WORK:
             kind = METHODS[method]
-            says = rf"`{option}` of {kind.__name__} must be .*most|to"
+            says = rf"`{option}` of {kind.__name__} must be .* (?:at most|to) "
             with pytest.raises(MethodError, match=says):
                 kind(**{option: 2 * MOST_TREES * 10})
     assert METHODS["boruta"](n_trees=MOST_TREES).n_trees == MOST_TREES
-    with pytest.raises(
-        MethodError, match="`n_trees` of Boruta must be a whole number, at most 1,0"
-    ):
-        METHODS["boruta"](n_trees=10**30)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +117,7 @@ def test_numbers_that_stand_for_work_have_an_end():
         ("cfs", {"prune": None}, "`prune` of CFS must be True or False"),
         ("fcbf", {"delta": -0.1}, "`delta` of FCBF must be .* at least 0 and at most 1, or None"),
         ("gbfs", {"mu": -1.0}, "`mu` of GBFS must be a finite number at least 0, or None"),
-        ("gbfs", {"n_trees": 2001}, "from 1 to 2000, or None"),
+        ("gbfs", {"n_trees": 2001}, "from 1 to 2,000, or None"),
         ("gbfs", {"learning_rate": 0.0}, "above 0 and at most 1"),
         ("gbfs", {"newton": "yes"}, "True or False"),
         ("gbfs", {"discounts": [1]}, r"each pair.*\n.*in a shell `\[\[.a., .b., 0.5"),
@@ -129,10 +125,10 @@ def test_numbers_that_stand_for_work_have_an_end():
         ("gbfs", {"discounts": {"a": 0.5}}, "each pair of terms"),
         ("gbfs", {"discounts": {("a", "a"): 0.5}}, "each pair of terms"),
         ("hsic_lasso", {"lam": 0.0}, "`lam` of HSICLasso must be .* above 0, or None"),
-        ("hsic_lasso", {"block_size": 4}, "`block_size` .* at least 5, or None"),
+        ("hsic_lasso", {"block_size": 4}, "`block_size` .* from 5 to .*, or None"),
         ("importance", {"kind": "gini"}, "'unbiased' or 'mdi' or 'permutation'"),
         ("importance", {"threshold": 1.5}, "`threshold` of .* or None"),
-        ("importance", {"n_trees": 1}, "at least 2"),
+        ("importance", {"n_trees": 1}, "from 2"),
         ("lasso", {"lam": 0.0}, "`lam` of Lasso must be .* or None"),
         ("mrmr", {"scheme": "ratio"}, "'difference' or 'quotient'"),
         ("mrmr", {"n_bins": 1}, "`n_bins` .* from 2 to 100"),
@@ -143,18 +139,18 @@ def test_numbers_that_stand_for_work_have_an_end():
         ("rfe", {"share": 0.0}, "`share` of Recursive.* or None"),
         ("rfe", {"step": 1.0}, "`step` .* above 0 and at most 0.9"),
         ("rrf", {"lam": 1.5}, "`lam` of .* must be a finite number at least 0 and at most 1"),
-        ("rrf", {"n_trees": 0}, "`n_trees` of .* at least 1"),
+        ("rrf", {"n_trees": 0}, "`n_trees` of .* from 1"),
         ("rrf", {"sample_fraction": 0.0}, "finite number above 0 and at most 1"),
         ("rrf", {"criterion": "mse"}, "'gini' or 'entropy'"),
         ("rrf", {"gain": "centred"}, "'uncentred' or 'decrease'"),
         ("rrf", {"ties": "first"}, "'used' or 'random'"),
         ("rrf", {"criterion": "entropy"}, "have `criterion='entropy'` and `gain='uncentred'`"),
-        ("exchange", {"n_trees": 3}, "`n_trees` of ExchangeSearch .* at least 10"),
+        ("exchange", {"n_trees": 3}, "`n_trees` of ExchangeSearch .* from 10"),
         ("exchange", {"margin": -1.0}, "`margin` of ExchangeSearch .* at least 0"),
         ("stepwise", {"penalty": -1.0}, "`penalty` of Stepwise must be .* at least 0, or None"),
         ("stepwise", {"direction": "up"}, "'both' or 'forward' or 'backward'"),
         ("svm_rfe", {"share": 0.0}, "`share` of SVMRFE must be .* or None"),
-        ("svm_rfe", {"C": 0}, "`C` of SVMRFE must be a finite number above 0"),
+        ("svm_rfe", {"C": 0}, "`C` of SVMRFE must be a finite number at least 1e-12"),
         ("svm_rfe", {"epsilon": -1.0}, "`epsilon` .* at least 0"),
         ("varselrf", {"c_sd": -1.0}, "`c_sd` of VarSelRF must be .* at least 0, or None"),
         ("grrf", {"gamma": -0.1}, "`gamma` of GRRF must be .* or None"),

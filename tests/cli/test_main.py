@@ -70,7 +70,7 @@ def test_select_and_compare_take_groups_of_rows_and_another_score(run):
     assert "neg_brier_score:" in done.stdout
     # Both have the arguments that say what is modelled, and they reach it.
     done = run(
-        "compare data.csv -m mrmr,importance -k 2 --folds 2 --weights flag --keep noise --seed 1"
+        "compare data.csv -m lasso,importance -k 2 --folds 2 --weights flag --keep noise --seed 1"
         " --scoring neg_log_loss --family binomial --fold-groups colour --offset dose",
         "died ~ .", "--label", "signal=The = signal", "--label", "site = Place",
     )  # fmt: skip

@@ -220,6 +220,7 @@ def test_classes_and_columns_that_a_fold_lacks_do_no_harm(frame):
     ("response", "estimator", "options"),
     [
         ("y", LinearRegression(), {"weights": "exposure"}),
+        ("y", make_pipeline("passthrough", LinearRegression()), {"weights": "exposure"}),
         ("y", make_pipeline(StandardScaler(), LinearRegression()), {"weights": "times"}),
         ("yes", LogisticRegression(C=1e8, tol=1e-8, max_iter=5_000), {}),
         ("three", LogisticRegression(C=1e8, tol=1e-8, max_iter=5_000), {}),

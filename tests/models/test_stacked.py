@@ -25,7 +25,8 @@ def frame():
 
 
 def stacked(frame, response, model="stack", **options):
-    options = {"method": "mrmr", "k": 4, "seed": 1, "n_jobs": 1, "progress": False} | options
+    usual = {"method": "mrmr", "keep": ["a", "b", "c", "letter"], "k": 4, "seed": 1, "n_jobs": 1}
+    options = {**usual, "progress": False, **options}
     return treeselect.select(f"{response} ~ a + b + c + letter", frame, **options).refit(model)
 
 

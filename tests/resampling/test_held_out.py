@@ -578,7 +578,7 @@ def test_an_offset_has_no_part_in_the_slope_of_calibration():
     for response, family in (("count", "poisson"), ("Surv(time, died)", "auto")):
         fit = treeselect.select(
             f"{response} ~ a + b", data, method="mrmr", k=2, family=family, offset="log", seed=1,
-            model="glm",
+            model="glm", keep=["a", "b"],
         )  # fmt: skip
         assert fit.validate(2).tidy()["apparent"][1] == pytest.approx(1, abs=1e-5)
         held = fit.performance(2).held_out

@@ -52,6 +52,7 @@ def text_of(**arguments):
         ("method", "exchange", ""),
         ("method", RRF(n_trees=5), "method=treeselect.RRF(n_trees=5)"),
         ("method", SelectKBest(k=3), "method=SelectKBest(k=3)"),
+        ("method", ControlBurn(forests=1, constraints=len), "method=method"),
         ("scoring", np.median, "scoring=scoring"),
     ],
 )

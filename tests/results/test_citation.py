@@ -58,7 +58,7 @@ def several(mixed, two, cross_validated, tmp_path_factory):
         "counts, offset, weights": (
             quick(
                 counts, "visits ~ signal + noise + site", k=1, family="poisson", offset="log_days",
-                weights=np.where(mixed["flag"], 2, 1), monotone={"signal": 1},
+                weights=np.where(mixed["flag"], 2, 1), monotone={"signal": 1}, method="lasso",
             ),
             None,
         ),

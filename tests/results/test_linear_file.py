@@ -11,7 +11,7 @@ from treeselect.selection import _KINDS
 
 pytestmark = pytest.mark.filterwarnings("ignore::treeselect.errors.TreeselectWarning")
 
-QUICK = {"method": "mrmr", "seed": 1, "progress": False, "resamples": 0}
+QUICK = {"method": "lasso", "seed": 1, "progress": False, "resamples": 0}
 
 
 @pytest.fixture(scope="module")

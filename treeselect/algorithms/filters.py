@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from treeselect.algorithms.forests.scoring import score_of
-from treeselect.algorithms.options import choice, integer, number, refuse_costs
+from treeselect.algorithms.options import choice, integer, number, refuse_costs, refuse_offset
 from treeselect.algorithms.references import HALL_1999, HALL_2000, PENG_2005, YU_2003, Reference
 from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, ranked_step
@@ -52,19 +52,20 @@ class MRMR(RefinedMethod):
     Raises
     ------
     MethodError
-        If an option is out of range, or if `costs` are given.
+        If an option is out of range, or if `costs`, or an offset of other than numbers, are given.
 
     Notes
     -----
     The columns of a term, or of a group (``groups=``), are used jointly. Each mutual information is
     reduced by its expectation under independence, ``(cells_x - 1) (cells_y - 1) / (2 n)``;
     otherwise terms with many cells would be favoured. Classes are used as they are; numeric and
-    count responses are binned like the terms. With an offset, and for right-censored times, the
-    negative gradient at the null model replaces the response; for times, these are the martingale
-    residuals, within strata. The tuning parameter of a step is the least value of the criterion so
-    far, and the importance of a term is its relevance. Terms forced in enter first. The training
-    score is the out-of-bag score of a forest of 100 trees on the terms of the step, grown like the
-    final model. Constant terms never enter.
+    count responses are binned like the terms, numbers less their offset. For right-censored times,
+    the martingale residuals of the null model, within strata, replace the response. Other offsets
+    are refused: the spread of what they leave depends on them, which is information, too. The
+    tuning parameter of a step is the least value of the criterion so far, and the importance of a
+    term is its relevance. Terms forced in enter first. The training score is the out-of-bag score
+    of a forest of 100 trees on the terms of the step, grown like the final model. Constant terms
+    never enter.
 
     Examples
     --------
@@ -88,24 +89,21 @@ class MRMR(RefinedMethod):
     def path(self, task: Task) -> tuple[Step, ...]:
         groups = task.problem.groups
         refuse_costs(self, groups)
+        refuse_offset(self, task.problem)
         longest = len(groups.names) if self.threshold is not None else self.longest(task)
         relevance, order, values = self._order(task, longest)
         return self.ranked_path(task, order, relevance, np.minimum.accumulate(values))
 
     def _order(self, task: Task, longest: int) -> tuple[FloatArray, IntArray, FloatArray]:
         """Relevance of each unit, the units in order of entry, and the criterion at each entry."""
-        problem, groups = task.problem, task.problem.groups
-        rows, mass = row_mass(task.weights)
-        cells = [
-            unit_cells(problem.data, g, rows, mass, self.n_bins) for g in range(len(groups.names))
-        ]
-        response = response_cells(problem, task.weight, rows, mass, self.n_bins)
-        relevance = np.array([mutual_information(c, response, mass) for c in cells])
-        can_enter = np.array([c.max() > 0 for c in cells]) & ~groups.keep
+        groups = task.problem.groups
+        units = uncertainties(task.problem, task.weights, self.n_bins)
+        relevance = units.information(RESPONSE, units.every)
+        can_enter = (units.n_cells > 1) & ~groups.keep
         ranks, order = groups.ranks(task.seed), np.flatnonzero(groups.keep).tolist()
-        redundancy = np.zeros(len(cells))
+        redundancy = np.zeros(len(relevance))
         for g in order:
-            redundancy += [mutual_information(c, cells[g], mass) for c in cells]
+            redundancy += units.information(g, units.every)
         values: list[float] = []
         while can_enter.any() and len(order) < longest:
             mean, is_ratio = redundancy / max(len(order), 1), self.scheme == "quotient"
@@ -115,8 +113,8 @@ class MRMR(RefinedMethod):
             order.append(g)
             values.append(float(criterion[g]))
             can_enter[g] = False
-            for i in np.flatnonzero(can_enter):
-                redundancy[i] += mutual_information(cells[i], cells[g], mass)
+            left = np.flatnonzero(can_enter)
+            redundancy[left] += units.information(g, left)
         return relevance, np.array(order, dtype=np.int64), np.array(values)
 
 
@@ -143,7 +141,7 @@ class FCBF(RefinedMethod):
     Raises
     ------
     MethodError
-        If an option is out of range, or if `costs` are given.
+        If an option is out of range, or if `costs`, or an offset of other than numbers, are given.
 
     Notes
     -----
@@ -180,6 +178,7 @@ class FCBF(RefinedMethod):
     def path(self, task: Task) -> tuple[Step, ...]:
         groups = task.problem.groups
         refuse_costs(self, groups)
+        refuse_offset(self, task.problem)
         n_kept = int(groups.keep.sum())
         units = uncertainties(task.problem, task.weights, self.n_bins)
         relevance = units.relevance()
@@ -234,7 +233,7 @@ class CFS(RefinedMethod):
     Raises
     ------
     MethodError
-        If an option is out of range, or if `costs` are given.
+        If an option is out of range, or if `costs`, or an offset of other than numbers, are given.
 
     Notes
     -----
@@ -274,6 +273,7 @@ class CFS(RefinedMethod):
     def path(self, task: Task) -> tuple[Step, ...]:
         problem, seed = task.problem, task.seed
         refuse_costs(self, problem.groups)
+        refuse_offset(self, problem)
         n = len(problem.groups.names)
         units = uncertainties(problem, task.weights, self.n_bins)
         search = MeritSearch(units, problem.groups, seed, self.gain or 0.0)
@@ -423,6 +423,9 @@ _MOST_EMPTY = 100
 _ROUNDING = 1e-12
 """Information up to this is rounding error."""
 
+RESPONSE = -1
+"""Its number among the units, behind which it stands."""
+
 
 def row_mass(weights: RowWeights) -> tuple[IntArray, FloatArray]:
     """The rows with positive weight, and their masses: integer weights count copies, others have
@@ -431,18 +434,6 @@ def row_mass(weights: RowWeights) -> tuple[IntArray, FloatArray]:
     own = weights.values[rows]
     scale = 1.0 if weights.are_copies else len(rows) / own.sum()
     return rows, np.asarray(own * scale)
-
-
-def mutual_information(x: IntArray, y: IntArray, mass: FloatArray) -> float:
-    """Mutual information of two partitions of the rows, in nats, minus its expectation under
-    independence."""
-    n_x, n_y = int(x.max()) + 1, int(y.max()) + 1
-    total = mass.sum()
-    both = np.bincount(x * n_y + y, mass, n_x * n_y).reshape(n_x, n_y) / total
-    apart = both.sum(axis=1, keepdims=True) * both.sum(axis=0, keepdims=True)
-    there = both > 0
-    plain = float((both[there] * np.log(both[there] / apart[there])).sum())
-    return plain - (n_x - 1) * (n_y - 1) / (2 * float(total))
 
 
 def unit_cells(
@@ -484,8 +475,8 @@ def coarsened(values: IntArray | FloatArray, mass: FloatArray, n_bins: int) -> I
 def response_cells(
     problem: Problem, weight: WeightArray, rows: IntArray, mass: FloatArray, n_bins: int
 ) -> IntArray:
-    """Cells of the response: classes, or bins of numbers and counts; with an offset, and for
-    survival times, bins of the negative gradient at the null model."""
+    """Cells of the response: classes, or bins of the negative gradient at the null model, which
+    are those of numbers less their offset, of counts and of martingale residuals."""
     if problem.splits_classes:
         labels = problem.y[rows].astype(np.int64)
     else:
@@ -494,45 +485,48 @@ def response_cells(
 
 
 class Uncertainties:
-    """Symmetrical uncertainty of units with the response and with each other, computed as needed.
+    """Mutual information, in nats, and symmetrical uncertainty of units with the response and with
+    each other, computed as needed.
 
-    It is ``I(x, y) / H``, where I is the mutual information of the two partitions and H the mean of
-    their entropies: 0 under independence, 1 if each determines the other. The expectation under
-    independence (see :func:`mutual_information`) is subtracted from both; otherwise it would be 1
-    for units with many cells. Values are at least 0 and rounded to 12 digits, so that exact copies
-    are equal.
+    The latter is ``I(x, y) / H``, where I is the mutual information of the two partitions and H the
+    mean of their entropies: 0 under independence, 1 if each determines the other. The expectation
+    of I under independence, ``(cells_x - 1) (cells_y - 1) / (2 n)``, is subtracted from both;
+    otherwise units with many cells would have much of both. Uncertainties are at least 0 and
+    rounded to 12 digits, so that exact copies are equal.
     """
 
     def __init__(self, cells: Sequence[IntArray], response: IntArray, mass: FloatArray) -> None:
+        cells = [*cells, response]
+        self._sizes = np.array([c.max() + 1 for c in cells])
         # The smallest sufficient integer type: there may be thousands of units.
-        self.n_cells = np.array([c.max() + 1 for c in cells])
         self._cells = [c.astype(np.min_scalar_type(int(c.max()))) for c in cells]
-        self._mass = mass
-        self._entropy = _entropies(cells, self.n_cells, mass)
-        self._n_response = int(response.max()) + 1
-        self._response = response
+        self._entropy = _entropies(cells, self._sizes, mass)
+        self._mass, self.n_cells = mass, self._sizes[:-1]
+        self.every: IntArray = np.arange(len(self.n_cells))
 
     def relevance(self) -> FloatArray:
         """Symmetrical uncertainty of each unit with the response, shape (n_units,)."""
-        own = _entropies([self._response], np.array([self._n_response]), self._mass)
-        everything = np.arange(len(self._cells))
-        return self._with(self._response, self._n_response, float(own[0]), everything)
+        return self.between(RESPONSE, self.every)
 
     def between(self, unit: int, others: IntArray) -> FloatArray:
         """Symmetrical uncertainty of a unit with some units, shape (n_others,)."""
-        cells = self._cells[unit].astype(np.int64)
-        return self._with(cells, int(self.n_cells[unit]), float(self._entropy[unit]), others)
-
-    def _with(self, y: IntArray, n_y: int, entropy: float, units: IntArray) -> FloatArray:
-        n_cells = self.n_cells[units]
-        joint = (self._cells[u] * np.int64(n_y) + y for u in units)
-        apart = self._entropy[units] + entropy
-        by_chance = (n_cells - 1) * (n_y - 1) / (2 * self._mass.sum())
-        shared = apart - _entropies(joint, n_cells * n_y, self._mass) - by_chance
         # I is at most H: if I remains positive, so does H.
-        most = np.maximum(apart / 2 - by_chance, _ROUNDING)
-        found = np.where(shared > _ROUNDING, np.minimum(shared / most, 1.0), 0.0)
-        return np.asarray(np.round(found, 12))
+        most = (self._entropy[others] + self._entropy[unit]) / 2 - self._by_chance(unit, others)
+        shared = self.information(unit, others)
+        found = np.where(shared > _ROUNDING, shared / np.maximum(most, _ROUNDING), 0.0)
+        return np.asarray(np.round(np.minimum(found, 1.0), 12))
+
+    def information(self, unit: int, others: IntArray) -> FloatArray:
+        """Mutual information of a unit with some units, shape (n_others,)."""
+        y, n_y = self._cells[unit].astype(np.int64), self._sizes[unit]
+        joint = _entropies(
+            (self._cells[u] * n_y + y for u in others), self._sizes[others] * n_y, self._mass
+        )
+        return self._entropy[others] + self._entropy[unit] - joint - self._by_chance(unit, others)
+
+    def _by_chance(self, unit: int, others: IntArray) -> FloatArray:
+        cells = (self._sizes[others] - 1) * (self._sizes[unit] - 1)
+        return np.asarray(cells / (2 * self._mass.sum()))
 
 
 def uncertainties(problem: Problem, weights: RowWeights, n_bins: int) -> Uncertainties:

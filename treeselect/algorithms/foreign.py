@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from treeselect.algorithms.forests.scoring import score_of
 from treeselect.algorithms.linear.penalised import LinearColumns, standard_columns
 from treeselect.algorithms.method import OWN
-from treeselect.algorithms.options import MOST_UNITS, flag, refuse_costs
+from treeselect.algorithms.options import MOST_UNITS, flag, refuse_costs, refuse_offset
 from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.selectors import (
     SIZES,
@@ -88,12 +88,13 @@ class ForeignSelector(RefinedMethod):
     parameter of the step. A selector without such a parameter gives one set, which is cut by
     importance if `k` is smaller.
 
-    Weights are passed as ``sample_weight`` if ``fit`` has that argument. Otherwise they must be
-    multiples of the smallest weight, and rows are repeated. A selector that cross-validates may
-    then have copies of a row in both parts of a fold, and it ignores `fold_groups`. Each
-    ``random_state`` of None is set from the seed. Warnings of the selector are issued again; those
-    of the fit to all rows also become a note. The training score is the out-of-bag score of a
-    forest of 100 trees on the terms of the step, grown like the final model.
+    Weights are passed as ``sample_weight`` if ``fit`` has that argument, in a pipeline that of its
+    last step. Otherwise they must be multiples of the smallest weight, and rows are repeated. A
+    selector that cross-validates may then have copies of a row in both parts of a fold, and it
+    ignores `fold_groups`. Each ``random_state`` of None is set from the seed. Warnings of the
+    selector are issued again; those of the fit to all rows also become a note. The training score
+    is the out-of-bag score of a forest of 100 trees on the terms of the step, grown like the final
+    model.
 
     Examples
     --------
@@ -174,10 +175,6 @@ class ForeignSelector(RefinedMethod):
         return dataclasses.replace(self, columns=None) if gives_way and is_number else self
 
     @property
-    def inside(self) -> str:
-        return self.name
-
-    @property
     def text(self) -> str:
         return repr(self)
 
@@ -228,13 +225,8 @@ class ForeignSelector(RefinedMethod):
                 f"  It was {self.words.text}. Fit again with it as `method`."
             )
         refuse_costs(self.selector, problem.groups)
-        # The residuals of numbers, and of survival times, include the offset.
-        takes_it = problem.family.loss.is_squared or problem.family.has_times
-        if problem.offset is not None and not takes_it:
-            raise MethodError(
-                f"{self.name} can't use an `offset` with a {problem.family.name} response.\n"
-                "  Leave it out, or choose a method that can, such as `exchange`."
-            )
+        if not problem.family.has_times:  # the residuals of these include the offset
+            refuse_offset(self, problem)
 
     def _search(self, task: Task, columns: LinearColumns) -> ColumnSearch:
         problem, weight = task.problem, task.weight
@@ -246,8 +238,8 @@ class ForeignSelector(RefinedMethod):
             y = problem.gradient(weight)[rows]
         elif problem.offset is not None:
             y = y - problem.offset[rows]
-        copies, shares = copies_or_shares(
-            self.selector.fit, task.weights.of(rows), self.name,
+        copies, given = copies_or_shares(
+            self.selector, task.weights.of(rows), self.name,
             "choose a method that takes weights, such as `exchange`",
         )  # fmt: skip
         x = columns.x if copies is None else np.repeat(columns.x, copies, axis=0)
@@ -256,7 +248,7 @@ class ForeignSelector(RefinedMethod):
             self.selector,
             x,
             y if copies is None else np.repeat(y, copies),
-            shares,
+            given,
             task.seed,
             advice=scaled if self.standardise else "",
         )

@@ -297,11 +297,6 @@ class Method:
         """The same if `k` is a number; a set of a size that the method chose may give way to it."""
         return self
 
-    @property
-    def inside(self) -> str | None:
-        """Name of the wrapped object whose options are set when it is created; None by default."""
-        return None
-
     # --- in words ---
 
     @property

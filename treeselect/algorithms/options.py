@@ -18,7 +18,7 @@ from treeselect.arguments.checks import (
     truth,
     whole,
 )
-from treeselect.designs.problem import FeatureGroups
+from treeselect.designs.problem import FeatureGroups, Problem
 from treeselect.engine.tree.workspace import UNBOUNDED
 from treeselect.errors import MethodError, quoted
 
@@ -72,22 +72,13 @@ def check_options(record: Any) -> None:
 
 
 def check_integer(
-    method: object,
-    option: str,
-    *,
-    least: int,
-    most: int | None = None,
-    limit: int = MOST_TREES,
-    optional: bool = False,
+    method: object, option: str, *, least: int, most: int = MOST_TREES, optional: bool = False
 ) -> None:
     """Convert the option to an int; a MethodError unless it is from `least` to `most`."""
     found = whole(getattr(method, option))
-    bounds = f"at least {least}" if most is None else f"from {least} to {most}"
-    if most is None and found is not None and found > limit:
-        found, bounds = None, f"at most {limit:,}"
-    elif found is not None and not least <= found <= (limit if most is None else most):
+    if found is not None and not least <= found <= most:
         found = None
-    _convert(method, option, found, f"a whole number, {bounds}", optional)
+    _convert(method, option, found, f"a whole number from {least} to {most:,}", optional)
 
 
 def check_number(
@@ -97,7 +88,6 @@ def check_number(
     above: float | None = None,
     least: float | None = None,
     most: float | None = None,
-    limit: float = _LARGEST,
     optional: bool = False,
 ) -> None:
     """Convert the option to a finite float; a MethodError unless it is within the bounds."""
@@ -106,8 +96,8 @@ def check_number(
     bounds += [f"at least {least:g}"] if least is not None else []
     bounds += [f"at most {most:g}"] if most is not None else []
     if found is not None:
-        if abs(found) > limit:
-            found, bounds = None, [f"from {-limit:g} to {limit:g}"]
+        if abs(found) > _LARGEST:
+            found, bounds = None, [f"from {-_LARGEST:g} to {_LARGEST:g}"]
         elif (
             (above is not None and found <= above)
             or (least is not None and found < least)
@@ -142,6 +132,17 @@ def refuse_costs(method: object, groups: FeatureGroups) -> None:
         raise MethodError(
             f"{type(method).__name__} can't take `costs` into account.\n"
             "  Leave them out, or choose a method that can, such as `exchange`."
+        )
+
+
+def refuse_offset(method: Any, problem: Problem) -> None:
+    """For methods that find any dependence: what an offset leaves of classes, counts and times has
+    a spread that depends on the offset. Where all is forced in, there is nothing to find."""
+    has_one = problem.offset is not None and not problem.groups.keep.all()
+    if has_one and not problem.family.loss.is_squared:
+        raise MethodError(
+            f"{method.name} can't use an `offset` with a {problem.family.name} response.\n"
+            "  Leave it out, or choose a method that can, such as `exchange`."
         )
 
 

@@ -121,7 +121,7 @@ def find_method(method: Any, options: Mapping[str, Any]) -> Method:
     found = method if is_method(method) else foreign_selector(method)
     check_kind(type(found))
     if options:
-        _check_options(type(found), options, inside=found.inside)
+        _check_options(type(found), options)
         found = dataclasses.replace(found, **options)
     return found
 
@@ -221,14 +221,14 @@ def _unknown(name: str) -> Exception:
     return MethodError(f"`method` must be a known method.\n  Found: {quoted(name)}. {advice}")
 
 
-def _check_options(kind: type[Any], options: Mapping[str, Any], inside: str | None = None) -> None:
+def _check_options(kind: type[Any], options: Mapping[str, Any]) -> None:
     known = list(kind.defaults() | dict(inspect.signature(kind).parameters))
+    own = " Set those of the selector when you create it." if kind is ForeignSelector else ""
     for option in options:
         if not is_one_of(option, known):
             text = option if isinstance(option, str) else described(option)
             raise MethodError(
-                f"{kind.__name__} has no option {quoted(text)}.\n  {_advice(text, known)}"
-                + (f" Set the options of {inside} when you create it." if inside else "")
+                f"{kind.__name__} has no option {quoted(text)}.\n  {_advice(text, known)}{own}"
             )
 
 

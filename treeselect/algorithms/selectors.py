@@ -133,13 +133,13 @@ class ColumnSearch:
         selector: Any,
         x: FloatArray,
         y: NDArray[Any],
-        weight: FloatArray | None,
+        given: dict[str, FloatArray],
         seed: int,
         advice: str = "",
     ) -> None:
         self._selector, self._x, self._y, self._seed = selector, x, y, seed
         self._advice = advice
-        self._extra = {} if weight is None else {"sample_weight": weight}
+        self._given = given
         self.warned: list[Warning] = []
         self._arriving = np.arange(x.shape[1])  # at the last step, as far as is known
 
@@ -185,7 +185,7 @@ class ColumnSearch:
         with own_filters(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                selector.fit(self._x, self._y, **self._extra)
+                selector.fit(self._x, self._y, **self._given)
                 getattr(last_step(selector), "get_support", tuple)()  # needs importances, perhaps
             except TreeselectError:
                 raise

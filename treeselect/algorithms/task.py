@@ -152,10 +152,6 @@ def empty_step(n_groups: int) -> Step:
     return Step(np.inf, nothing > 0, nothing, np.nan)
 
 
-def full_step(n_groups: int) -> Step:
-    return Step(np.nan, np.ones(n_groups, dtype=np.bool_), np.zeros(n_groups), np.nan)
-
-
 def step_of_gains(
     tuning: float,
     gains: FloatArray,

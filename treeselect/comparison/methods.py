@@ -101,11 +101,6 @@ def read_sizes(k: object, groups: FeatureGroups) -> tuple[int | str, tuple[int, 
     return "1se", tuple(sorted(set(given)))
 
 
-def plain_sizes(k: Any) -> Any:
-    """A size or sizes as they could be typed."""
-    return k if isinstance(k, str | int | np.integer) else [int(size) for size in k]
-
-
 # --- runs --------------------------------------------------------------------------------------
 
 

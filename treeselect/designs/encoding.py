@@ -50,6 +50,8 @@ from treeselect.errors import (
     quoted,
     shortened,
 )
+from treeselect.formulas.checks import unquote
+from treeselect.formulas.guard import DOT
 from treeselect.formulas.terms import Factor, ParsedFormula
 from treeselect.frames.opening import NO_CODES, MissingCodes
 from treeselect.frames.reading import read_data
@@ -306,9 +308,6 @@ def read_terms(
 IDENTIFIER_LEVELS = 10
 """Text with more levels than this, and than half of its rows, counts as an identifier."""
 
-_DOT = re.compile(r"(?<![\w.`])\.(?![\w.`])")
-"""The sign for all columns."""
-
 _MOST_LETTERS = 1_000
 """Length of a formula that is advised."""
 
@@ -370,7 +369,7 @@ def without_columns(formula: ParsedFormula, names: Sequence[str]) -> tuple[str, 
         return ()
     text = formula.text.strip()
     written = f"{text.partition('~')[0].strip()} ~ {' + '.join(term.text for term in left)}"
-    if _DOT.search(text.partition("~")[2]):
+    if DOT.search(unquote(text.partition("~")[2]).code):
         gone = (term for term in formula.terms if term not in left)
         written = f"{text} {' '.join(f'- {term.text}' for term in gone)}"
     elif "strata(" in text:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -119,17 +119,22 @@ def seeded(selector: Any, seed: int) -> Any:
 
 
 def copies_or_shares(
-    fit: Callable[..., Any], weights: RowWeights, name: str, way: str
-) -> tuple[IntArray | None, FloatArray | None]:
-    """How often each row is repeated, and the ``sample_weight``, for the `fit` of an object of that
-    name; None where there is none. The `way` ends the error for weights that can't be used."""
+    estimator: Any, weights: RowWeights, name: str, way: str
+) -> tuple[IntArray | None, dict[str, FloatArray]]:
+    """How often each row is repeated, None for once, and the weights as arguments of the `fit` of
+    an object of that name. Of a pipeline, all steps that take weights have them, if the last one
+    does. The `way` ends the error for weights that can't be used."""
     weight = weights.values
     if (weight == weight[0]).all() and (weight[0] == 1 or not weights.are_copies):
-        return None, None
-    if "sample_weight" in parameters_of(fit):
-        return None, weight.astype(np.float64)
+        return None, {}
+    in_steps = is_pipeline(estimator)
+    steps = {f"{n}__": own for n, own in estimator.steps} if in_steps else {"": estimator}
+    fits = {n: parameters_of(getattr(own, "fit", len)) for n, own in steps.items()}
+    takes = [n for n, known in fits.items() if "sample_weight" in known]
+    if [*steps][-1] in takes and not (in_steps and weights.are_copies):
+        return None, {f"{n}sample_weight": weight.astype(np.float64) for n in takes}
     if weights.are_copies:
-        return weight.astype(np.int64), None
+        return weight.astype(np.int64), {}
     times = weight / weight.min()
     if np.abs(times - np.rint(times)).max() > _WHOLE * times.max():
         raise MethodError(
@@ -137,7 +142,7 @@ def copies_or_shares(
             f"  Found: weights from {weight.min():g} to {weight.max():g}. Leave them out, or"
             f" {way}."
         )
-    return np.rint(times).astype(np.int64), None
+    return np.rint(times).astype(np.int64), {}
 
 
 # --- estimators ----------------------------------------------------------------------------------

@@ -172,7 +172,7 @@ def _read(
     if isinstance(values, Basis):
         raise FormulaError(
             f"The response {quoted(term.name)} must be one column.\n  {shown(formula.text)}\n"
-            f"  Found: {len(values.fields)}. Splines and polynomials belong on the right-hand side."
+            "  Found: a spline or a polynomial, which belongs on the right-hand side."
         )
     return _numbers(term.name, values, family)
 

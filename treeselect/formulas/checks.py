@@ -341,10 +341,12 @@ def check_operators(tokens: Sequence[Token], unquoted: Unquoted) -> None:
         raise FormulaError("The formula must have at most 50 opening parentheses.")
     if sum(t.text == "~" and t.is_operator for t in tokens) > 1:
         raise Fault("The formula must have exactly one `~`.", "~")
-    for token in tokens:
+    for i, token in enumerate(tokens):
         if token.is_operator:
             for sign in [token.percent] if token.percent else token.text.split():
                 _check_operator(sign)
+            if token.percent:
+                _check_before(tokens[:i])
         elif token.kind == "context" and token.text in ("[", "]"):
             raise Fault(
                 "The formula must not contain square brackets.",
@@ -363,6 +365,18 @@ def _check_operator(sign: str) -> None:
         other += " comparisons in `I()`, for example `I(age > 40)`."
         advice = OPERATORS_OF_R.get(core, other)
         raise Fault(f"`formula` must not contain the operator {quoted(core)}.", core, advice)
+
+
+def _check_before(tokens: Sequence[Token]) -> None:
+    """`%in%` binds closer than `*` and `/` in R, but not in formulaic."""
+    depth = 0
+    for token in reversed(tokens):
+        depth += (token.text == ")") - (token.text == "(")
+        if depth < 0 or (depth == 0 and token.text in ("+", "-", "~")):
+            return
+        if depth == 0 and token.text in ("*", "/"):
+            way = f"Write `x {token.text} (a %in% b)` or `(x {token.text} a) %in% b`."
+            raise Fault(f"`%in%` behind {quoted(token.text)} needs parentheses.", "%in%", way)
 
 
 def _check_powers(tokens: Sequence[Token], unquoted: Unquoted) -> None:
@@ -433,10 +447,10 @@ def check_response(left: Sequence[Term]) -> None:
             "Write `response ~ terms`.",
         )
     if len(left) != 1 or left[0].is_interaction:
-        found = f"Found: {listing(t.name for t in left)}. "
+        found = f"Found: {listing(t.name or '1' for t in left)}. "
         way = "Fit each response separately."
-        if any(term.is_interaction for term in left):
-            way = "Write arithmetic as `{a / b}` or `{a * b}`."
+        if any(len(term.factors) != 1 for term in left):
+            way = "Write arithmetic as `{a / b}` or `{a + 1}`."
         raise Fault("The formula must have a single response.", left[-1].name, found + way)
     if any(map(is_strata, left[0].factors)):
         raise Fault(

@@ -233,7 +233,7 @@ class Identifiers:
 
 # --- A new formula in terms of an old one, as R's ``update.formula`` -----------------------------
 
-_DOT = re.compile(r"(?<![\w.)\]])\.(?![\w.])")
+DOT = re.compile(r"(?<![\w.)\]])\.(?![\w.])")
 """A dot that stands for a side; not that of ``1.5``, ``.5`` or ``np.log``."""
 
 _NAME = re.compile(r"\w+|`[^`]*`")
@@ -247,7 +247,7 @@ def updated_formula(old: str, new: str) -> str:
     if not terms.strip():
         raise FormulaError(f"`formula` must have a right-hand side.\n  Found: {new}")
     code = unquote(terms).code  # does it begin with the old one, and only add to it or take away?
-    only_adds = re.match(r"\s*\.\s*([+-]|$)", code) and len(_DOT.findall(code)) == 1
+    only_adds = re.match(r"\s*\.\s*([+-]|$)", code) and len(DOT.findall(code)) == 1
     terms = _put(terms, right, bare=bool(only_adds))
     inside = "(" in response or response.strip() in ("", ".")
     response = _put(response or ".", left, bare=inside)
@@ -270,4 +270,4 @@ def _put(side: str, old: str, *, bare: bool) -> str:
     """A side with the old one in the place of each dot."""
     plain = unquote(side)
     given = old if bare or _NAME.fullmatch(old) else f"({old})"
-    return given.join(plain.restore(part) for part in _DOT.split(plain.code)).strip()
+    return given.join(plain.restore(part) for part in DOT.split(plain.code)).strip()

@@ -120,11 +120,11 @@ def refit_estimator(
         if family.has_classes:
             y = np.array(estimator.classes)[y.astype(np.int64)]
         copies, given = estimators.copies_or_shares(
-            twin.fit, weights.of(rows), estimator.name, 'choose another `model`, such as "glm"'
+            twin, weights.of(rows), estimator.name, 'choose another `model`, such as "glm"'
         )
         every = np.arange(len(rows)) if copies is None else np.repeat(np.arange(len(rows)), copies)
         with estimators.fitting(twin), one_thread():
-            twin.fit(x[every], y[every], **({} if given is None else {"sample_weight": given}))
+            twin.fit(x[every], y[every], **given)
     model = EstimatorModel(
         selected, None, null_response(problem, weights.values), np.zeros(len(selected)), family,
         asked=estimator, estimator=twin if x.shape[1] else None, codings=tuple(codings),

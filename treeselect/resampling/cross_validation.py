@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treeselect.algorithms.method import Method, final_model, steps_of
-from treeselect.algorithms.task import Step, Task, empty_step, full_step, step_of_size, step_within
+from treeselect.algorithms.task import Step, Task, empty_step, step_of_size, step_within
 from treeselect.brief import brief
 from treeselect.designs.families import Family
 from treeselect.designs.problem import Problem
@@ -285,7 +285,8 @@ def score_path(
 
 def full_model(method: Method, task: Task) -> TreeModel:
     """The final model with all units; of methods that can't predict from any set, a forest."""
-    step = full_step(task.problem.data.n_groups)
+    n = task.problem.data.n_groups
+    step = Step(np.nan, np.ones(n, dtype=np.bool_), np.zeros(n), np.nan)
     return final_model(method, task, step, usual=not method.predicts_any_set)
 
 

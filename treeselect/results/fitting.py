@@ -473,7 +473,10 @@ def updated_arguments(
 def _merged(asked: Asked, changes: Mapping[str, Any]) -> dict[str, Any]:
     old, known = dict(asked.arguments), ("formula", *ARGUMENTS)
     if "method" in changes:
-        old = {name: value for name, value in old.items() if name in known}
+        before, after = (find_method(method, {}) for method in (old["method"], changes["method"]))
+        shared = after.defaults().keys() if isinstance(changes["method"], str) else set()
+        shared -= {before.tuning_name, after.tuning_name}
+        old = {name: value for name, value in old.items() if name in known or name in shared}
     elif changes.get("k") is not None and isinstance(old["method"], Method):
         old["method"] = old["method"].tuned(None)
     new = {**old, **changes}

@@ -212,7 +212,7 @@ class ControlBurn(Ending, Method):
     """
 
     lam: float | None = field(default=None, metadata=number(above=0.0))
-    forests: int = field(default=5, metadata=integer(least=1, limit=1_000))
+    forests: int = field(default=5, metadata=integer(least=1, most=1_000))
     adaptive: bool = field(default=True, metadata=flag())
     tail: int = field(default=5, metadata=integer(least=2, most=_MAX_TREES_PER_DEPTH))
     tolerance: float = field(default=1e-3, metadata=number(above=0.0))
@@ -223,7 +223,7 @@ class ControlBurn(Ending, Method):
     ridge: float = field(default=0.0, metadata=number(least=0.0))
     constraints: Any = field(default=None, metadata=by(check_function))
     best_subset: bool = field(default=False, metadata=flag())
-    time_limit: float = field(default=60.0, metadata=number(above=0.0, limit=1e7))
+    time_limit: float = field(default=60.0, metadata=number(above=0.0, most=1e7))
     sketch: int | None = field(default=None, metadata=integer(least=2))
     sketch_kind: str = field(default=_ROWS, metadata=choice(_ROWS, "gaussian"))
     max_features: float = field(default=1.0, metadata=number(above=0.0, most=1.0))
@@ -248,8 +248,8 @@ class ControlBurn(Ending, Method):
         self._check_apart(changed)
 
     def __repr__(self) -> str:
-        """The call that creates it, in keywords, without defaults."""
-        return self.text
+        """Its keywords without defaults."""
+        return super(ControlBurn, self).text
 
     def _check_forest(self) -> None:
         known = isinstance(self.forest, str) and self.forest in SCHEMES
@@ -340,6 +340,12 @@ class ControlBurn(Ending, Method):
     def predicts_any_set(self) -> bool:
         """Whether a forest is refitted; a sparse forest belongs to its step."""
         return self.refit is not None
+
+    @property
+    def text(self) -> str:
+        """The call that creates it; a function, or a fitted model, has none."""
+        is_code = self.constraints is None and not is_fitted(self.forest)
+        return repr(self) if is_code else "<...>"
 
     def options(self) -> dict[str, Any]:
         """All options, with a fitted model by its type."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -297,8 +297,8 @@ def imported_pool(model: Any, coded: CodedColumns, n_outputs: int) -> TreePool:
     forest = forest.with_features(_column_of_each(_feature_names(model), coded))
     data = forest.bins.bin(coded.columns, np.arange(len(coded.columns)).tolist())
     group_of, n_groups = coded.groups.ids[data.group_of], len(coded.groups.names)
-    pool = TreePool([], [], np.zeros((0, n_groups)), [], group_of, forest.bins)
-    gains: list[FloatArray] = []
+    leaves: list[LeafArray] = []
+    values, gains, trees = list[FloatArray](), list[FloatArray](), list[Trees]()
     for number in range(forest.trees.n_trees):
         tree = forest.trees.one(number)
         nodes = tree.nodes._replace(value=_wanted_outputs(tree.nodes.value, n_outputs))
@@ -306,16 +306,15 @@ def imported_pool(model: Any, coded: CodedColumns, n_outputs: int) -> TreePool:
         leaf, value = mark_leaves(tree, data)
         if len(value) < 2:
             continue
-        pool.leaves.append(narrow(leaf, len(value)))
-        pool.values.append(value)
-        pool.trees.append(tree)
+        leaves.append(narrow(leaf, len(value)))
+        values.append(value)
+        trees.append(tree)
         used = np.unique(data.group_of[nodes.column[nodes.column != LEAF]])
         gain = np.zeros(len(coded.columns))
         gain[used] = np.maximum(group_gains(tree, data)[0, used], _SMALLEST)
-        of_groups = np.bincount(coded.groups.ids, gain, n_groups)
-        gains.append(of_groups.astype(np.float64))
+        gains.append(np.bincount(coded.groups.ids, gain, n_groups).astype(np.float64))
     every = np.array(gains, dtype=np.float64).reshape(len(gains), n_groups)
-    return replace(pool, gains=every)
+    return TreePool(leaves, values, every, trees, group_of, forest.bins)
 
 
 def check_kind(model: Any, pool: TreePool, problem: Problem) -> None:

@@ -95,10 +95,10 @@ class GBFS(RefinedMethod):
     mu: float | None = field(default=None, metadata=number(least=0.0))
     n_trees: int | None = field(default=None, metadata=integer(least=1, most=MOST_ROUNDS))
     max_depth: int | None = field(
-        default=4, metadata=integer(least=1, limit=MOST_DEPTH, optional=True)
+        default=4, metadata=integer(least=1, most=MOST_DEPTH, optional=True)
     )
     learning_rate: float = field(default=0.1, metadata=number(above=0.0, most=1.0))
-    min_leaf: int = field(default=1, metadata=integer(least=1, limit=MOST_LEAF))
+    min_leaf: int = field(default=1, metadata=integer(least=1, most=MOST_LEAF))
     newton: bool | None = field(default=None, metadata=flag())
     charge_each_split: bool = field(default=False, metadata=flag())
     discounts: Mapping[tuple[str, str], float] | Discounts = ()

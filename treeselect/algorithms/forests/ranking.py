@@ -59,9 +59,9 @@ class RankingForest(RefinedMethod):
 
     kind: Kind = field(default="unbiased", metadata=choice(*KINDS))
     n_trees: int | None = field(default=None, metadata=integer(least=2))
-    mtry: int | None = field(default=None, metadata=integer(least=1, limit=MOST_UNITS))
-    max_depth: int | None = field(default=None, metadata=integer(least=1, limit=MOST_DEPTH))
-    min_leaf: int = field(default=1, metadata=integer(least=1, limit=MOST_LEAF))
+    mtry: int | None = field(default=None, metadata=integer(least=1, most=MOST_UNITS))
+    max_depth: int | None = field(default=None, metadata=integer(least=1, most=MOST_DEPTH))
+    min_leaf: int = field(default=1, metadata=integer(least=1, most=MOST_LEAF))
 
     def measure(self, task: Task, groups: BoolArray) -> Importance:
         """Grow a forest on some units and measure their importance.
@@ -253,7 +253,7 @@ class Boruta(RankingForest):
     """
 
     level: float | None = field(default=None, metadata=number(above=0.0, most=0.99))
-    max_rounds: int = field(default=100, metadata=integer(least=1, limit=100000))
+    max_rounds: int = field(default=100, metadata=integer(least=1, most=100000))
     kind: Kind = "permutation"
     n_trees: int = 100
 

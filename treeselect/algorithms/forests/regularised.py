@@ -49,11 +49,11 @@ class _RegularisedForest(DrawnMethod):
     """Options shared by RRF and GRRF."""
 
     n_trees: int | None = field(default=None, metadata=integer(least=1))
-    mtry: int | None = field(default=None, metadata=integer(least=1, limit=MOST_UNITS))
+    mtry: int | None = field(default=None, metadata=integer(least=1, most=MOST_UNITS))
     sample_fraction: float | None = field(default=None, metadata=number(above=0.0, most=1.0))
     replace: bool = field(default=False, metadata=flag())
-    max_depth: int | None = field(default=None, metadata=integer(least=1, limit=MOST_DEPTH))
-    min_leaf: int = field(default=1, metadata=integer(least=1, limit=MOST_LEAF))
+    max_depth: int | None = field(default=None, metadata=integer(least=1, most=MOST_DEPTH))
+    min_leaf: int = field(default=1, metadata=integer(least=1, most=MOST_LEAF))
     criterion: scoring.Criterion = field(default="gini", metadata=choice("gini", "entropy"))
     gain: scoring.Gain = field(default="uncentred", metadata=choice("uncentred", "decrease"))
     ties: scoring.Ties = field(default="used", metadata=choice("used", "random"))
@@ -342,8 +342,8 @@ class RBoost(DrawnMethod):
 
     lam: float | None = field(default=None, metadata=number(least=0.0, most=1.0))
     n_trees: int = field(default=100, metadata=integer(least=1))
-    mtry: int | None = field(default=None, metadata=integer(least=1, limit=MOST_UNITS))
-    max_depth: int | None = field(default=None, metadata=integer(least=1, limit=MOST_DEPTH))
+    mtry: int | None = field(default=None, metadata=integer(least=1, most=MOST_UNITS))
+    max_depth: int | None = field(default=None, metadata=integer(least=1, most=MOST_DEPTH))
     criterion: scoring.Criterion = field(default="entropy", metadata=choice("entropy", "gini"))
     gain: scoring.Gain = field(default="decrease", metadata=choice("decrease", "uncentred"))
     ties: scoring.Ties = field(default="used", metadata=choice("used", "random"))

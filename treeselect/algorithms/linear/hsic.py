@@ -10,7 +10,7 @@ import numpy as np
 from treeselect.algorithms.filters import joint_cells, row_mass
 from treeselect.algorithms.forests.scoring import score_of
 from treeselect.algorithms.linear.penalised import of_number, standardised
-from treeselect.algorithms.options import MOST_UNITS, integer, number
+from treeselect.algorithms.options import MOST_UNITS, integer, number, refuse_offset
 from treeselect.algorithms.references import CLIMENTE_2019, YAMADA_2014, Reference
 from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, ranked_step
@@ -68,7 +68,7 @@ class HSICLasso(RefinedMethod):
     Raises
     ------
     MethodError
-        If an option is out of range.
+        If an option is out of range, or if an offset of other than numbers is given.
 
     Notes
     -----
@@ -79,9 +79,9 @@ class HSICLasso(RefinedMethod):
     for two rows of the same level c, which n_c rows have, and 0 for others. With several columns,
     these kernels are multiplied, and levels are combined. A missing level is a level. A missing
     number is set to the median, and the kernel of two rows with different missing numbers is 0.
-    Classes have the kernel of a factor, numeric and count responses that of a number. With an
-    offset, and for right-censored times, the negative gradient at the null model replaces the
-    response; for times, these are the martingale residuals, within strata.
+    Classes have the kernel of a factor, numbers less their offset, counts and, for right-censored
+    times, the martingale residuals of the null model, within strata, that of a number. Other
+    offsets are refused.
 
     In blocks [2]_, inner products are sums over random blocks of rows. A group (``groups=``) counts
     as one term. A cost shared by several terms is charged to each of them; terms that are free or
@@ -99,8 +99,8 @@ class HSICLasso(RefinedMethod):
     """
 
     lam: float | None = field(default=None, metadata=number(above=0.0))
-    block_size: int | None = field(default=None, metadata=integer(least=5, limit=MOST_UNITS))
-    n_shuffles: int = field(default=1, metadata=integer(least=1, limit=10000))
+    block_size: int | None = field(default=None, metadata=integer(least=5, most=MOST_UNITS))
+    n_shuffles: int = field(default=1, metadata=integer(least=1, most=10000))
 
     name: ClassVar[str] = "hsic_lasso"
     title: ClassVar[str] = "HSIC lasso"
@@ -111,6 +111,7 @@ class HSICLasso(RefinedMethod):
     left_out: ClassVar[str] = "the others do not improve the fit"
 
     def path(self, task: Task) -> tuple[Step, ...]:
+        refuse_offset(self, task.problem)
         keep = task.problem.groups.keep
 
         def step_at(lam: float, weights: FloatArray) -> Step:

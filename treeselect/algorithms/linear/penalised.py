@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from treeselect.algorithms.filters import row_mass
 from treeselect.algorithms.forests.elimination import path_of_shares
 from treeselect.algorithms.forests.scoring import score_of
-from treeselect.algorithms.options import check_number, number
+from treeselect.algorithms.options import number
 from treeselect.algorithms.references import GUYON_2002, MEIER_2008, YUAN_2006, Reference
 from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, ranked_step
@@ -285,12 +285,14 @@ def linear_columns(
     for group in order:
         for j in np.flatnonzero(coded.groups.ids == group):
             values = coded.columns[j][rows]
-            is_number = coded.n_levels[j] is None
-            made = of_number(values, share) if is_number else _of_factor(values)
-            for values in made:
-                scaled = standardised(values, share)
+            if coded.n_levels[j] is None:
+                made = of_number(values, share)
+            else:
+                made = [(values == code).astype(np.float64) for code in _levels(values)]
+            for own in made:
+                scaled = standardised(own, share)
                 if scaled is not None:
-                    columns.append(scaled if standardise else values)
+                    columns.append(scaled if standardise else own)
         ends.append(len(columns))
     x = np.array(columns).T if columns else np.empty((len(rows), 0))
     return LinearColumns(np.asfortranarray(x), np.array(ends), np.asarray(order))
@@ -336,13 +338,8 @@ def _lazy_number(
 def _lazy_factor(
     source: NDArray[Any], codes: NDArray[Any], share: FloatArray
 ) -> list[Number | Indicator]:
-    none = OTHER if codes.dtype == np.uint8 else -1
-    present = [int(code) for code in np.unique(codes) if code != none]
-    if none in codes:  # sums by code need codes from 0 on
-        source = np.where(source == none, max(present, default=0) + 1, source)
-        codes = np.where(codes == none, max(present, default=0) + 1, codes)
     shares = np.bincount(codes, share)
-    return [part for code in present for part in _lazy_indicator(source, code, shares[code])]
+    return [part for code in _levels(codes) for part in _lazy_indicator(source, code, shares[code])]
 
 
 def _lazy_indicator(source: NDArray[Any], code: int, mean: float) -> list[Number | Indicator]:
@@ -364,9 +361,8 @@ def of_number(values: FloatArray, share: FloatArray) -> list[FloatArray]:
     return [filled, missing.astype(np.float64)]
 
 
-def _of_factor(codes: NDArray[Any]) -> list[FloatArray]:
-    none = OTHER if codes.dtype == np.uint8 else -1
-    return [(codes == code).astype(np.float64) for code in np.unique(codes) if code != none]
+def _levels(codes: NDArray[Any]) -> list[int]:
+    return [code for code in np.unique(codes).tolist() if code != OTHER]
 
 
 def scaling_of(values: FloatArray, share: FloatArray) -> tuple[int, float, float] | None:
@@ -396,9 +392,6 @@ def standardised(values: FloatArray, share: FloatArray) -> FloatArray | None:
 _TOLERANCE = 1e-6
 _MOST_STEPS = 100_000
 """Newton steps; the solver stops after a few dozen."""
-
-_LEAST_C = 1e-12
-"""Far below this, the solver does not terminate."""
 
 _INTERCEPT = 10.0
 """The solver penalises the intercept like the weight of a column with this value."""
@@ -469,7 +462,7 @@ class SVMRFE(RefinedMethod):
 
     share: float | None = field(default=None, metadata=number(above=0.0, most=1.0))
     step: float = field(default=0.2, metadata=number(above=0.0, most=0.9))
-    C: float = field(default=1.0, metadata=number(above=0.0, limit=1000000000000.0))
+    C: float = field(default=1.0, metadata=number(least=1e-12, most=1e12))
     epsilon: float = field(default=0.1, metadata=number(least=0.0))
 
     name: ClassVar[str] = "svm_rfe"
@@ -477,10 +470,6 @@ class SVMRFE(RefinedMethod):
     references: ClassVar[tuple[Reference, ...]] = (GUYON_2002,)
     tuning_name: ClassVar[str] = "share"
     reads_columns: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_number(self, "C", least=_LEAST_C)
 
     def path(self, task: Task) -> tuple[Step, ...]:
         machine = LinearMachine(task, self.C, self.epsilon)
