@@ -198,12 +198,10 @@ _REGRESSIONS = {
     "cox": "Cox regression on the log of the predicted relative risks",
 }
 
-_UNKNOWN = (float("nan"),) * 3
+_UNKNOWN = float("nan"), float("nan")
 _LARGEST_ERROR = 100.0
 """With separated classes the slope diverges, and its standard error exceeds this. An intercept is
 in units of the response."""
-
-_Z95 = 1.959963984540054
 
 
 def recalibrate(
@@ -214,29 +212,32 @@ def recalibrate(
     groups: IntArray | None = None,
     law: Any = None,
     offset: FloatArray | None = None,
+    quantile: float = 1.959963984540054,
 ) -> Recalibration:
     """Regress the response on the predictions by the model of the family, or of another `law` of
     statsmodels: the slope with an intercept of its own, the intercept at slope 1 (Steyerberg 2019,
-    section 15.3). A known `offset`, part of the linear predictor, has no slope."""
+    section 15.3). A known `offset`, part of the linear predictor, has no slope. Intervals are
+    `quantile` standard errors on each side."""
     own, words = linear_predictor, _REGRESSIONS[family]
     if offset is not None:
         own, words = own - offset, f"{words}, less the offset"
         own *= np.ptp(own) > slack(linear_predictor)  # those of no term differ by rounding
+
+    def ends(estimate: float, error: float) -> tuple[float, float, float]:
+        return estimate, estimate - quantile * error, estimate + quantile * error
+
+    slope = intercept = _UNKNOWN
     if family == "cox":  # the coefficient of Cox's model
-        slope, error = float("nan"), float("nan")
         if np.ptp(own):
             with contextlib.suppress(np.linalg.LinAlgError):
                 base = 0.0 if offset is None else offset
-                slope, error = fit_slope(y, own, mass, groups, base)
-        known = np.isfinite(slope) and error <= _LARGEST_ERROR
-        ends = (slope, slope - _Z95 * error, slope + _Z95 * error) if known else _UNKNOWN
-        return Recalibration(*ends, *_UNKNOWN, words)
-    if family != "gaussian" and np.ptp(y) == 0:
-        return Recalibration(*_UNKNOWN, *_UNKNOWN, words)
-    ones = np.ones((len(y), 1))
-    ends = _last(family, law, y, np.column_stack([ones, own]), offset, mass, groups)
-    intercept = _last(family, law, y, ones, linear_predictor, mass, groups)
-    return Recalibration(*ends, *intercept, words)
+                slope = fit_slope(y, own, mass, groups, base)
+        slope = slope if slope[1] <= _LARGEST_ERROR else _UNKNOWN
+    elif family == "gaussian" or np.ptp(y):
+        ones = np.ones((len(y), 1))
+        slope = _last(family, law, y, np.column_stack([ones, own]), offset, mass, groups)
+        intercept = _last(family, law, y, ones, linear_predictor, mass, groups)
+    return Recalibration(*ends(*slope), *ends(*intercept), words)
 
 
 def _last(
@@ -247,8 +248,8 @@ def _last(
     offset: FloatArray | None,
     mass: FloatArray,
     groups: IntArray | None,
-) -> tuple[float, float, float]:
-    """The last coefficient, with its interval."""
+) -> tuple[float, float]:
+    """The last coefficient, with its standard error."""
     import statsmodels.api as sm
 
     from treeselect.models.linear.solving import overdispersed
@@ -275,4 +276,4 @@ def _last(
     most = _LARGEST_ERROR if columns.shape[1] > 1 else np.finfo(np.float64).max
     if not (found.converged and np.isfinite(estimate) and error <= most):
         return _UNKNOWN
-    return estimate, estimate - _Z95 * error, estimate + _Z95 * error
+    return estimate, error
