@@ -101,6 +101,7 @@ def select_all(formula, frames, k, **options):
 def test_numbers_of_mice(response):
     family = "poisson" if response == "count" else "auto"
     found = select_all(f"{response} ~ x + z + site", mice_frames(), 3, family=family)
+    assert ("Poisson), median of" in str(found.pooled().summary())) == (response == "count")
     mine = found.pooled().tidy().set_index("column")
     theirs = pd.read_csv(REFERENCE / "imputed.csv").query("response == @response")
     names = theirs["term"].replace({"(Intercept)": "Intercept"})

@@ -35,6 +35,7 @@ from treeselect.models.linear.coefficients import (
 from treeselect.models.linear.data import LinearData
 from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.rule import pooled_rule
+from treeselect.models.linear.statistics import dispersion_fact
 from treeselect.models.linear.tests import fit_terms
 from treeselect.printing import OfContent, SummaryContent, interval_text, number_text
 from treeselect.results.linear_model import UNAFFECTED
@@ -147,7 +148,7 @@ def pool_glm(found: Imputed) -> PooledFit:
         n_used=data[0].row_weights.n_observations,
         n_dropped=data[0].n_dropped,
         left_out=left_out[0],
-        write=partial(_content, found, fits[0], data[0], printed, notes),
+        write=partial(_content, found, fits, data[0], printed, notes),
         table=table,
         library=found.library,
         ratio=fits[0].ratio,
@@ -257,23 +258,25 @@ def _equal(one: Any, other: Any) -> bool:
 
 
 def _content(
-    found: Imputed, fit: LinearFit, data: LinearData, table: pd.DataFrame, notes: tuple[str, ...]
-) -> SummaryContent:
+    found: Imputed, fits: Sequence[LinearFit], data: LinearData, table: pd.DataFrame,
+    notes: tuple[str, ...],
+) -> SummaryContent:  # fmt: skip
     letter = "t" if np.isfinite(table["df"]).any() else "z"
     return SummaryContent(
         title="Linear model of the selected terms, pooled over imputations",
         facts=(
             ("Call", f"{found.call}.pooled()"),
             ("Formula", found.formula),
-            ("Model", fit.model),
+            ("Model", ", or ".join(dict.fromkeys(fit.model for fit in fits))),
             ("Response", in_labels(found.records[0].design).response.in_linear_models),
             *found.records[0].design.weights_facts,
+            *dispersion_fact(fits),
             ("Rows used", f"{len(data.y):,} in each frame"),
             ("Rows dropped", dropped_words(data.n_dropped)),
             ("Seed", str(found.seed)),
         ),
-        columns=(*table_head(fit, 0.95, letter, ("df",)), "FMI"),
-        rows=table_rows(table, leads_with_ratios(fit)),
+        columns=(*table_head(fits[0], 0.95, letter, ("df",)), "FMI"),
+        rows=table_rows(table, leads_with_ratios(fits[0])),
         notes=notes,
     )
 
