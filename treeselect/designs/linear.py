@@ -282,7 +282,7 @@ def knots_of(
     data: ModelData, terms: Sequence[str], rows: IntArray, coding: LinearCoding
 ) -> dict[str, FloatArray]:
     """The knots of each number among some terms that has a spline: quantiles of its known values
-    in these rows. Only a term of a single column and factor has one: no product of numbers."""
+    in these rows. Only a term of a single column and factor has one; products bend as these."""
     names, found = data.arrays.column_names, {}
     for j, name in enumerate(names):
         asked = coding.splines
