@@ -56,7 +56,7 @@ def readable(
     keep, names, terms = [], [], []
     rows = np.eye(len(fit.names))
     for j, (name, term) in enumerate(zip(fit.names, fit.terms, strict=True)):
-        if bent_columns([name], [term], term).any():
+        if term in data.splines and bent_columns([name], [term], term).any():
             continue
         if term in data.splines and name.endswith(term):
             x = data.matrix[term].to_numpy()
