@@ -74,8 +74,8 @@ def statistics(rows, response, **more):
     fit = treeselect.select(f"{response} ~ x", rows, method="mrmr", k=1, seed=1, **more)
     data = fit.data.design
     own = fit_terms(data, ("x",))[2]
-    asked = {"family": data.response.family.name, "are_copies": data.row_weights.are_copies}
-    return fit_statistics(own, **asked), dict(fit_facts(own, **asked))
+    found = fit_statistics(own, are_copies=data.row_weights.are_copies)
+    return found, dict(fit_facts(own, found))
 
 
 def test_least_squares_as_r_prints_them_of_copies_too(rows):

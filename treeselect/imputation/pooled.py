@@ -6,10 +6,11 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy
 
 from treeselect.arguments.checks import check_flag
 from treeselect.designs.preparing import in_labels
@@ -17,8 +18,6 @@ from treeselect.errors import DataError, listing
 from treeselect.frames.tables import in_library
 from treeselect.imputation.record import Imputed, both_ways, in_frame
 from treeselect.models.linear.coefficients import (
-    Pooled,
-    coefficient_form,
     dropped_words,
     estimates_table,
     exponentiated,
@@ -27,17 +26,16 @@ from treeselect.models.linear.coefficients import (
     leads_with_ratios,
     left_out_note,
     pool,
-    ratio_cells,
     ratio_notes,
     table_head,
-    tests_cells,
+    table_rows,
 )
 from treeselect.models.linear.data import LinearData
 from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.rule import pooled_rule
 from treeselect.models.linear.statistics import dispersion_fact
 from treeselect.models.linear.tests import fit_terms
-from treeselect.printing import OfContent, SummaryContent, interval_text, number_text
+from treeselect.printing import OfContent, SummaryContent
 from treeselect.results.linear_model import UNAFFECTED
 from treeselect.results.linear_predictor import (
     SELECTED_HERE,
@@ -125,7 +123,9 @@ def pool_glm(found: Imputed) -> PooledFit:
         variances[~(variances > 0)] = np.nan
     known = [fit.df for fit in fits if fit.df is not None]
     pooled = pool(estimates, variances, min(known) if known else None)
-    table = _table(fits[0], pooled)
+    table = estimates_table(fits[0], pooled.estimate, pooled.std_error, scipy.stats.t(pooled.df))
+    table.insert(5, "df", pooled.df)
+    table = table.assign(riv=pooled.riv, fmi=pooled.fmi)
     printed = in_print(found.records[0].design, table)
     learned = _learned_note(found)
     normal = "Rubin (1987), as the complete-data tests are normal"
@@ -219,14 +219,6 @@ def _problems(fits: Sequence[LinearFit]) -> list[str]:
 # --- words -------------------------------------------------------------------------------------
 
 
-def _table(fit: LinearFit, pooled: Pooled) -> pd.DataFrame:
-    from scipy import stats
-
-    table = estimates_table(fit, pooled.estimate, pooled.std_error, stats.t(pooled.df))
-    table.insert(5, "df", pooled.df)
-    return table.assign(riv=pooled.riv, fmi=pooled.fmi)
-
-
 def _learned_note(found: Imputed) -> tuple[str, ...]:
     """Terms whose data-dependent parameters differ between frames."""
     specs = [fit.design.spec for fit in found.records]
@@ -276,19 +268,6 @@ def _content(
             ("Seed", str(found.seed)),
         ),
         columns=(*table_head(fits[0], 0.95, letter, ("df",)), "FMI"),
-        rows=table_rows(table, leads_with_ratios(fits[0])),
+        rows=table_rows(table, with_ratios=leads_with_ratios(fits[0])),
         notes=notes,
     )
-
-
-def table_rows(table: pd.DataFrame, with_ratios: bool = False) -> tuple[tuple[str, ...], ...]:
-    """Printed rows of a table of pooled coefficients."""
-    form, records = coefficient_form(table), cast(Any, table.itertuples(index=False))
-    rows: list[tuple[str, ...]] = []
-    for row in records:
-        *tests, p_value = tests_cells(row, form)
-        tests += [number_text(row.df, ".4g", "∞"), p_value]
-        interval = [interval_text(row.ci_low, row.ci_high, form)]
-        cells = [*ratio_cells(row), *tests] if with_ratios else [*tests, *interval]
-        rows.append((row.column, *cells, number_text(row.fmi, ".2f")))
-    return tuple(rows)

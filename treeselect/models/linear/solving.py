@@ -72,9 +72,6 @@ class WeightedMNLogit(MNLogit):
     def score(self, params: AnyArray) -> FloatArray:
         return np.asarray(self.score_obs(params).sum(axis=0))
 
-    def loglike_and_score(self, params: AnyArray) -> tuple[float, FloatArray]:
-        return self.loglike(params), self.score(params)
-
     def hessian(self, params: AnyArray) -> FloatArray:
         """Second derivatives of the weighted log-likelihood."""
         weight, share = self._heavy(params)
@@ -310,11 +307,8 @@ _LOG_ALPHA = (-12.0, 5.0)
 
 def _fit_classes(data: LinearData, name: str) -> tuple[Any, str]:
     y, weights = pd.Series(data.y.astype(np.int64), name=name), data.row_weights
-    words = "MNLogit, multinomial logit (statsmodels)"
-    kind: Any = MNLogit
-    if not weights.are_equal:
-        kind = partial(WeightedMNLogit, weights=weights.relative)
-        words += ", weighted" * (not weights.are_copies)
+    kind = partial(WeightedMNLogit, weights=weights.relative)
+    words = "MNLogit, multinomial logit (statsmodels)" + ", weighted" * (not weights.are_copies)
     # statsmodels' steps depend on the units of the columns: it takes those of orthogonal ones
     x, model = data.matrix.to_numpy(dtype=np.float64), kind(y, data.matrix)
     root = np.linalg.qr(reduced(x), mode="r") / np.sqrt(len(x))

@@ -20,24 +20,23 @@ from treeselect.quiet import own_filters
 Facts = tuple[tuple[str, str], ...]
 
 
-def fit_statistics(fit: LinearFit, family: str, *, are_copies: bool) -> dict[str, float]:
+def fit_statistics(fit: LinearFit, *, are_copies: bool) -> dict[str, float]:
     """Statistics of a fitted model by name; those that do not exist or can't be computed are
     omitted, as are those of a likelihood that is known up to scale only."""
     with own_filters(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # from the null model
-        found = _NUMBERS[family](fit.result)
+        found = _NUMBERS[fit.family](fit.result)
     if fit.dispersion is not None:
         found["dispersion"] = fit.dispersion
-    if fit.is_quasi or not are_copies:
+    if fit.is_quasi or not are_copies or fit.family in (FIRTH, GAMMA):
         found = {name: value for name, value in found.items() if name not in _OF_LIKELIHOOD}
     return {name: float(value) for name, value in found.items() if np.isfinite(value)}
 
 
-def fit_facts(fit: LinearFit, family: str, *, are_copies: bool) -> Facts:
+def fit_facts(fit: LinearFit, found: dict[str, float]) -> Facts:
     """The same statistics in words, for the head of a summary."""
     own, facts = fit.result, []
-    found = fit_statistics(fit, family, are_copies=are_copies)
-    if family == "cox":
+    if fit.family == "cox":
         events, known = ("Events", f"{fit.n_events:,}"), "aic" in found
         criteria = f"{own.aic:.2f}, {own.bic:.2f} (BIC by number of events)"
         likelihood = f"{own.llf:.2f}; null {own.llnull:.2f}"
@@ -48,7 +47,7 @@ def fit_facts(fit: LinearFit, family: str, *, are_copies: bool) -> Facts:
     if "r2" in found:
         adjusted = f", adjusted {signed(found['adj_r2'], '.3f')}" if "adj_r2" in found else ""
         facts.append(("R-squared", f"{signed(found['r2'], '.3f')}{adjusted}"))
-    if family == "gaussian":
+    if fit.family == "gaussian":
         return tuple(facts)
     if "deviance" in found:
         said = f"{found['deviance']:,.2f}{_on(found, 'df_resid')}"
@@ -57,12 +56,13 @@ def fit_facts(fit: LinearFit, family: str, *, are_copies: bool) -> Facts:
         facts.append(("Deviance", said))
     if "aic" in found:
         facts.append(("AIC", f"{found['aic']:,.2f}"))
-    if family == GAMMA:
+    if fit.family == GAMMA:
         facts.append(("Dispersion", f"{own.scale:.3g} (Pearson)"))
     return (*facts, *dispersion_fact([fit]))
 
 
 _OF_LIKELIHOOD = ("aic", "bic", "log_lik")
+"""Of a likelihood that is known, and at its maximum."""
 
 
 # --- numbers -----------------------------------------------------------------------------------
@@ -121,15 +121,6 @@ def _dispersed(result: Any) -> dict[str, float]:
     }  # fmt: skip
 
 
-def _penalised(result: Any) -> dict[str, float]:
-    """As :func:`_deviance`, without criteria: the likelihood is not at its maximum."""
-    return {
-        name: value
-        for name, value in _deviance(result).items()
-        if name not in ("aic", "bic", "log_lik")
-    }
-
-
 def _classes(result: Any) -> dict[str, float]:
     bic, weights = result.bic, getattr(getattr(result, "model", None), "weights", None)
     if weights is not None:  # copies, which statsmodels does not count
@@ -146,8 +137,8 @@ def _classes(result: Any) -> dict[str, float]:
 _NUMBERS: dict[str, Callable[[Any], dict[str, float]]] = {
     "gaussian": _least_squares,
     "binomial": _deviance,
-    FIRTH: _penalised,
-    GAMMA: _penalised,
+    FIRTH: _deviance,
+    GAMMA: _deviance,
     "poisson": _deviance,
     NEGATIVE_BINOMIAL: _dispersed,
     "multinomial": _classes,
