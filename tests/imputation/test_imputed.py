@@ -139,15 +139,19 @@ def test_predictions_are_pooled_by_rubins_rules_on_the_linear_scale(response, fa
     assert set(found.pooled().predict(new, "class")) <= set(frames[0]["two"])
 
 
-def test_survival_is_predicted_from_pooled_hazards_and_learned_columns_are_not():
+@pytest.mark.parametrize("strata", ["", " + strata(s)"])
+def test_survival_is_predicted_from_pooled_hazards_and_learned_columns_are_not(strata):
     rng = np.random.default_rng(8)
     data = pd.DataFrame({"x": rng.normal(size=80), "d": rng.random(80) < 0.7})
     data["t"] = rng.exponential(np.exp(-data["x"]))
-    frames = [data.assign(x=data["x"] + 0.1 * rng.normal(size=80)) for _ in range(3)]
+    frames = [
+        data.assign(x=data["x"] + 0.1 * rng.normal(size=80), s=rng.random(80) < 0.5)
+        for _ in range(3)
+    ]
     frames[0].loc[0, "x"] = -9  # the highest risk, which hazards are relative to
-    found = select_all("Surv(t, d) ~ x", frames, 1)
+    found = select_all(f"Surv(t, d) ~ x{strata}", frames, 1)
     each = [fit.refit("glm").predictor.baseline for fit in found.fits]
-    at = np.array([0.2, 1.0]), np.zeros(2, dtype=int)
+    at = np.array([0.2, 1.0]), np.array([0, int(bool(strata))])
     expected = np.mean([one.cumulative_hazard(*at) for one in each], axis=0)
     mine = found.pooled().predictor.baseline.cumulative_hazard(*at)
     np.testing.assert_allclose(mine, expected)

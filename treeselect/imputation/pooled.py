@@ -14,6 +14,7 @@ import scipy
 
 from treeselect.arguments.checks import check_flag
 from treeselect.designs.preparing import in_labels
+from treeselect.engine.survival.curves import Baseline
 from treeselect.errors import DataError, listing
 from treeselect.frames.tables import in_library
 from treeselect.imputation.record import Imputed, both_ways, in_frame
@@ -128,6 +129,7 @@ def pool_glm(found: Imputed) -> PooledFit:
     table = table.assign(riv=pooled.riv, fmi=pooled.fmi)
     printed = in_print(found.records[0].design, table)
     learned = _learned_note(found)
+    strata = {f.levels for one in found.records if (f := one.design.response.follow_up)}
     normal = "Rubin (1987), as the complete-data tests are normal"
     law = "Barnard and Rubin (1999)" if known else normal
     is_chosen = any(own.is_chosen for own in found.records)
@@ -152,7 +154,7 @@ def pool_glm(found: Imputed) -> PooledFit:
         table=table,
         library=found.library,
         ratio=fits[0].ratio,
-        predictor=None if learned else _predictor(found, data, fits),
+        predictor=None if learned or len(strata) > 1 else _predictor(found, data, fits),
     )
 
 
@@ -164,13 +166,21 @@ def _predictor(
         linear_predictor(one.design, full, fit)
         for one, full, fit in zip(found.records, data, fits, strict=True)
     ]
-    known, baseline = [one.baseline for one in own if one.baseline is not None], None
-    if known:
-        level, size = known[0].level, np.diff(known[0].begin)
-        hazards = [one.hazard * np.exp(np.repeat(level - one.level, size)) for one in known]
-        baseline = dataclasses.replace(known[0], hazard=np.mean(hazards, axis=0))
+    known = [one.baseline for one in own if one.baseline is not None]
     rule = pooled_rule([one.rule for one in own])
-    return dataclasses.replace(own[0], rule=rule, baseline=baseline)
+    return dataclasses.replace(own[0], rule=rule, baseline=_mean_baseline(known) if known else None)
+
+
+def _mean_baseline(known: Sequence[Baseline]) -> Baseline:
+    """The mean of cumulative baseline hazards with the same strata, whose times may differ."""
+    level = known[0].level
+    parts = [[np.split(own.time, own.begin[1:-1])[s] for own in known] for s in range(len(level))]
+    times = [np.unique(np.concatenate(own)) for own in parts]
+    size, time = [len(own) for own in times], np.concatenate(times)
+    stratum = np.repeat(np.arange(len(level)), size)
+    hazards = [own.cumulative_hazard(time, stratum, level[stratum]) for own in known]
+    until = np.min([own.until for own in known], axis=0)
+    return Baseline(time, np.cumsum([0, *size]), np.mean(hazards, axis=0), level, until)
 
 
 # --- what must be the same ---------------------------------------------------------------------

@@ -156,7 +156,8 @@ class Predicting:
         if own is None:
             raise OptionError(
                 "This linear model can't predict: its columns are not known, or differ between"
-                " imputed frames (a mean, knots).\n  Fix their parameters in the formula."
+                " imputed frames (a mean, knots, levels of strata).\n  Fix their parameters in the"
+                " formula."
             )
         at = read_type(own, type, times)
         se = check_flag("se", se)
