@@ -389,7 +389,8 @@ class SelectionResult(Summarised):
             of some: ``{"age": 3}``; other numbers are linear. By default 3 with ``"gam"``, no
             splines with ``"glm"``. Knots, one more than degrees of freedom, are quantiles of the
             known values (Harrell 2015, Table 2.3), fewer where these coincide; numbers of fewer
-            than 8 distinct values, and products of numbers, are linear.
+            than 8 distinct values are linear. Products bend as those of their factors that are
+            terms, too (R: ``rcs(x, 4) * g``), and are linear without any.
 
         Returns
         -------

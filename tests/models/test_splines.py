@@ -77,6 +77,8 @@ def test_degrees_of_freedom_quartiles_and_wald_tests_of_clusters():
     columns = model.tidy().query("term == 'x:g'")["column"].tolist()
     assert columns == ["x:g[T.b]", "x':g[T.b]", "x:g[T.c]", "x':g[T.c]"]
     assert "x (nonlinear)" not in model.drop1().tidy()["term"].tolist()  # `x` is not dropped
+    text = str(fitted("x + w + x:w").refit("glm", splines=2).summary())
+    assert [text.count(f"\n{name} ") for name in ("x:w", "x':w", "x:w'", "x':w'")] == [1] * 4
     assert "Knots" not in dict(fitted("x:w + g").refit("gam").content.facts)  # not bent
     model = fitted("x + g", "b", labels={"x": "Dose (mg)"}).refit("gam")
     low, high = np.quantile(SURVEY["x"], [0.25, 0.75], method="inverted_cdf")

@@ -125,16 +125,6 @@ def test_many_copies_of_several_classes_are_weights_of_the_likelihood(
     pd.testing.assert_frame_equal(once.glance(), each.glance(), rtol=1e-6)
 
 
-def test_precision_weights_are_those_of_least_squares(survey):
-    import statsmodels.api as sm
-
-    fit = select("gaussian", survey, weights="w", weights_kind="precision").refit("glm")
-    matrix = fit.result.model.exog
-    expected = sm.WLS(survey["y"].to_numpy(), matrix, survey["w"].to_numpy()).fit()
-    np.testing.assert_allclose(fit.tidy()["std_error"], expected.bse, rtol=1e-9)
-    assert "precision weights" in str(fit.summary())
-
-
 def test_large_whole_numbers_are_not_counts(survey):
     with pytest.warns(TreeselectWarning) as caught:
         fit = select("binomial", survey, weights="w")

@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
+import scipy
 import statsmodels.api as sm
 from quick import by_mrmr
 from sklearn.calibration import calibration_curve
@@ -542,7 +543,12 @@ def test_where_horizons_of_risk_groups_come_from(timed, fitted):
         fitted.model.risk_groups()
 
 
-def test_intervals_of_calibration_allow_for_clusters_and_for_counts_that_vary_more():
+def test_intervals_of_calibration_allow_for_clusters_and_for_counts_that_vary_more(died):
+    few = dataclasses.replace(died.held_out, unit=np.arange(N) % 5, grouped=True)
+    own, eta = held_out.recalibration(few), held_out.linear_predictor(few.family, few.predicted)
+    normal = recalibrate("binomial", few.y, eta, few.mass, few.units)
+    width = [line.slope_high - line.slope_low for line in (own, normal)]
+    assert width[0] / width[1] == pytest.approx(scipy.stats.t(4).ppf(0.975) / 1.959964)
     rng = np.random.default_rng(2)
     unit, eta = np.repeat(np.arange(200), 4), rng.normal(size=200).repeat(4)
     ones = np.ones(800)

@@ -341,6 +341,7 @@ def test_terms_that_a_linear_model_cannot_have_are_refused_by_name():
     ("response", "how", "model"),
     [
         ("ill", {}, "glm"),
+        ("ill", {}, "firth"),
         ("count", {"family": "poisson"}, "glm"),
         ("count", {"family": "poisson"}, "negative-binomial"),
         ("large", {}, "gamma"),
@@ -349,8 +350,15 @@ def test_terms_that_a_linear_model_cannot_have_are_refused_by_name():
 def test_a_constant_in_the_offset_is_one_of_the_intercept(trial, response, how, model):
     data = trial.assign(large=np.exp(trial["size"]))
     near = select(response, data, offset="exposure", **how).refit(model)
-    far = select(response, data.eval("exposure = exposure - 12"), offset="exposure", **how)
+    far = select(response, data.eval("exposure = exposure + 50"), offset="exposure", **how)
     pd.testing.assert_frame_equal(far.refit(model).glance(), near.glance(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("unit", ["x / 1e7", "x + 2e5"])
+def test_classes_are_as_probable_in_any_unit_of_a_number(trial, unit):
+    data = [trial, trial.assign(x=trial.eval(unit))]
+    found = [select("kind", part).refit("glm").predict(part) for part in data]
+    pd.testing.assert_frame_equal(*found, rtol=1e-7)
 
 
 @pytest.mark.parametrize("kind", [None, "sampling"])

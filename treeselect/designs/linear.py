@@ -22,8 +22,8 @@ from treeselect.designs.evaluation import (
     term_matrix,
 )
 from treeselect.designs.modeldata import INTERCEPT, ModelData
+from treeselect.designs.weights import median
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
-from treeselect.engine.rounding import weighted_median
 from treeselect.errors import DataError, NewDataError, OptionError, listing, quoted, shortened
 from treeselect.frames.values import Labels, read_column, recoded, to_series
 from treeselect.running.machine import warn
@@ -105,8 +105,7 @@ def learn_filling(frame: pd.DataFrame, terms: Sequence[TermSpec], weight: Weight
         own = [spec for spec in terms if name in spec.term.variables]
         parts = [f for spec in own for f in spec.factors if name in f.factor.variables]
         if not isinstance(column, Labels):
-            x, mass = column.values[~gaps], weight[~gaps]
-            values[name] = (weighted_median(x, mass) - weighted_median(-x, mass)) / 2
+            values[name] = median(column.values[~gaps], weight[~gaps])
         elif all(part.factor.is_plain for part in parts):
             occurring = np.unique(column.codes[~gaps])
             found = tuple(column.levels[code] for code in occurring)
@@ -283,7 +282,7 @@ def knots_of(
     data: ModelData, terms: Sequence[str], rows: IntArray, coding: LinearCoding
 ) -> dict[str, FloatArray]:
     """The knots of each number among some terms that has a spline: quantiles of its known values
-    in these rows. Only a term of a single column and factor has one: no product of numbers."""
+    in these rows. Only a term of a single column and factor has one; products bend as these."""
     names, found = data.arrays.column_names, {}
     for j, name in enumerate(names):
         asked = coding.splines

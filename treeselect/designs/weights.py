@@ -12,6 +12,7 @@ import pandas as pd
 
 from treeselect.arguments import checks
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.engine.rounding import weighted_median
 from treeselect.errors import OptionError, in_row, quoted
 from treeselect.frames.values import Numbers, read_column
 
@@ -169,6 +170,11 @@ def quantiles(values: FloatArray, copies: IntArray, shares: Sequence[float]) -> 
         value[np.searchsorted(until, end, "right")] for end in (np.floor(at), np.ceil(at))
     )
     return [float(q) for q in below + (above - below) * (at - np.floor(at))]
+
+
+def median(values: FloatArray, weight: WeightArray) -> float:
+    """The middle of some numbers, one or more: that of -x is its opposite."""
+    return weighted_median(values, weight) / 2 - weighted_median(-values, weight) / 2
 
 
 def row_weights(values: WeightArray, groups: IntArray | None = None) -> RowWeights:

@@ -6,19 +6,19 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy
 
 from treeselect.arguments.checks import check_flag
 from treeselect.designs.preparing import in_labels
+from treeselect.engine.survival.curves import Baseline
 from treeselect.errors import DataError, listing
 from treeselect.frames.tables import in_library
 from treeselect.imputation.record import Imputed, both_ways, in_frame
 from treeselect.models.linear.coefficients import (
-    Pooled,
-    coefficient_form,
     dropped_words,
     estimates_table,
     exponentiated,
@@ -27,16 +27,16 @@ from treeselect.models.linear.coefficients import (
     leads_with_ratios,
     left_out_note,
     pool,
-    ratio_cells,
     ratio_notes,
     table_head,
-    tests_cells,
+    table_rows,
 )
 from treeselect.models.linear.data import LinearData
 from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.rule import pooled_rule
+from treeselect.models.linear.statistics import dispersion_fact
 from treeselect.models.linear.tests import fit_terms
-from treeselect.printing import OfContent, SummaryContent, interval_text, number_text
+from treeselect.printing import OfContent, SummaryContent
 from treeselect.results.linear_model import UNAFFECTED
 from treeselect.results.linear_predictor import (
     SELECTED_HERE,
@@ -124,9 +124,12 @@ def pool_glm(found: Imputed) -> PooledFit:
         variances[~(variances > 0)] = np.nan
     known = [fit.df for fit in fits if fit.df is not None]
     pooled = pool(estimates, variances, min(known) if known else None)
-    table = _table(fits[0], pooled)
+    table = estimates_table(fits[0], pooled.estimate, pooled.std_error, scipy.stats.t(pooled.df))
+    table.insert(5, "df", pooled.df)
+    table = table.assign(riv=pooled.riv, fmi=pooled.fmi)
     printed = in_print(found.records[0].design, table)
     learned = _learned_note(found)
+    strata = {f.levels for one in found.records if (f := one.design.response.follow_up)}
     normal = "Rubin (1987), as the complete-data tests are normal"
     law = "Barnard and Rubin (1999)" if known else normal
     is_chosen = any(own.is_chosen for own in found.records)
@@ -147,11 +150,11 @@ def pool_glm(found: Imputed) -> PooledFit:
         n_used=data[0].row_weights.n_observations,
         n_dropped=data[0].n_dropped,
         left_out=left_out[0],
-        write=partial(_content, found, fits[0], data[0], printed, notes),
+        write=partial(_content, found, fits, data[0], printed, notes),
         table=table,
         library=found.library,
         ratio=fits[0].ratio,
-        predictor=None if learned else _predictor(found, data, fits),
+        predictor=None if learned or len(strata) > 1 else _predictor(found, data, fits),
     )
 
 
@@ -163,13 +166,21 @@ def _predictor(
         linear_predictor(one.design, full, fit)
         for one, full, fit in zip(found.records, data, fits, strict=True)
     ]
-    known, baseline = [one.baseline for one in own if one.baseline is not None], None
-    if known:
-        level, size = known[0].level, np.diff(known[0].begin)
-        hazards = [one.hazard * np.exp(np.repeat(level - one.level, size)) for one in known]
-        baseline = dataclasses.replace(known[0], hazard=np.mean(hazards, axis=0))
+    known = [one.baseline for one in own if one.baseline is not None]
     rule = pooled_rule([one.rule for one in own])
-    return dataclasses.replace(own[0], rule=rule, baseline=baseline)
+    return dataclasses.replace(own[0], rule=rule, baseline=_mean_baseline(known) if known else None)
+
+
+def _mean_baseline(known: Sequence[Baseline]) -> Baseline:
+    """The mean of cumulative baseline hazards with the same strata, whose times may differ."""
+    level = known[0].level
+    parts = [[np.split(own.time, own.begin[1:-1])[s] for own in known] for s in range(len(level))]
+    times = [np.unique(np.concatenate(own)) for own in parts]
+    size, time = [len(own) for own in times], np.concatenate(times)
+    stratum = np.repeat(np.arange(len(level)), size)
+    hazards = [own.cumulative_hazard(time, stratum, level[stratum]) for own in known]
+    until = np.min([own.until for own in known], axis=0)
+    return Baseline(time, np.cumsum([0, *size]), np.mean(hazards, axis=0), level, until)
 
 
 # --- what must be the same ---------------------------------------------------------------------
@@ -218,14 +229,6 @@ def _problems(fits: Sequence[LinearFit]) -> list[str]:
 # --- words -------------------------------------------------------------------------------------
 
 
-def _table(fit: LinearFit, pooled: Pooled) -> pd.DataFrame:
-    from scipy import stats
-
-    table = estimates_table(fit, pooled.estimate, pooled.std_error, stats.t(pooled.df))
-    table.insert(5, "df", pooled.df)
-    return table.assign(riv=pooled.riv, fmi=pooled.fmi)
-
-
 def _learned_note(found: Imputed) -> tuple[str, ...]:
     """Terms whose data-dependent parameters differ between frames."""
     specs = [fit.design.spec for fit in found.records]
@@ -257,35 +260,24 @@ def _equal(one: Any, other: Any) -> bool:
 
 
 def _content(
-    found: Imputed, fit: LinearFit, data: LinearData, table: pd.DataFrame, notes: tuple[str, ...]
-) -> SummaryContent:
+    found: Imputed, fits: Sequence[LinearFit], data: LinearData, table: pd.DataFrame,
+    notes: tuple[str, ...],
+) -> SummaryContent:  # fmt: skip
     letter = "t" if np.isfinite(table["df"]).any() else "z"
     return SummaryContent(
         title="Linear model of the selected terms, pooled over imputations",
         facts=(
             ("Call", f"{found.call}.pooled()"),
             ("Formula", found.formula),
-            ("Model", fit.model),
+            ("Model", ", or ".join(dict.fromkeys(fit.model for fit in fits))),
             ("Response", in_labels(found.records[0].design).response.in_linear_models),
             *found.records[0].design.weights_facts,
+            *dispersion_fact(fits),
             ("Rows used", f"{len(data.y):,} in each frame"),
             ("Rows dropped", dropped_words(data.n_dropped)),
             ("Seed", str(found.seed)),
         ),
-        columns=(*table_head(fit, 0.95, letter, ("df",)), "FMI"),
-        rows=table_rows(table, leads_with_ratios(fit)),
+        columns=(*table_head(fits[0], 0.95, letter, ("df",)), "FMI"),
+        rows=table_rows(table, with_ratios=leads_with_ratios(fits[0])),
         notes=notes,
     )
-
-
-def table_rows(table: pd.DataFrame, with_ratios: bool = False) -> tuple[tuple[str, ...], ...]:
-    """Printed rows of a table of pooled coefficients."""
-    form, records = coefficient_form(table), cast(Any, table.itertuples(index=False))
-    rows: list[tuple[str, ...]] = []
-    for row in records:
-        *tests, p_value = tests_cells(row, form)
-        tests += [number_text(row.df, ".4g", "∞"), p_value]
-        interval = [interval_text(row.ci_low, row.ci_high, form)]
-        cells = [*ratio_cells(row), *tests] if with_ratios else [*tests, *interval]
-        rows.append((row.column, *cells, number_text(row.fmi, ".2f")))
-    return tuple(rows)

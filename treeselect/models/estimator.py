@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from treeselect.designs import estimators
 from treeselect.designs.problem import Problem
-from treeselect.designs.weights import RowWeights
+from treeselect.designs.weights import RowWeights, median
 from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from treeselect.engine.rounding import weighted_median
 from treeselect.engine.threads import one_thread
 from treeselect.models.forest import null_response
 from treeselect.models.linear.data import check_size
@@ -147,8 +146,8 @@ def _coding(
         made = np.equal.outer(values, np.unique(values)[1:]).astype(np.float64)
     else:
         gaps = ~np.isfinite(values)
-        median = 0.0 if gaps.all() else weighted_median(values[~gaps], share[~gaps])
-        full, with_gaps = np.where(gaps, median, values), bool(gaps.any()) and not passes
+        middle = 0.0 if gaps.all() else median(values[~gaps], share[~gaps])
+        full, with_gaps = np.where(gaps, middle, values), bool(gaps.any()) and not passes
         made = np.column_stack([full, gaps] if with_gaps else [full]).astype(np.float64)
         made = made[:, : 0 if gaps.all() else 2]
     if not made.shape[1]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import pandas as pd
 
 from treeselect.arguments.checks import check_choice, check_flag, check_level
 from treeselect.brief import brief
@@ -53,46 +52,7 @@ class LinearPredictor:
         """Of the response."""
         return self.design.response.family.name
 
-    def predict(
-        self,
-        new: Any,
-        type: str,
-        *,
-        se: bool,
-        level: float,
-        interval: str | None,
-        offset: Sequence[float] | None,
-        times: object,
-    ) -> Any:
-        """See ``GlmFit.predict``."""
-        at = read_type(self, type, times)
-        se = check_flag("se", se)
-        level = check_level(level, se or interval, "se=True")
-        self._check_interval(type, interval, se=se)
-        check_order(new, offset=offset)
-        frame = read_data(new, self.design.spec.numbers)
-        known = self.design.offset_of(frame, offset)
-        check_offset(known, np.arange(len(frame)))
-        found = self.rule.predict(
-            self._matrix(frame), 0.0 if known is None else known, on_link=type == "link",
-            level=level, of_rows=interval == "prediction",
-        )  # fmt: skip
-        name, classes = self.design.response.name, self.design.response.classes
-        if at is not None:
-            return as_frame(hazards_at(self, type, frame, found.fit, at), new)
-        if type == "class":
-            return as_column(_classes(found.fit, classes), name, new)
-        if se or interval:
-            return as_frame(_with_errors(found, classes, interval, se=se), new)
-        if found.fit.ndim == 2:
-            return as_frame({str(c): found.fit[:, k] for k, c in enumerate(classes)}, new)
-        return as_column(found.fit, name, new)
-
-    @memory_errors()
-    def _matrix(self, frame: pd.DataFrame) -> FloatArray:
-        return self.columns.encode(frame)[:, self.chosen]
-
-    def _check_interval(self, type: str, interval: str | None, *, se: bool) -> None:
+    def check_interval(self, type: str, interval: str | None, *, se: bool) -> None:
         asked = "`se`" if se else "`interval`"
         if (se or interval is not None) and type not in _WITH_ERRORS:
             raise OptionError(
@@ -192,14 +152,37 @@ class Predicting:
         >>> glm.predict(data.head(2), se=True).round(2).columns.to_list()
         ['fit', 'se', 'ci_low', 'ci_high']
         """
-        if self.predictor is None:
+        own = self.predictor
+        if own is None:
             raise OptionError(
                 "This linear model can't predict: its columns are not known, or differ between"
-                " imputed frames (a mean, knots).\n  Fix their parameters in the formula."
+                " imputed frames (a mean, knots, levels of strata).\n  Fix their parameters in the"
+                " formula."
             )
-        return self.predictor.predict(
-            new, type, se=se, level=level, interval=interval, offset=offset, times=times
-        )
+        at = read_type(own, type, times)
+        se = check_flag("se", se)
+        level = check_level(level, se or interval, "se=True")
+        own.check_interval(type, interval, se=se)
+        check_order(new, offset=offset)
+        frame = read_data(new, own.design.spec.numbers)
+        known = own.design.offset_of(frame, offset)
+        check_offset(known, np.arange(len(frame)))
+        with memory_errors():
+            matrix = own.columns.encode(frame)[:, own.chosen]
+        found = own.rule.predict(
+            matrix, 0.0 if known is None else known, on_link=type == "link", level=level,
+            of_rows=interval == "prediction",
+        )  # fmt: skip
+        name, classes = own.design.response.name, own.design.response.classes
+        if at is not None:
+            return as_frame(hazards_at(own, type, frame, found.fit, at), new)
+        if type == "class":
+            return as_column(_classes(found.fit, classes), name, new)
+        if se or interval:
+            return as_frame(_with_errors(found, classes, interval, se=se), new)
+        if found.fit.ndim == 2:
+            return as_frame({str(c): found.fit[:, k] for k, c in enumerate(classes)}, new)
+        return as_column(found.fit, name, new)
 
 
 def _classes(mean: FloatArray, classes: Sequence[Any]) -> Any:

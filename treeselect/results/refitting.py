@@ -183,7 +183,8 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
     full, left_out, fit = tests.fit_terms(data, result.selected, coding)
     if fit.problems:
         warn(" ".join(fit.problems))
-    n_used, family = full.row_weights.n_observations, fit.family
+    n_used, are_copies = full.row_weights.n_observations, data.row_weights.are_copies
+    statistics = fit_statistics(fit, are_copies=are_copies)
     table, shown = coefficients.coefficient_table(fit), coefficients.readable(fit, full)
     rows = coefficients.coefficient_table(shown)
     printed = coefficients.in_print(data, rows)
@@ -195,13 +196,13 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
             ("Call", f"{result.call.text}.{call}"),
             ("Formula", result.formula),
             ("Model", fit.model),
-            ("Response", response_words(data, family)),
+            ("Response", response_words(data, fit.family)),
             *_ordinal_facts(data, fit),
             *([("Knots", knots_words(splines, shown_names(data)))] if splines else []),
             ("Rows used", f"{n_used:,}"),
             ("Rows dropped", coefficients.dropped_words(full.n_dropped)),
             *data.weights_facts,
-            *fit_facts(fit, family, are_copies=data.row_weights.are_copies),
+            *fit_facts(fit, statistics),
             *(
                 [("Std. errors", coefficients.error_words(groups_name, [fit]))]
                 if fit.n_groups
@@ -218,7 +219,7 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
             *([_SPLINES] if splines else [_STRAIGHT] if coding.splines != 1 else []),
             *coefficients.ratio_notes(shown, printed),
             *coefficients.few_events_notes([fit]),
-            *_family_notes(fit, has_aic=data.row_weights.are_copies),
+            *_family_notes(fit, has_aic=are_copies),
             *coefficients.left_out_note(left_out, fit),
             *weight_notes(data, fit),
             *_coding_notes(data, full, result.selected, coding),
@@ -236,7 +237,7 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
         ratio=fit.ratio,
         response=data.response.name,
         formula=data.spec.formula.text_of(result.selected, spline_texts(data, splines)),
-        statistics=fit_statistics(fit, family, are_copies=data.row_weights.are_copies),
+        statistics=statistics,
         labels={a: b for a, b in zip(rows["column"], printed["column"], strict=True) if a != b},
         fitted=tests.fitted_terms(data, full, fit, content.facts[0][1], coding),
         predictor=linear_predictor(data, full, fit),

@@ -19,13 +19,13 @@ from treeselect.algorithms.references import GUYON_2002, MEIER_2008, YUAN_2006, 
 from treeselect.algorithms.search.revision import RefinedMethod
 from treeselect.algorithms.task import Step, Task, ranked_step
 from treeselect.designs.problem import CodedColumns, FinalModel, Problem
+from treeselect.designs.weights import median
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.columns import OTHER
 from treeselect.engine.linear.columns import CodedColumns as LazyColumns
 from treeselect.engine.linear.columns import Columns, Indicator, Number, blocks_of
 from treeselect.engine.linear.group_lasso import GroupLasso, LinearFit
 from treeselect.engine.losses import explicable
-from treeselect.engine.rounding import weighted_median
 from treeselect.engine.threads import one_thread
 from treeselect.quiet import own_filters
 
@@ -357,7 +357,7 @@ def of_number(values: FloatArray, share: FloatArray) -> list[FloatArray]:
         return [values]
     if missing.all():
         return []
-    filled = np.where(missing, weighted_median(values[~missing], share[~missing]), values)
+    filled = np.where(missing, median(values[~missing], share[~missing]), values)
     return [filled, missing.astype(np.float64)]
 
 

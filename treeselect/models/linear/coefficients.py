@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -56,7 +56,7 @@ def readable(
     keep, names, terms = [], [], []
     rows = np.eye(len(fit.names))
     for j, (name, term) in enumerate(zip(fit.names, fit.terms, strict=True)):
-        if bent_columns([name], [term], term).any():
+        if term in data.splines and bent_columns([name], [term], term).any():
             continue
         if term in data.splines and name.endswith(term):
             x = data.matrix[term].to_numpy()
@@ -137,12 +137,15 @@ def leads_with_ratios(fit: LinearFit) -> bool:
 
 
 def table_rows(table: pd.DataFrame, *, with_ratios: bool) -> tuple[tuple[str, ...], ...]:
-    form = coefficient_form(table)
+    """The printed rows of a table of coefficients, or of pooled ones."""
+    form, records = coefficient_form(table), cast(Any, table.itertuples(index=False))
     rows = []
-    for row in table.itertuples(index=False):
-        tests = tests_cells(row, form)
+    for row in records:
+        *tests, p_value = tests_cells(row, form)
+        tests += [number_text(row.df, ".4g", "∞"), p_value] if "df" in table else [p_value]
         beside = ratio_cells(row) if with_ratios else ()
-        behind = () if with_ratios else (interval_text(row.ci_low, row.ci_high, form),)  # type: ignore[arg-type]
+        behind = [] if with_ratios else [interval_text(row.ci_low, row.ci_high, form)]
+        behind += [number_text(row.fmi, ".2f")] if "fmi" in table else []
         rows.append((str(row.column), *beside, *tests, *behind))
     return tuple(rows)
 

@@ -56,10 +56,6 @@ class LinearFit:
         """Which coefficients are those of a term."""
         return np.array([own == term for own in self.terms])  # numpy's == cuts off a NUL
 
-    @property
-    def n_parameters(self) -> int:
-        return len(self.estimate) + len(getattr(self.result, "thresholds", ()))
-
 
 def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any]) -> LinearFit:
     """Fit the linear model of a family. Counts that vary more than chance allows are quasi-Poisson

@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 from treeselect.designs.evaluation import spline_basis, spline_knots
 from treeselect.designs.families import Family
 from treeselect.designs.problem import Problem
-from treeselect.designs.weights import RowWeights
+from treeselect.designs.weights import RowWeights, median
 from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray
 from treeselect.engine.linear.glm import Glm
-from treeselect.engine.rounding import weighted_median
 from treeselect.models.linear.data import reduced
 from treeselect.models.linear.likelihood import proportional_odds
 from treeselect.models.model import ColumnModel, null_predictor
@@ -123,7 +122,7 @@ def _coded_number(x: FloatArray, share: FloatArray, bends: bool) -> _Coding:
     scale = float(np.sqrt(np.average(((known - centre) / size) ** 2, weights=own))) * size or size
     z = (known - centre) / scale
     knots = spline_knots(z, own, _N_KNOTS) if bends else np.empty(0)
-    full = np.full(len(x), weighted_median(z, own))
+    full = np.full(len(x), median(z, own))
     full[~gaps] = z
     made = spline_basis(full, knots)
     if gaps.any():

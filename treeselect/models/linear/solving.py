@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,14 @@ from statsmodels.genmod.generalized_linear_model import GLM, GLMResults, GLMResu
 
 from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray, WeightArray
 from treeselect.errors import OptionError
-from treeselect.models.linear.data import COUNTS, FIRTH, GAMMA, NEGATIVE_BINOMIAL, LinearData
+from treeselect.models.linear.data import (
+    COUNTS,
+    FIRTH,
+    GAMMA,
+    NEGATIVE_BINOMIAL,
+    LinearData,
+    reduced,
+)
 from treeselect.models.linear.likelihood import LikelihoodFit, glm_optimum
 
 _MOST_STEPS, _TOLERANCE = 100, 1e-8
@@ -64,9 +72,6 @@ class WeightedMNLogit(MNLogit):
     def score(self, params: AnyArray) -> FloatArray:
         return np.asarray(self.score_obs(params).sum(axis=0))
 
-    def loglike_and_score(self, params: AnyArray) -> tuple[float, FloatArray]:
-        return self.loglike(params), self.score(params)
-
     def hessian(self, params: AnyArray) -> FloatArray:
         """Second derivatives of the weighted log-likelihood."""
         weight, share = self._heavy(params)
@@ -89,7 +94,8 @@ class FirthLogit(GLM):
 
     def fit(self, **_: Any) -> Any:
         """Fit by Newton's method on the modified score."""
-        params, scale = np.zeros(self.exog.shape[1]), self.exog.std(axis=0)
+        base, scale = self._offset_exposure + np.zeros(len(self.exog)), self.exog.std(axis=0)
+        params = np.linalg.lstsq(self.exog, -base, rcond=None)[0]
         value, covariance, step = self._step(params)
         converged = False
         for _step in range(_MOST_STEPS):
@@ -301,13 +307,16 @@ _LOG_ALPHA = (-12.0, 5.0)
 
 def _fit_classes(data: LinearData, name: str) -> tuple[Any, str]:
     y, weights = pd.Series(data.y.astype(np.int64), name=name), data.row_weights
-    words = "MNLogit, multinomial logit (statsmodels)"
-    if weights.are_equal:
-        model = sm.MNLogit(y, data.matrix)
-    else:
-        model = WeightedMNLogit(y, data.matrix, weights.relative)
-        words += ", weighted" * (not weights.are_copies)
-    return model.fit(disp=False, maxiter=100, **_covariance(data, model.J - 1)), words
+    kind = partial(WeightedMNLogit, weights=weights.relative)
+    words = "MNLogit, multinomial logit (statsmodels)" + ", weighted" * (not weights.are_copies)
+    # statsmodels' steps depend on the units of the columns: it takes those of orthogonal ones
+    x, model = data.matrix.to_numpy(dtype=np.float64), kind(y, data.matrix)
+    root = np.linalg.qr(reduced(x), mode="r") / np.sqrt(len(x))
+    apart = scipy.linalg.solve_triangular(root.T, x.T, lower=True).T
+    found = kind(y, apart).fit(disp=False, maxiter=100).params
+    start = scipy.linalg.solve_triangular(root, np.asarray(found)).ravel(order="F")
+    by = _covariance(data, model.J - 1)
+    return model.fit(start_params=start, disp=False, tol=np.inf, **by), words
 
 
 FITS: dict[str, Callable[[LinearData, str], tuple[Any, str]]] = {

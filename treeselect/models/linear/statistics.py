@@ -20,24 +20,23 @@ from treeselect.quiet import own_filters
 Facts = tuple[tuple[str, str], ...]
 
 
-def fit_statistics(fit: LinearFit, family: str, *, are_copies: bool) -> dict[str, float]:
+def fit_statistics(fit: LinearFit, *, are_copies: bool) -> dict[str, float]:
     """Statistics of a fitted model by name; those that do not exist or can't be computed are
     omitted, as are those of a likelihood that is known up to scale only."""
     with own_filters(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # from the null model
-        found = _NUMBERS[family](fit.result)
+        found = _NUMBERS[fit.family](fit.result)
     if fit.dispersion is not None:
         found["dispersion"] = fit.dispersion
-    if fit.is_quasi or not are_copies:
+    if fit.is_quasi or not are_copies or fit.family in (FIRTH, GAMMA):
         found = {name: value for name, value in found.items() if name not in _OF_LIKELIHOOD}
     return {name: float(value) for name, value in found.items() if np.isfinite(value)}
 
 
-def fit_facts(fit: LinearFit, family: str, *, are_copies: bool) -> Facts:
+def fit_facts(fit: LinearFit, found: dict[str, float]) -> Facts:
     """The same statistics in words, for the head of a summary."""
     own, facts = fit.result, []
-    found = fit_statistics(fit, family, are_copies=are_copies)
-    if family == "cox":
+    if fit.family == "cox":
         events, known = ("Events", f"{fit.n_events:,}"), "aic" in found
         criteria = f"{own.aic:.2f}, {own.bic:.2f} (BIC by number of events)"
         likelihood = f"{own.llf:.2f}; null {own.llnull:.2f}"
@@ -48,7 +47,7 @@ def fit_facts(fit: LinearFit, family: str, *, are_copies: bool) -> Facts:
     if "r2" in found:
         adjusted = f", adjusted {signed(found['adj_r2'], '.3f')}" if "adj_r2" in found else ""
         facts.append(("R-squared", f"{signed(found['r2'], '.3f')}{adjusted}"))
-    if family == "gaussian":
+    if fit.family == "gaussian":
         return tuple(facts)
     if "deviance" in found:
         said = f"{found['deviance']:,.2f}{_on(found, 'df_resid')}"
@@ -57,12 +56,13 @@ def fit_facts(fit: LinearFit, family: str, *, are_copies: bool) -> Facts:
         facts.append(("Deviance", said))
     if "aic" in found:
         facts.append(("AIC", f"{found['aic']:,.2f}"))
-    if family == GAMMA:
+    if fit.family == GAMMA:
         facts.append(("Dispersion", f"{own.scale:.3g} (Pearson)"))
     return (*facts, *dispersion_fact([fit]))
 
 
 _OF_LIKELIHOOD = ("aic", "bic", "log_lik")
+"""Of a likelihood that is known, and at its maximum."""
 
 
 # --- numbers -----------------------------------------------------------------------------------
@@ -121,15 +121,6 @@ def _dispersed(result: Any) -> dict[str, float]:
     }  # fmt: skip
 
 
-def _penalised(result: Any) -> dict[str, float]:
-    """As :func:`_deviance`, without criteria: the likelihood is not at its maximum."""
-    return {
-        name: value
-        for name, value in _deviance(result).items()
-        if name not in ("aic", "bic", "log_lik")
-    }
-
-
 def _classes(result: Any) -> dict[str, float]:
     bic, weights = result.bic, getattr(getattr(result, "model", None), "weights", None)
     if weights is not None:  # copies, which statsmodels does not count
@@ -146,8 +137,8 @@ def _classes(result: Any) -> dict[str, float]:
 _NUMBERS: dict[str, Callable[[Any], dict[str, float]]] = {
     "gaussian": _least_squares,
     "binomial": _deviance,
-    FIRTH: _penalised,
-    GAMMA: _penalised,
+    FIRTH: _deviance,
+    GAMMA: _deviance,
     "poisson": _deviance,
     NEGATIVE_BINOMIAL: _dispersed,
     "multinomial": _classes,
@@ -198,12 +189,10 @@ _REGRESSIONS = {
     "cox": "Cox regression on the log of the predicted relative risks",
 }
 
-_UNKNOWN = (float("nan"),) * 3
+_UNKNOWN = float("nan"), float("nan")
 _LARGEST_ERROR = 100.0
 """With separated classes the slope diverges, and its standard error exceeds this. An intercept is
 in units of the response."""
-
-_Z95 = 1.959963984540054
 
 
 def recalibrate(
@@ -214,29 +203,32 @@ def recalibrate(
     groups: IntArray | None = None,
     law: Any = None,
     offset: FloatArray | None = None,
+    quantile: float = 1.959963984540054,
 ) -> Recalibration:
     """Regress the response on the predictions by the model of the family, or of another `law` of
     statsmodels: the slope with an intercept of its own, the intercept at slope 1 (Steyerberg 2019,
-    section 15.3). A known `offset`, part of the linear predictor, has no slope."""
+    section 15.3). A known `offset`, part of the linear predictor, has no slope. Intervals are
+    `quantile` standard errors on each side."""
     own, words = linear_predictor, _REGRESSIONS[family]
     if offset is not None:
         own, words = own - offset, f"{words}, less the offset"
         own *= np.ptp(own) > slack(linear_predictor)  # those of no term differ by rounding
+
+    def ends(estimate: float, error: float) -> tuple[float, float, float]:
+        return estimate, estimate - quantile * error, estimate + quantile * error
+
+    slope = intercept = _UNKNOWN
     if family == "cox":  # the coefficient of Cox's model
-        slope, error = float("nan"), float("nan")
         if np.ptp(own):
             with contextlib.suppress(np.linalg.LinAlgError):
                 base = 0.0 if offset is None else offset
-                slope, error = fit_slope(y, own, mass, groups, base)
-        known = np.isfinite(slope) and error <= _LARGEST_ERROR
-        ends = (slope, slope - _Z95 * error, slope + _Z95 * error) if known else _UNKNOWN
-        return Recalibration(*ends, *_UNKNOWN, words)
-    if family != "gaussian" and np.ptp(y) == 0:
-        return Recalibration(*_UNKNOWN, *_UNKNOWN, words)
-    ones = np.ones((len(y), 1))
-    ends = _last(family, law, y, np.column_stack([ones, own]), offset, mass, groups)
-    intercept = _last(family, law, y, ones, linear_predictor, mass, groups)
-    return Recalibration(*ends, *intercept, words)
+                slope = fit_slope(y, own, mass, groups, base)
+        slope = slope if slope[1] <= _LARGEST_ERROR else _UNKNOWN
+    elif family == "gaussian" or np.ptp(y):
+        ones = np.ones((len(y), 1))
+        slope = _last(family, law, y, np.column_stack([ones, own]), offset, mass, groups)
+        intercept = _last(family, law, y, ones, linear_predictor, mass, groups)
+    return Recalibration(*ends(*slope), *ends(*intercept), words)
 
 
 def _last(
@@ -247,8 +239,8 @@ def _last(
     offset: FloatArray | None,
     mass: FloatArray,
     groups: IntArray | None,
-) -> tuple[float, float, float]:
-    """The last coefficient, with its interval."""
+) -> tuple[float, float]:
+    """The last coefficient, with its standard error."""
     import statsmodels.api as sm
 
     from treeselect.models.linear.solving import overdispersed
@@ -275,4 +267,4 @@ def _last(
     most = _LARGEST_ERROR if columns.shape[1] > 1 else np.finfo(np.float64).max
     if not (found.converged and np.isfinite(estimate) and error <= most):
         return _UNKNOWN
-    return estimate, estimate - _Z95 * error, estimate + _Z95 * error
+    return estimate, error

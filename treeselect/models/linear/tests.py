@@ -130,13 +130,9 @@ class FittedTerms:
         return float(self.data.row_weights.copies @ (self.data.y > 0))
 
     def _nested(self, fit: LinearFit) -> Nested:
-        weights = self.data.row_weights
-        n = float(weights.n_observations)
-        known = weights.are_copies and not self.fit.is_quasi
-        return Nested(
-            fit, self.family, deviance_of(fit.result, self.family), fit.n_parameters, n,
-            known and self.family not in (FIRTH, GAMMA),
-        )  # fmt: skip
+        weights, deviance = self.data.row_weights, deviance_of(fit.result, self.family)
+        known = weights.are_copies and not self.fit.is_quasi and self.family not in (FIRTH, GAMMA)
+        return Nested(fit, deviance, float(weights.n_observations), known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +140,14 @@ class Nested:
     """One of several nested models."""
 
     fit: LinearFit
-    family: str
     deviance: float
-    rank: int  # number of coefficients
     n: float  # number of rows, with copies
     has_likelihood: bool  # whether the likelihood is known, not up to scale only
+
+    @property
+    def rank(self) -> int:
+        """Number of coefficients, thresholds among them."""
+        return len(self.fit.estimate) + len(getattr(self.fit.result, "thresholds", ()))
 
     @property
     def df_resid(self) -> float:
@@ -159,12 +158,12 @@ class Nested:
         """Akaike's criterion, as R's ``extractAIC``, but it counts theta; missing if unknown."""
         if not self.has_likelihood:
             return np.nan
-        if self.family == "gaussian":
+        if self.fit.family == "gaussian":
             with np.errstate(divide="ignore"):
                 return float(self.n * np.log(self.deviance / self.n) + 2 * self.rank)
         if self.fit.is_quasi:  # statsmodels divides its likelihood by the dispersion
             return float(2 * self.rank - 2 * self.fit.result.llf_scaled(1.0))
-        return float(self.fit.result.aic) + 2.0 * (self.family == NEGATIVE_BINOMIAL)
+        return float(self.fit.result.aic) + 2.0 * (self.fit.family == NEGATIVE_BINOMIAL)
 
 
 def beside(part: LinearData, whole: LinearData, family: str) -> LinearData:
