@@ -361,6 +361,21 @@ def test_classes_are_as_probable_in_any_unit_of_a_number(trial, unit):
     pd.testing.assert_frame_equal(*found, rtol=1e-7)
 
 
+def test_values_far_from_all_others_do_not_stop_a_model_of_classes_short():
+    rng = np.random.default_rng(20)
+    x = rng.standard_cauchy((60, 2)) ** 3
+    data = pd.DataFrame(
+        {"a": x[:, 0], "b": x[:, 1], "y": rng.choice(list("abc"), 60, p=[0.6, 0.3, 0.1])}
+    )
+    apart = data.assign(y=np.digitize(data["a"], [-1, 1]).astype(str))
+    with pytest.warns(TreeselectWarning, match="Fitted probabilities of 0 or 1"):
+        far, infinite = (
+            select("y", part, terms="a + b").refit("glm").result for part in (data, apart)
+        )
+    assert far.llf == pytest.approx(-50.63699, abs=1e-5)  # as by BFGS
+    assert not infinite.mle_retvals["converged"]
+
+
 @pytest.mark.parametrize("kind", [None, "sampling"])
 @pytest.mark.parametrize("model", ["glm", "negative-binomial"])
 def test_a_level_whose_counts_are_all_0_has_no_estimate(trial, model, kind):

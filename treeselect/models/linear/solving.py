@@ -313,10 +313,13 @@ def _fit_classes(data: LinearData, name: str) -> tuple[Any, str]:
     x, model = data.matrix.to_numpy(dtype=np.float64), kind(y, data.matrix)
     root = np.linalg.qr(reduced(x), mode="r") / np.sqrt(len(x))
     apart = scipy.linalg.solve_triangular(root.T, x.T, lower=True).T
-    found = kind(y, apart).fit(disp=False, maxiter=100).params
-    start = scipy.linalg.solve_triangular(root, np.asarray(found)).ravel(order="F")
+    # its usual ridge would stop them short where one value is far from all others
+    found = kind(y, apart).fit(disp=False, maxiter=100, ridge_factor=1e-15)
+    start = scipy.linalg.solve_triangular(root, np.asarray(found.params)).ravel(order="F")
     by = _covariance(data, model.J - 1)
-    return model.fit(start_params=start, disp=False, tol=np.inf, **by), words
+    result = model.fit(start_params=start, disp=False, tol=np.inf, **by)
+    result.mle_retvals["converged"] = found.mle_retvals["converged"]
+    return result, words
 
 
 FITS: dict[str, Callable[[LinearData, str], tuple[Any, str]]] = {
