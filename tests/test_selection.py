@@ -148,7 +148,11 @@ def test_the_positive_class_may_be_named():
 
 @pytest.mark.parametrize(
     ("formula", "positive", "found"),
-    [("survived ~ sex", 2, "2; classes: `0`, `1`"), ("age ~ sex", 1, "without classes")],
+    [
+        ("survived ~ sex", 2, "2; classes: `0`, `1`"),
+        ("C(survived + 1) ~ sex", True, "True; classes: `1`, `2`"),
+        ("age ~ sex", 1, "without classes"),
+    ],
 )
 def test_the_positive_class_must_be_one_of_two(formula, positive, found):
     data = treeselect.datasets.load("titanic_correlated").head(100)

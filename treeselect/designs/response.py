@@ -124,11 +124,11 @@ def with_positive(response: Response, positive: object) -> Response:
     if positive is None:
         return response
     text = positive if isinstance(positive, str) else described(positive)
-    number = {"True": "1", "False": "0"}
-    own = [
-        at for at, c in enumerate(response.classes)
-        if number.get(text, text) in (number.get(str(c), str(c)), f"{c}.0")  # 1.0 is 1
-    ]  # fmt: skip
+    classes = [str(c) for c in response.classes]
+    twin = {"0": "False", "1": "True", "False": "0", "True": "1"}
+    if set(classes) not in ({"0", "1"}, {"False", "True"}):
+        twin = {}
+    own = [at for at, c in enumerate(classes) if text in (c, f"{c}.0", twin.get(c))]  # 1.0 is 1
     if len(response.classes) != 2 or not own:
         found = listing(response.classes, 6) if response.classes else "a response without classes"
         raise OptionError(
