@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.feature_selection import SelectKBest, f_regression
 
 import treeselect
 from treeselect.errors import DataError, FormulaError, OptionError
@@ -91,3 +92,8 @@ def test_a_file_names_what_it_does_not_hold(data, tmp_path):
         loaded.update(k=2, data=data)
     found = loaded.update(k=2, data=data, weights=None)
     same(found, treeselect.select("y ~ a + b", data, method=method, k=2, seed=1))
+    foreign = treeselect.select("y ~ a + b", data, method=SelectKBest(f_regression, k=1), seed=1)
+    loaded = treeselect.load(foreign.save(tmp_path / "foreign"))
+    with pytest.raises(OptionError, match="Missing: `method`"):
+        loaded.update(k=2, data=data)
+    same(loaded.update(method=method, k=2, data=data), found)

@@ -451,13 +451,6 @@ def updated_arguments(
             "`update()` needs a change: a formula, `data`, or an argument of `select()`.\n"
             '  For example `fit.update("~ . - age")` or `fit.update(k=3)`.'
         )
-    arguments = _merged(asked, changes)
-    if formula is not None:
-        if not isinstance(formula, str):
-            raise FormulaError(
-                f"`formula` must be text such as `~ . - age`.\n  Found: {described(formula)}."
-            )
-        arguments["formula"] = updated_formula(str(asked.arguments["formula"]), formula)
     used = asked.data if data is None else data
     lost = ["data"] * (used is None) + [name for name in asked.lost if name not in changes]
     if lost:
@@ -466,6 +459,13 @@ def updated_arguments(
             f" does not hold.\n  Missing: {listing(lost)}."
             f" Use `fit.update({', '.join(f'{name}=...' for name in lost)})`."
         )
+    arguments = _merged(asked, changes)
+    if formula is not None:
+        if not isinstance(formula, str):
+            raise FormulaError(
+                f"`formula` must be text such as `~ . - age`.\n  Found: {described(formula)}."
+            )
+        arguments["formula"] = updated_formula(str(asked.arguments["formula"]), formula)
     new = {"n_jobs": fit.n_jobs, "progress": fit.progress} | arguments
     return used, new.pop("formula"), new
 
@@ -473,8 +473,10 @@ def updated_arguments(
 def _merged(asked: Asked, changes: Mapping[str, Any]) -> dict[str, Any]:
     old, known = dict(asked.arguments), ("formula", *ARGUMENTS)
     if "method" in changes:
-        before, after = (find_method(method, {}) for method in (old["method"], changes["method"]))
-        shared = after.defaults().keys() if isinstance(changes["method"], str) else set()
+        method = changes["method"]
+        before = find_method(old.get("method", method), {})  # a file holds no selectors of others
+        after = find_method(method, {})
+        shared = after.defaults().keys() if isinstance(method, str) else set()
         shared -= {before.tuning_name, after.tuning_name}
         old = {name: value for name, value in old.items() if name in known or name in shared}
     elif changes.get("k") is not None and isinstance(old["method"], Method):
