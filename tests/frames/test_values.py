@@ -84,6 +84,7 @@ def test_floats_are_a_view_and_lazy_frames_stay_lazy():
     ("values", "says"),
     [
         (pd.array([2**53, 2**53 + 1, None], "Int64"), r"that become equal, up to 9\.01e\+15"),
+        (pd.Series([2**53, 2**53 + 1, None], dtype=object), r"that become equal, up to 9\.01e\+15"),
         (pd.to_timedelta([1, 2], unit="D"), r"time spans .*\n.*\.dt\.total_seconds"),
         (pd.period_range("2020", periods=2, freq="Y"), "periods"),
         (pd.interval_range(0, 2), r"intervals .*\n.*IntervalIndex"),

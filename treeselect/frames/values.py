@@ -157,6 +157,8 @@ def _read_objects(series: pd.Series[Any], name: str) -> Numbers | Labels:
     if all(issubclass(kind, _NUMBERS) and not issubclass(kind, bool) for kind in kinds):
         values = _finite(_floats(series), name)
         whole = all(issubclass(kind, int | np.integer) for kind in kinds)
+        if whole:
+            _check_apart(values, series, name)
         return Numbers(values, is_integer=whole or _is_whole(values, series.dtype))
     dates = (pd.Period, *_SPANS)
     if any(hasattr(kind, "isoformat") or issubclass(kind, dates) for kind in kinds):
