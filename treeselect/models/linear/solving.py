@@ -4,6 +4,7 @@ and separation."""
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -75,12 +76,12 @@ class WeightedMNLogit(MNLogit):
     def hessian(self, params: AnyArray) -> FloatArray:
         """Second derivatives of the weighted log-likelihood."""
         weight, share = self._heavy(params)
-        share = share[:, 1:]
-        between = np.einsum("ij,ik->ijk", share, share)
-        between -= share[:, :, np.newaxis] * np.eye(share.shape[1])
-        blocks = np.einsum("i,ijk,ia,ib->jakb", weight[:, 0], between, self.exog, self.exog,
-                           optimize=True)  # fmt: skip
-        return blocks.reshape(2 * (share.shape[1] * self.exog.shape[1],))
+        x, classes = self.exog, range(share.shape[1] - 1)
+        found = np.empty((len(classes), x.shape[1]) * 2)
+        for j, k in itertools.combinations_with_replacement(classes, 2):
+            between = weight * share[:, [j + 1]] * (share[:, [k + 1]] - (j == k))
+            found[j, :, k] = found[k, :, j] = (between * x).T @ x
+        return found.reshape(2 * (len(classes) * x.shape[1],))
 
 
 class FirthLogit(GLM):
