@@ -389,8 +389,8 @@ class SelectionResult(Summarised):
             of some: ``{"age": 3}``; other numbers are linear. By default 3 with ``"gam"``, no
             splines with ``"glm"``. Knots, one more than degrees of freedom, are quantiles of the
             known values (Harrell 2015, Table 2.3), fewer where these coincide; numbers of fewer
-            than 8 distinct values are linear. Products bend as those of their factors that are
-            terms, too (R: ``rcs(x, 4) * g``), and are linear without any.
+            than 8 distinct values are linear. In a product, the numbers that are also terms alone
+            have their splines (R: ``rcs(x, 4) * g``); the others are linear.
 
         Returns
         -------
@@ -471,10 +471,10 @@ class SelectionResult(Summarised):
         **changes
             Arguments of :func:`treeselect.select` with new values: ``k=3``, ``seed=2``,
             ``method="rrf"``, ``keep=["sex"]``, ``n_trees=50``. All others, the seed among them, are
-            those of the fit; with the name of a new `method`, so are the options that it has, too,
-            except tuning parameters. A new `k` replaces a given tuning parameter, and the reverse.
-            None restores the default of
-            `weights`, `offset`, `groups`, `costs`, `keep`, `fold_groups`, `scoring` and `labels`.
+            those of the fit. A new `method` given by name keeps the options that it shares with the
+            old one, except tuning parameters. A new `k` replaces a given tuning parameter, and the
+            reverse. None restores the default of `weights`, `offset`, `groups`, `costs`, `keep`,
+            `fold_groups`, `scoring` and `labels`.
 
         Returns
         -------

@@ -52,7 +52,8 @@ class MRMR(RefinedMethod):
     Raises
     ------
     MethodError
-        If an option is out of range, or if `costs`, or an offset of other than numbers, are given.
+        If an option is out of range, or if `costs`, or an `offset` of a response that is not
+        numeric, are given.
 
     Notes
     -----
@@ -60,12 +61,12 @@ class MRMR(RefinedMethod):
     reduced by its expectation under independence, ``(cells_x - 1) (cells_y - 1) / (2 n)``;
     otherwise terms with many cells would be favoured. Classes are used as they are; numeric and
     count responses are binned like the terms, numbers less their offset. For right-censored times,
-    the martingale residuals of the null model, within strata, replace the response. Other offsets
-    are refused: the spread of what they leave depends on them, which is information, too. The
-    tuning parameter of a step is the least value of the criterion so far, and the importance of a
-    term is its relevance. Terms forced in enter first. The training score is the out-of-bag score
-    of a forest of 100 trees on the terms of the step, grown like the final model. Constant terms
-    never enter.
+    the martingale residuals of the null model, within strata, replace the response. Offsets of
+    other responses than numbers are refused: the spread of their residuals depends on the offset,
+    and this measure would find that, too. The tuning parameter of a step is the least value of the
+    criterion so far, and the importance of a term is its relevance. Terms forced in enter first.
+    The training score is the out-of-bag score of a forest of 100 trees on the terms of the step,
+    grown like the final model. Constant terms never enter.
 
     Examples
     --------
@@ -141,7 +142,8 @@ class FCBF(RefinedMethod):
     Raises
     ------
     MethodError
-        If an option is out of range, or if `costs`, or an offset of other than numbers, are given.
+        If an option is out of range, or if `costs`, or an `offset` of a response that is not
+        numeric, are given.
 
     Notes
     -----
@@ -233,7 +235,8 @@ class CFS(RefinedMethod):
     Raises
     ------
     MethodError
-        If an option is out of range, or if `costs`, or an offset of other than numbers, are given.
+        If an option is out of range, or if `costs`, or an `offset` of a response that is not
+        numeric, are given.
 
     Notes
     -----

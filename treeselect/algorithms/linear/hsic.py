@@ -68,7 +68,7 @@ class HSICLasso(RefinedMethod):
     Raises
     ------
     MethodError
-        If an option is out of range, or if an offset of other than numbers is given.
+        If an option is out of range, or if an `offset` of a response that is not numeric is given.
 
     Notes
     -----
@@ -79,9 +79,9 @@ class HSICLasso(RefinedMethod):
     for two rows of the same level c, which n_c rows have, and 0 for others. With several columns,
     these kernels are multiplied, and levels are combined. A missing level is a level. A missing
     number is set to the median, and the kernel of two rows with different missing numbers is 0.
-    Classes have the kernel of a factor, numbers less their offset, counts and, for right-censored
-    times, the martingale residuals of the null model, within strata, that of a number. Other
-    offsets are refused.
+    Classes have the kernel of a factor. Numbers less their offset, counts and, for right-censored
+    times, the martingale residuals of the null model, within strata, have that of a number. Offsets
+    of other responses than numbers are refused.
 
     In blocks [2]_, inner products are sums over random blocks of rows. A group (``groups=``) counts
     as one term. A cost shared by several terms is charged to each of them; terms that are free or
