@@ -254,7 +254,7 @@ def test_scores_of_counts_out_of_bag_are_those_of_the_final_model_as_of_other_me
     assert own == other > 0.1
 
 
-@pytest.mark.parametrize("method", ["exchange", "mrmr"])
+@pytest.mark.parametrize("method", ["exchange", "importance"])
 def test_scores_beside_an_offset_are_those_of_rates_out_of_bag_as_on_new_rows(method):
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(400, 2)), columns=["a", "b"])

@@ -9,6 +9,8 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from treeselect.arguments.checks import (
     described,
     finite,
@@ -138,8 +140,8 @@ def refuse_costs(method: object, groups: FeatureGroups) -> None:
 def refuse_offset(method: Any, problem: Problem) -> None:
     """For methods that find any dependence: what an offset leaves of classes, counts and times has
     a spread that depends on the offset. Where all is forced in, there is nothing to find."""
-    has_one = problem.offset is not None and not problem.groups.keep.all()
-    if has_one and not problem.family.loss.is_squared:
+    varies = problem.offset is not None and np.ptp(problem.offset) > 0
+    if varies and not problem.groups.keep.all() and not problem.family.loss.is_squared:
         raise MethodError(
             f"{method.name} can't use an `offset` with a {problem.family.name} response.\n"
             "  Leave it out, or choose a method that can, such as `exchange`."
