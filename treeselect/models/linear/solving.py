@@ -13,7 +13,12 @@ import numpy as np
 import pandas as pd
 import scipy
 import statsmodels.api as sm
-from statsmodels.discrete.discrete_model import MNLogit
+from statsmodels.base.model import LikelihoodModelResults
+from statsmodels.discrete.discrete_model import (
+    MNLogit,
+    MultinomialResults,
+    MultinomialResultsWrapper,
+)
 from statsmodels.genmod.families import links
 from statsmodels.genmod.generalized_linear_model import GLM, GLMResults, GLMResultsWrapper
 
@@ -316,11 +321,14 @@ def _fit_classes(data: LinearData, name: str) -> tuple[Any, str]:
     apart = scipy.linalg.solve_triangular(root.T, x.T, lower=True).T
     # its usual ridge would stop them short where one value is far from all others
     found = kind(y, apart).fit(disp=False, maxiter=100, ridge_factor=1e-15)
-    start = scipy.linalg.solve_triangular(root, np.asarray(found.params)).ravel(order="F")
-    by = _covariance(data, model.J - 1)
-    result = model.fit(start_params=start, disp=False, tol=np.inf, **by)
-    result.mle_retvals["converged"] = found.mle_retvals["converged"]
-    return result, words
+    back = scipy.linalg.solve_triangular(root, np.eye(x.shape[1]))
+    every = np.kron(np.eye(model.J - 1), back)
+    result = LikelihoodModelResults(
+        model, every @ np.asarray(found.params).ravel(order="F"),
+        every @ np.asarray(found.cov_params()) @ every.T, **_covariance(data, model.J - 1),
+    )  # fmt: skip
+    result.params, result.mle_retvals = back @ np.asarray(found.params), found.mle_retvals
+    return MultinomialResultsWrapper(MultinomialResults(model, result)), words
 
 
 FITS: dict[str, Callable[[LinearData, str], tuple[Any, str]]] = {
