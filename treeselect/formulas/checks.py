@@ -376,7 +376,7 @@ def _check_before(tokens: Sequence[Token]) -> None:
             return
         if depth == 0 and token.text in ("*", "/"):
             way = f"Write `x {token.text} (a %in% b)` or `(x {token.text} a) %in% b`."
-            raise Fault(f"`%in%` behind {quoted(token.text)} needs parentheses.", "%in%", way)
+            raise Fault(f"`%in%` after {quoted(token.text)} needs parentheses.", "%in%", way)
 
 
 def _check_powers(tokens: Sequence[Token], unquoted: Unquoted) -> None:

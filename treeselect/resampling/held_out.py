@@ -368,8 +368,7 @@ def recalibration(held: HeldOut, law: Any = None) -> Recalibration | None:
         pairs = np.column_stack([held.fold, y[:, STRATUM]])
         y[:, STRATUM] = np.unique(pairs, axis=0, return_inverse=True)[1].ravel()
     units = held.units if held.is_robust else None
-    quantile = t_quantile(np.inf if units is None else units.max() + 1)
-    return recalibrate(held.family.name, y, known, held.mass, units, law, held.offset, quantile)
+    return recalibrate(held.family.name, y, known, held.mass, units, law, held.offset)
 
 
 def mean_outcome(y: FloatArray, mass: FloatArray, horizon: float) -> float:

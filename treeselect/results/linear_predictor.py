@@ -156,8 +156,8 @@ class Predicting:
         if own is None:
             raise OptionError(
                 "This linear model can't predict: its columns are not known, or differ between"
-                " imputed frames (a mean, knots, levels of strata).\n  Fix their parameters in the"
-                " formula."
+                " imputed frames.\n  Fix what the formula learns (a mean, knots), and give all"
+                " frames the same strata."
             )
         at = read_type(own, type, times)
         se = check_flag("se", se)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.rounding import slack
@@ -203,16 +204,19 @@ def recalibrate(
     groups: IntArray | None = None,
     law: Any = None,
     offset: FloatArray | None = None,
-    quantile: float = 1.959963984540054,
 ) -> Recalibration:
     """Regress the response on the predictions by the model of the family, or of another `law` of
     statsmodels: the slope with an intercept of its own, the intercept at slope 1 (Steyerberg 2019,
-    section 15.3). A known `offset`, part of the linear predictor, has no slope. Intervals are
-    `quantile` standard errors on each side."""
+    section 15.3). A known `offset`, part of the linear predictor, has no slope. Intervals
+    are those of a t distribution with one degree of freedom fewer than clusters, if there are any,
+    else of a normal one."""
     own, words = linear_predictor, _REGRESSIONS[family]
     if offset is not None:
         own, words = own - offset, f"{words}, less the offset"
         own *= np.ptp(own) > slack(linear_predictor)  # those of no term differ by rounding
+
+    df = np.inf if groups is None else int(groups.max())
+    quantile = float(scipy.stats.t.ppf(0.975, df))
 
     def ends(estimate: float, error: float) -> tuple[float, float, float]:
         return estimate, estimate - quantile * error, estimate + quantile * error
