@@ -247,9 +247,9 @@ def pack_blocks(codes: UInt8Array) -> UInt64Array:
 def take_rows(data: BinnedData, rows: IntArray) -> BinnedData:
     """Some of the rows, with all columns."""
     return data._replace(
-        codes=np.ascontiguousarray(data.codes[:, rows]),
-        blocks=np.ascontiguousarray(data.blocks[:, rows]),
-        wide=np.ascontiguousarray(data.wide[:, rows]),
+        codes=data.codes.take(rows, axis=1),
+        blocks=data.blocks.take(rows, axis=1),
+        wide=data.wide.take(rows, axis=1),
     )
 
 

@@ -247,8 +247,8 @@ def predict_sum(trees: Trees, data: BinnedData, n_threads: int = 1) -> FloatArra
         return _sums(trees, data, n_threads)
     order = _order(trees, data)
     out = np.empty((data.n_rows, trees.nodes.value.shape[1]))
-    ordered = np.ascontiguousarray(data.blocks[:, order])
-    out[order] = _sums(trees, data._replace(blocks=ordered), n_threads)
+    ordered = data._replace(blocks=data.blocks.take(order, axis=1))
+    out[order] = _sums(trees, ordered, n_threads)
     return out
 
 
