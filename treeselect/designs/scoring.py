@@ -6,6 +6,7 @@ import dataclasses
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -130,27 +131,37 @@ def structured(y: FloatArray, fields: tuple[str, ...]) -> NDArray[Any]:
     return found
 
 
-def frozen_model(prediction: FloatArray, n_classes: int) -> Any:
-    """An estimator of scikit-learn that has predicted already, whatever the data. Predictions are
-    mean responses, of two classes the probability of class 1, of more a column for each class."""
+@cache
+def _frozen_kinds() -> tuple[Any, Any]:
+    """Estimators of numbers and of classes that have predicted already, whatever the data."""
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
     class FrozenNumbers(RegressorMixin, BaseEstimator):
         def predict(self, X: Any) -> FloatArray:
-            return prediction
+            return self.prediction
 
     class FrozenClasses(ClassifierMixin, BaseEstimator):
-        classes_ = np.arange(n_classes)
-
         def predict(self, X: Any) -> Any:
-            if n_classes == 2:
-                return at_least(prediction, 0.5).astype(np.int64)
-            return largest_in_row(prediction)
+            if len(self.classes_) == 2:
+                return at_least(self.prediction, 0.5).astype(np.int64)
+            return largest_in_row(self.prediction)
 
         def predict_proba(self, X: Any) -> FloatArray:
-            return np.column_stack([1 - prediction, prediction]) if n_classes == 2 else prediction
+            p = self.prediction
+            return np.column_stack([1 - p, p]) if len(self.classes_) == 2 else p
 
-    return FrozenClasses() if n_classes else FrozenNumbers()
+    return FrozenNumbers, FrozenClasses
+
+
+def frozen_model(prediction: FloatArray, n_classes: int) -> Any:
+    """Such an estimator. Predictions are mean responses, of two classes the probability of class 1,
+    of more a column for each class."""
+    numbers, classes = _frozen_kinds()
+    model = classes() if n_classes else numbers()
+    model.prediction = prediction
+    if n_classes:
+        model.classes_ = np.arange(n_classes)
+    return model
 
 
 def with_scoring(family: Family, scoring: Scoring, follow_up: FollowUp | None = None) -> Family:
