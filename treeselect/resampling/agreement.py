@@ -19,9 +19,11 @@ from treeselect.quiet import own_filters
 def stability_index(selected: BoolArray) -> tuple[float, tuple[float, float]]:
     """Stability index of Nogueira, Sechidis and Brown (2018, JMLR 18(174): definition 4, theorem 7)
     of sets of shape (n_resamples, n_groups), with its 95% Monte Carlo interval; NaN if all are
-    empty or full. The interval is that of a t distribution, and reaches as far as that of one set
-    more, in which a unit of the most frequent ones is exchanged: equal sets have no variance, but
-    more resamples could have. With ever more of them the index is between 0 and 1."""
+    empty or full. The index is a mean over pairs of sets, whose variance has two parts (Hoeffding
+    1948, section 5); theorem 7 has the first, which is nearly 0 where units take each other's
+    place in half of the sets. The interval is that of a t distribution, and reaches as far as that
+    of one set more, in which a unit of the most frequent ones is exchanged: equal sets have no
+    variance, but more resamples could have. With ever more of them the index is between 0 and 1."""
     n, d = selected.shape
     if n < 2:
         raise StabilityError(f"The stability index needs at least two resamples.\n  Found: {n}.")
@@ -45,8 +47,12 @@ def stability_index(selected: BoolArray) -> tuple[float, tuple[float, float]]:
     squares = np.sum((parts - parts.mean()) ** 2)
     with_other = _index((n * falling + exchanged) / (n + 1), n + 1)[0]
     centres = np.array([index, with_other])
-    errors = 2 * np.sqrt([squares, squares + other**2]) / np.array([n, n + 1])
-    halves = t_quantile(n) * errors
+    first = 4 * np.array([squares, squares + other**2]) / np.array([n, n + 1]) ** 2
+    rest = (z - frequency) / np.sqrt(d * chance)
+    products = rest @ rest.T if n < d else rest.T @ rest
+    pairs = np.sum(products**2) - np.sum(np.sum(rest**2, axis=1) ** 2)
+    second = 2 * max(pairs, 0.0) / (n * (n - 1)) ** 2
+    halves = t_quantile(n) * np.sqrt(first + second)
     low, high = min(centres - halves), max(centres + halves)
     return index, (float(max(low, min(index, 0.0))), float(min(high, 1.0)))
 
