@@ -350,6 +350,18 @@ def p_value(*arguments, **options):
     return outcome(*arguments, **options)[0].p_value
 
 
+@pytest.mark.parametrize("cells", [1, 2_000])
+def test_groups_are_read_in_parts_with_the_same_answers(monkeypatch, cells):
+    """Of a group that has more cells than are held at once, too."""
+    x, rng = drawn(3, 200, 5)
+    y = x[:, 0] + x[:, 1] ** 2 + rng.standard_normal(200)
+    sets, evidence = [best(x, y, size) for size in (1, 2)], outcome(x, y, [0])[0].evidence
+    for module in (additive, additive_search):
+        monkeypatch.setattr(module, "_CELLS", cells)
+    assert [best(x, y, size) for size in (1, 2)] == sets
+    np.testing.assert_allclose(outcome(x, y, [0])[0].evidence, evidence, rtol=1e-9)
+
+
 def test_evidence_is_that_of_score_tests_of_linear_and_logistic_models():
     x, rng = drawn(0, 300, 2)
     y = 0.2 * x[:, 1] + rng.standard_normal(300)
