@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from treeselect.algorithms.task import Step, Task
-from treeselect.arguments.checks import answer, described
+from treeselect.arguments.checks import answer
 from treeselect.designs.problem import CodedColumns, Problem
 from treeselect.designs.row_sample import varies
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, LeafArray, WeightArray
@@ -44,14 +44,6 @@ the end of the path, so that the last unit to enter gets an importance."""
 
 _LEAST_IMPORTANCE = 1e-3
 """Lower bound of the relative importance in the second solution."""
-
-
-def _constraint(made: object) -> object:
-    from cvxpy.constraints.constraint import Constraint
-
-    if not isinstance(made, Constraint):
-        raise TypeError(f"{described(made)} isn't a cvxpy constraint")
-    return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +147,7 @@ class Sparsifier:
         names = self._problem.groups.names
         weights = UnitWeights(trees, self._pool.uses, names)
         try:
-            return [_constraint(made) for made in self._constrain(weights)]
+            return list(self._constrain(weights))
         except (MethodError, MemoryError):
             raise
         except Exception as error:
