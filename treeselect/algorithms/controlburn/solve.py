@@ -274,10 +274,11 @@ def grown_pool(
 
 
 def _tree_penalty(problem: Problem, weight: WeightArray, tree_cost: float) -> SplitPenalty:
-    """Costs of first splits within each tree."""
-    gradient = problem.gradient(weight)
-    square = (gradient.reshape(len(weight), -1) ** 2).sum(axis=1)
-    unit = float(np.average(square, weights=weight))
+    """Costs of first splits within each tree, in units of what its splits could gain in all."""
+    square, loss = problem.gradient(weight) ** 2, problem.family.loss
+    if loss.needs_curvature and not loss.splits_on_means:
+        square = square / np.maximum(problem.curvature(weight), 1e-300)
+    unit = float(np.average(square.reshape(len(weight), -1).sum(axis=1), weights=weight))
     prices = np.where(problem.groups.keep, 0.0, problem.groups.costs)
     ids = problem.groups.ids
     return SplitPenalty(np.ones(len(ids)), tree_cost * unit * prices[ids])
