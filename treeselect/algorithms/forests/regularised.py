@@ -23,7 +23,7 @@ from treeselect.algorithms.references import DENG_2012, DENG_2013, HOTHORN_2003,
 from treeselect.algorithms.search.revision import DrawnMethod
 from treeselect.algorithms.task import Step, Task, step_of_gains
 from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import FloatArray, WeightArray
+from treeselect.engine.arrays import FloatArray
 from treeselect.engine.forest.bagging import ALL_ROWS, Sampling, bagged_forest
 from treeselect.engine.forest.boosting import Boosting, boost, reweight
 from treeselect.engine.forest.walk import predict_mean
@@ -425,7 +425,7 @@ class RBoost(DrawnMethod):
         total = votes.sum(axis=1, keepdims=True)
         share = np.where(total > 0, votes / np.where(total > 0, total, 1.0), 1 / n_classes)
         fitted = share[:, 1] if n_classes == 2 else share
-        return _step(problem, weight, lam, gains, fitted, held)
+        return scoring.boosted_step(problem, weight, lam, gains, fitted, held)
 
     def _by_gradient(self, task: Task, lam: float, held: FloatArray | None) -> Step:
         problem, weight, seed = task.problem, task.weight, task.seed
@@ -441,17 +441,5 @@ class RBoost(DrawnMethod):
             is_open=groups.keep.copy(), penalty=self._penalty(problem, lam, held),
         )  # fmt: skip
         gains = group_gains(found.trees, data).sum(axis=0)
-        return _step(problem, weight, lam, gains, problem.family.mean(found.eta), held)
-
-
-def _step(
-    problem: Problem,
-    weight: WeightArray,
-    lam: float,
-    gains: FloatArray,
-    fitted: FloatArray,
-    held: FloatArray | None,
-) -> Step:
-    rows = weight > 0
-    score = problem.family.score(problem.y[rows], fitted[rows], weight[rows])
-    return step_of_gains(lam, gains, problem.groups.keep, score, held)
+        mean = problem.family.mean(found.eta)
+        return scoring.boosted_step(problem, weight, lam, gains, mean, held)

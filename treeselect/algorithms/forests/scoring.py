@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from treeselect.algorithms.search.judging import rows_to_judge
-from treeselect.algorithms.task import Task
+from treeselect.algorithms.task import Step, Task, step_of_gains
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
 from treeselect.engine.columns import select_groups
@@ -250,6 +250,22 @@ def grow_shared(task: Task, rules: SharedRules, scale: FloatArray) -> SharedFore
         return SharedForest(gains, null_score(problem, weight))
     score = out_of_bag_score(problem, weight, outside, seen)
     return SharedForest(gains / rules.n_trees, score)
+
+
+def boosted_step(
+    problem: Problem,
+    weight: WeightArray,
+    tuning: float,
+    gains: FloatArray,
+    fitted: FloatArray,
+    held: FloatArray | None = None,
+) -> Step:
+    """The step of a boosted ensemble; without a split, with the score of the null model."""
+    rows = weight > 0
+    score = problem.family.score(problem.y[rows], fitted[rows], weight[rows])
+    if not gains.any():
+        score = null_score(problem, weight)
+    return step_of_gains(tuning, gains, problem.groups.keep, score, held)
 
 
 def null_score(problem: Problem, weight: WeightArray) -> float:
