@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from treeselect.algorithms.task import Step, Task
+from treeselect.algorithms.task import Step, Task, first_units
 from treeselect.arguments.checks import answer
 from treeselect.designs.problem import CodedColumns, Problem
 from treeselect.designs.row_sample import varies
@@ -132,8 +132,7 @@ class Sparsifier:
         order = falling(np.where(keep, np.inf, path[-1].importance))
         values = SubsetValues(forest, uses)
         for size in sizes:
-            likely = np.zeros_like(keep)
-            likely[order[:size]] = True
+            likely = first_units(order, size, len(keep))
             starts = [likely, *(s.selected for s in (*path, *steps) if s.size <= size)]
             found = best_subset(values, keep, size, starts, time_limit)
             step = self._step(forest, found.solution)
