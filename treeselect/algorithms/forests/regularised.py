@@ -120,8 +120,9 @@ class RRF(_RegularisedForest):
     gain : {"uncentred", "decrease"}
         What `lam` multiplies. ``"uncentred"``: the criterion of the children themselves,
         ``sum_k n_k**2 / n`` over both, as in the authors' package. Only this form reproduces the
-        tables of [1]_; no new term enters a node whose purity is `lam` or more. Numeric responses
-        are centred first. ``"decrease"``: the decrease in impurity, as described in the papers.
+        tables of [1]_; no new term enters a node whose purity is `lam` or more, if a term in use
+        can split it. Numeric responses are centred first. ``"decrease"``: the decrease in impurity,
+        as described in the papers.
     ties : {"used", "random"}
         Which of equal splits is made. ``"used"``: the split on a term in use, then on a term forced
         in, then on the cheapest, then the first in an order drawn from the seed. ``"random"``: one
