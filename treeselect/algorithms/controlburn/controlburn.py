@@ -197,8 +197,8 @@ class ControlBurn(Ending, Method):
     Notes
     -----
     Trees are grown by Algorithm 2 of [1]_ (incremental depth bag-boosting, stopped out of bag). The
-    defaults differ from the paper in pooling five forests and in adaptive costs; :meth:`published`
-    gives the paper's form. A group (``groups=``) counts as one term.
+    defaults differ from the paper in pooling five forests, at least ten trees of each depth, and
+    adaptive costs; :meth:`published` gives the paper's form. A group (``groups=``) is one term.
 
     Examples
     --------
