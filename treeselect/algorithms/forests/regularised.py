@@ -327,10 +327,11 @@ class RBoost(DrawnMethod):
     bootstrap sample with as many draws as there are rows, copies included. Its error is computed
     over all rows, and the weights are reset to their initial values where that error is 0 or no
     better than chance (SAMME [2]_). A row of weight 2 and two copies of a row are drawn equally
-    often, but not in the same draws. Costs are powers of the coefficient, a group (``groups=``)
-    counts as one term, and sets of a path (``lam=None``) give way to larger ones, as in
-    :class:`RRF`. The training scores of a path are out of bag, those of forests of 100 trees on its
-    sets; that of a given `lam` is of the ensemble on its own rows.
+    often, but not in the same draws; rows of a cluster (`fold_groups`) are drawn one by one. Costs
+    are powers of the coefficient, a group (``groups=``) counts as one term, and sets of a path
+    (``lam=None``) give way to larger ones, as in :class:`RRF`. The training scores of a path are
+    out of bag, those of forests of 100 trees on its sets; that of a given `lam` is of the ensemble
+    on its own rows.
 
     Examples
     --------
