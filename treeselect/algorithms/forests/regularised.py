@@ -424,8 +424,7 @@ class RBoost(DrawnMethod):
             new = reweight(boosting, guess != label, n_classes, start=start)
             votes[np.arange(len(label)), guess] += new.vote
             boosting = new.weight
-        total = votes.sum(axis=1, keepdims=True)
-        share = np.where(total > 0, votes / np.where(total > 0, total, 1.0), 1 / n_classes)
+        share = votes / votes[0].sum() if votes.any() else np.full_like(votes, 1 / n_classes)
         fitted = share[:, 1] if n_classes == 2 else share
         return scoring.boosted_step(problem, weight, lam, gains, fitted, held)
 
