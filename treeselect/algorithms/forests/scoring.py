@@ -298,13 +298,12 @@ def out_of_bag_mean(
     if not problem.splits_classes:
         outside = total[:, 0] / np.maximum(seen, 1)
         return np.where(rows, problem.mean_beside(weight, outside), np.nan)
-    fitted = total[rows] / seen[rows, np.newaxis]
     if family.n_classes > 2:
         # Few trees with pure leaves would predict 0 or 1: class shares count as one more vote.
         shares = np.bincount(problem.y.astype(np.int64), weight, family.n_classes) / weight.sum()
         fitted = (total[rows] + shares) / (seen[rows, np.newaxis] + 1)
     else:
-        fitted = fitted[:, -1]
+        fitted = total[rows, -1] / seen[rows]
         if total.shape[1] == 1:
             fitted = fitted + _HALF
     mean = np.full((len(rows), *fitted.shape[1:]), np.nan)
