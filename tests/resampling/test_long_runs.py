@@ -91,6 +91,24 @@ def test_a_call_that_was_stopped_is_a_part_and_goes_on(
     pd.testing.assert_frame_equal(table, whole[name])
 
 
+@pytest.mark.filterwarnings("ignore:Partial")
+@pytest.mark.parametrize("name", ["performance", "compare"])
+def test_folds_keep_their_numbers_if_an_earlier_one_is_not_finished(
+    name, fit, data, whole, tmp_path
+):
+    def first_goes(piece):
+        if piece.done == piece.total:
+            first = min(tmp_path.iterdir(), key=lambda path: path.stat().st_mtime_ns)
+            first.unlink()
+
+    CALLS[name](fit, data, checkpoint=tmp_path, on_piece=first_goes)
+    n = len(list(tmp_path.iterdir()))
+    _, table = told(name, CALLS[name](fit, data, checkpoint=tmp_path, on_piece=stop_at(n)))
+    is_first = (whole[name]["fold"] == 1) & (whole[name].get("repeat", 1) == 1)
+    expected = whole[name][~is_first].reset_index(drop=True)
+    pd.testing.assert_frame_equal(table.reset_index(drop=True), expected)
+
+
 @pytest.mark.parametrize("name", ["pairs", "compare"])
 def test_half_of_what_belongs_together_is_no_part(name, fit, data, tmp_path):
     with pytest.raises(KeyboardInterrupt):
