@@ -91,6 +91,27 @@ def test_a_call_that_was_stopped_is_a_part_and_goes_on(
     pd.testing.assert_frame_equal(table, whole[name])
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda fit, data, n, **how: fit.resample(2 * n, **how),
+        lambda fit, data, n, **how: fit.performance(2, repeats=n, **how),
+        lambda fit, data, n, **how: fit.validate(2 * n, **how),
+        lambda fit, data, n, **how: fit.inference(repeats=2 * n, **how),
+        lambda fit, data, n, **how: treeselect.compare(
+            "y ~ .", data, ["mrmr"], k=1, folds=2, repeats=n, seed=1, **how
+        ),
+    ],
+)
+def test_a_call_for_more_takes_what_was_saved(call, fit, data, tmp_path):
+    taken = []
+    for n in (1, 2):
+        call(fit, data, n, checkpoint=tmp_path, on_piece=taken.append)
+    one, two = taken[0].total, taken[-1].total
+    assert two == 2 * one
+    assert [piece.was_saved for piece in taken] == [False] * one + [True] * one + [False] * one
+
+
 @pytest.mark.filterwarnings("ignore:Partial")
 @pytest.mark.parametrize("name", ["performance", "compare"])
 def test_folds_keep_their_numbers_if_an_earlier_one_is_not_finished(

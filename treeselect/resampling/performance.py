@@ -569,7 +569,7 @@ def measure(
     horizon = horizon_of(horizon, here, outer.weights.values)
     nested = nested._replace(horizon=horizon)
     calls = [
-        (nested, split, stream_seed(seed, "performance", number), f"{number + 1} of {n_folds}")
+        (nested, split, stream_seed(seed, "performance", number), f"{number + 1}")
         for number, split in enumerate(outer.splits)
     ]
     names = here.arrays.groups.names
