@@ -204,17 +204,34 @@ def test_the_command_line_saves_and_goes_on(data, tmp_path, monkeypatch, capsys)
         assert capsys.readouterr().out == said
 
 
+@pytest.fixture
+def stops(monkeypatch):
+    """All calls stop after two pieces; how many did."""
+    stopped = []
+
+    def run_each(function, calls, workers):
+        yield from ((number, function(*calls[number])) for number in range(2))
+        stopped.append(len(calls))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("treeselect.running.pieces.run_each", run_each)
+    return stopped
+
+
+@pytest.mark.filterwarnings("ignore:Partial")
+def test_a_comparison_of_fits_ends_where_it_is_stopped(fit, stops):
+    with pytest.raises(KeyboardInterrupt):
+        treeselect.compare([fit, fit], folds=3)
+    assert stops == [3]
+
+
+@pytest.mark.usefixtures("stops")
 @pytest.mark.filterwarnings("ignore:Partial")
 def test_the_command_line_says_what_was_finished_and_ends_as_stopped(
     data, tmp_path, monkeypatch, capsys
 ):
-    def stops(function, calls, workers):
-        yield from ((number, function(*calls[number])) for number in range(2))
-        raise KeyboardInterrupt
-
     monkeypatch.chdir(tmp_path)
     data.to_csv("data.csv", index=False)
-    monkeypatch.setattr("treeselect.running.pieces.run_each", stops)
     command = ["select", "y ~ .", "data.csv", "-m", "mrmr", "-k", "2", "--resamples", "5"]
     assert main([*command, "--report", "fit.html"]) == 130
     told = capsys.readouterr()
