@@ -246,6 +246,13 @@ def from_a_script(power):
     return names["own"]
 
 
+def from_a_package(power):
+    """A function that a package makes, which has a version."""
+    names = {"__name__": "numpy.own"}
+    exec("def make(power): return lambda y: y**power", names)
+    return names["make"](power)
+
+
 def module_that_has(number):
     """A module without a version."""
     path = Path(tempfile.mkdtemp()) / "own_scores.py"
@@ -278,7 +285,8 @@ def method_that_has(number):
         lambda n: np.zeros([(2, 3), (3, 2)][n]), lambda n: np.array([None, n], dtype=object),
         lambda n: (1, [n, (2,)]), lambda n: {"a": {n, "b", "c"}}, lambda n: Pair(1, n),
         lambda n: Record(n), lambda n: Record(None, n), scored, method_that_returns,
-        method_that_has, lambda n: [json, os][n], from_a_script, module_that_has,
+        method_that_has, lambda n: [json, os][n], from_a_script, from_a_package,
+        module_that_has,
         lambda n: functools.cache(scored(n)),
         lambda n: functools.partial(scored, n), lambda n: [max, min][n],
         lambda n: [np.add, np.subtract][n], lambda n: [LinearRegression, RFE][n],

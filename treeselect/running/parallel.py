@@ -138,10 +138,9 @@ def _spread(
     from joblib import Parallel, delayed
 
     share = workers.share()
-    caller = os.getpid()
     sent = with_shared(list(calls.values()), packed=_are_elsewhere(workers))
     tasks = [
-        delayed(_call)(caller, function, share, number, *call)
+        delayed(_call)(os.getpid(), function, share, number, *call)
         for number, call in zip(calls, sent, strict=True)
     ]
     # Arrays are shared as copy-on-write files: read-only arrays have a different type in numba,

@@ -323,12 +323,13 @@ class Fingerprints:
         )
 
     def _code(self, value: Any) -> bytes:
-        """A class, function or module: by name if its package has a version; otherwise including
-        its code, and that of a function with the globals that it uses."""
+        """A class, function or module: by name if its package has a version, and it has no closure;
+        otherwise including its code, and that of a function with the globals that it uses."""
         is_module = isinstance(value, types.ModuleType)
         module = value.__name__ if is_module else value.__module__ or ""
         name = _origin(module, module if is_module else value.__qualname__)
-        if module != "__main__" and _version(module):
+        has_version = module != "__main__" and _version(module)
+        if has_version and not getattr(value, "__closure__", None):
             return _digest(type(value).__name__.encode(), name)
         if is_module:
             file = Path(getattr(value, "__file__", None) or "")
@@ -337,8 +338,8 @@ class Fingerprints:
             own = {n: _unwrapped(part) for n, part in vars(value).items() if n not in _UNSAID}
             return self._tuple("class", (name, value.__bases__, own))
         cells = tuple(cell.cell_contents for cell in value.__closure__ or ())
-        defaults = value.__defaults__, value.__kwdefaults__
-        return self._tuple("function", (name, value.__code__, *defaults, cells, _globals_of(value)))
+        others = value.__defaults__, value.__kwdefaults__, has_version or _globals_of(value)
+        return self._tuple("function", (name, value.__code__, cells, *others))
 
 
 def _globals_of(function: types.FunctionType) -> dict[str, Any]:
