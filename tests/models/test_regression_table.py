@@ -252,3 +252,15 @@ def test_inference_has_the_table_of_the_rows_for_testing(family):
     assert "repeats" not in str(table.summary())
     with pytest.raises(OptionError, match="several splits have no common ones"):
         fit.inference(repeats=2, seed=3).regression_table()
+
+
+def test_terms_alone_may_leave_counts_too_variable_for_poisson():
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"x": rng.normal(size=300), "z": rng.normal(size=300)})
+    data["n"] = rng.poisson(np.exp(2 + data["x"] + data["z"]))
+    model = fitted("x + z", "n", data=data, family="poisson").refit("glm")
+    text = " ".join(str(model.regression_table()).split())
+    assert "Univariable: 2 of 2 models are quasi-Poisson." in text
+    assert "Selected terms: Poisson regression of 300 rows." in text
+    assert "P: F tests or likelihood ratio tests of each term" in text
+    assert "P: likelihood ratio tests of" in " ".join(str(model.regression_table(["all"])).split())

@@ -372,25 +372,24 @@ def _cells(row: Mapping[Any, Any] | None, ratio: str) -> tuple[str, str]:
 def _notes(
     blocks: Sequence[tuple[str, FittedTerms]], interval: str, caution: str
 ) -> tuple[str, ...]:
-    notes, models = [], dict(blocks)
-    for name, found in models.items():
+    notes = []
+    for name, found in dict(blocks).items():
+        own = [model for head, model in blocks if head == name]
         events = "" if np.isnan(found.n_events) else f" with {found.n_events:,.0f} events"
         dropped = found.data.n_dropped
         out = f"; {dropped:,} with missing values are left out" if dropped else ""
+        quasi = sum(model.fit.is_quasi for model in own)
         if name != "univariable":
-            kind = "quasi-" * found.fit.is_quasi + _KINDS[found.family]
+            kind = "quasi-" * quasi + _KINDS[found.family]
             notes.append(f"{_HEADS[name]}: {kind} of {found.whole.n:,.0f} rows{events}{out}.")
-        elif found.coding.missing == "drop":
-            notes.append("Univariable models use the rows in which their term is known.")
-        gone = {
-            str(column): None
-            for own, model in blocks
-            for column in model.data.matrix.columns[~model.data.is_free]
-            if own == name
-        }
-        for said in coefficients.left_out_note([*gone], found.fit):
+        else:
+            if found.coding.missing == "drop":
+                notes.append("Univariable models use the rows in which their term is known.")
+            if quasi:
+                notes.append(f"Univariable: {quasi} of {len(own)} models are quasi-Poisson.")
+        gone = [c for model in own for c in model.data.matrix.columns[~model.data.is_free]]
+        for said in coefficients.left_out_note([*dict.fromkeys(map(str, gone))], found.fit):
             notes.append(f"{_HEADS[name]}: d{said.removeprefix('D')}")
-    found = models[[*models][-1]]
     contained = [term for term in found.terms if term not in found.droppable]
     kind = "Wald"
     if interval == "profile" and found.family != "gaussian":
@@ -398,10 +397,10 @@ def _notes(
     no_test = ", none of a term that an interaction contains" * bool(contained)
     if found.data.splines:
         notes.append("Splines: the difference between two values; P is of the whole spline.")
+    tests = " or ".join(dict.fromkeys(test_words(model) for _, model in blocks))
     return (
         *notes,
-        f"CI: {kind} confidence interval."
-        f" P: {test_words(found)} of each term given the others of the"
+        f"CI: {kind} confidence interval. P: {tests} of each term given the others of the"
         f" model{no_test}.",
         caution,
     )
