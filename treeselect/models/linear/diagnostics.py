@@ -228,13 +228,14 @@ def interaction_tests(found: FittedTerms) -> pd.DataFrame:
 
 def _added(found: FittedTerms, term: str, other: str) -> tuple[int, float, float]:
     """Degrees of freedom, statistic and p-value of the products of two terms."""
-    below, above = found.whole, found.with_products(term, other)
+    more, product = found.with_products(term, other), f"{term}:{other}"
+    above = more.whole
+    below = more.without([product]) if found.family == FIRTH else found.whole  # of one penalty
     df = above.rank - below.rank
     if not df:
         return 0, 0.0, 1.0
     if found.is_robust:
-        product = f"{term}:{other}"
-        return df, *wald_test(above.fit, np.array([t == product for t in above.fit.terms]))
+        return df, *wald_test(above.fit, more.fit.of_term(product))
     gain = max(below.deviance - above.deviance, 0.0)
     if found.scale is None:
         return df, gain, float(scipy.stats.chi2.sf(gain, df))
