@@ -160,7 +160,14 @@ def test_terms_that_are_shown_and_rows_of_each_model():
     n_own = 115 if "x" in model.fitted.terms else 120
     assert "All terms: logistic regression of 115 rows" in text
     assert f"Selected terms: logistic regression of {n_own} rows" in text
-    assert "Selected terms" not in str(model.regression_table(["all"]))
+    of_all = str(model.regression_table(["all"]))
+    assert "Selected terms" not in of_all
+    assert "selected on the same rows" in text
+    assert "selected on the same rows" not in of_all
+    few = fitted("g + x", data=data, fold_groups=data.index % 3)
+    with pytest.warns(treeselect.errors.TreeselectWarning, match="more clusters"):
+        text = " ".join(str(few.refit("glm", missing="indicator").regression_table()).split())
+    assert "treat rows of one cluster as independent" in text
     whole = fitted("g + x", data=data).refit("glm", missing="indicator")
     assert "in which their term is known" not in str(whole.regression_table())
     counts = fitted("x + g", "w", family="poisson").refit("glm")

@@ -167,7 +167,7 @@ class GlmFit(Summarised, Predicting, InPapers):
     def _of_table(self) -> OfTable:
         assert self.predictor is not None
         found = self._terms()
-        return found, self.predictor.design, found.terms, self._caution
+        return found, self.predictor.design, found.terms, self._cautions
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the model to a file of its own, for :func:`treeselect.load`, without the data.

@@ -75,8 +75,9 @@ class RegressionTable(PrintedTable):
         return in_library(self.table, self.library)
 
 
-OfTable = tuple[FittedTerms, ModelData, Sequence[str], str]
-"""A model, its data, the selected terms, and what a reader should know of its p-values."""
+OfTable = tuple[FittedTerms, ModelData, Sequence[str], Sequence[str]]
+"""A model, its data, the selected terms, and what a reader should know of its p-values, beginning
+with what the selection does to them."""
 
 
 class InPapers:
@@ -141,7 +142,7 @@ class InPapers:
         >>> table.tidy()["term"].unique().tolist()
         ['pclass', 'sex']
         """
-        found, data, chosen, caution = self._of_table()
+        found, data, chosen, cautions = self._of_table()
         wanted = read_names("models", models)
         if not wanted or not set(wanted) <= set(MODELS):
             raise OptionError(
@@ -185,7 +186,8 @@ class InPapers:
         if per == "sd":
             own = table["label"].str.replace(r": per (\S+)$", r": per s.d. (\1)", regex=True)
             table["label"] = own.where(table["term"].isin(units), table["label"])
-        said = _notes([block[:2] for block in blocks], interval, caution)
+        of_all = "all" in wanted and "selected" not in wanted  # whatever is selected
+        said = (*_notes([block[:2] for block in blocks], interval), *cautions[of_all:])
         write = partial(_content, table, found, data, wanted, terms, said)
         return RegressionTable(table, write, self.library)
 
@@ -369,9 +371,7 @@ def _cells(row: Mapping[Any, Any] | None, ratio: str) -> tuple[str, str]:
     return f"{number_text(ends[0], form)} ({interval_text(ends[1], ends[2], form)})", p
 
 
-def _notes(
-    blocks: Sequence[tuple[str, FittedTerms]], interval: str, caution: str
-) -> tuple[str, ...]:
+def _notes(blocks: Sequence[tuple[str, FittedTerms]], interval: str) -> list[str]:
     notes = []
     for name, found in dict(blocks).items():
         own = [model for head, model in blocks if head == name]
@@ -398,9 +398,5 @@ def _notes(
     if found.data.splines:
         notes.append("Splines: the difference between two values; P is of the whole spline.")
     tests = " or ".join(dict.fromkeys(test_words(model) for _, model in blocks))
-    return (
-        *notes,
-        f"CI: {kind} confidence interval. P: {tests} of each term given the others of the"
-        f" model{no_test}.",
-        caution,
-    )
+    of = f"of each term given the others of the model{no_test}"
+    return [*notes, f"CI: {kind} confidence interval. P: {tests} {of}."]
