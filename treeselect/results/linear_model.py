@@ -337,13 +337,14 @@ class GlmFit(Summarised, Predicting, InPapers):
 
     def confint(self, *, method: str | None = None, level: float = 0.95) -> Any:
         """Confidence intervals of the coefficients, as R's ``confint(fit)``, which has Wald's for
-        ``coxph``, the profile for gamma and, for quasi-Poisson models, normal quantiles, not t.
+        ``coxph``, the profile for gamma and negative binomial models and, for quasi-Poisson ones,
+        normal quantiles, not t.
 
         Parameters
         ----------
         method : {"profile", "wald"}, optional
-            ``"profile"``: profile-likelihood intervals, for two or ordered classes, counts and
-            times to an event; for a gaussian response those of the t distribution. ``"wald"``:
+            ``"profile"``: profile-likelihood intervals, for two or ordered classes, Poisson counts
+            and times to an event; for a gaussian response those of the t distribution. ``"wald"``:
             symmetric ones, those of :meth:`tidy`. By default profile intervals if there are any.
         level : float
             Between 0 and 1.
@@ -358,8 +359,9 @@ class GlmFit(Summarised, Predicting, InPapers):
         Raises
         ------
         OptionError
-            If an argument is not allowed, or ``"profile"`` has no likelihood: for more than two
-            classes without an order, and for robust errors (clusters, sampling weights).
+            If an argument is not allowed, or ``"profile"`` has no intervals: for more than two
+            classes without an order, gamma and negative binomial models, and robust errors
+            (clusters, sampling weights).
         DataError
             If the fit did not converge.
 
