@@ -248,7 +248,8 @@ def test_terms_without_coefficients_have_no_inflation(left):
 
 @pytest.mark.parametrize(
     ("left", "model"),
-    [(left, "glm") for left in ("y", "b", "n", "Surv(time, event)", "m")] + [("b", "firth")],
+    [(left, "glm") for left in ("y", "b", "n", "Surv(time, event)", "m")]
+    + [("b", "firth"), ("I(exp(y))", "gamma")],
 )
 def test_interactions_are_those_of_the_formula_with_them(left, model):
     family = {"b": "binomial", "n": "poisson", "m": "multinomial"}.get(left, "auto")

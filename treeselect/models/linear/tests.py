@@ -315,6 +315,14 @@ def drop_tests(found: FittedTerms, notes: tuple[str, ...], library: str) -> Term
     return TermTests(pd.DataFrame(rows), partial(_content, title, rows, found, how, notes), library)
 
 
+def added_test(found: FittedTerms, term: str, other: str) -> dict[str, Any]:
+    """The row of the products of two terms, in the model with them."""
+    more, product = found.with_products(term, other), f"{term}:{other}"
+    whole = more.whole
+    below = more.without([product]) if found.family == FIRTH else found.whole  # of one penalty
+    return _row(product, whole, below, whole, more)
+
+
 def _row(
     term: str, model: Nested, below: Nested | None, above: Nested, found: FittedTerms,
     *, bent: bool = False,
