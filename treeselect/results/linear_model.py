@@ -281,17 +281,15 @@ class GlmFit(Summarised, Predicting, InPapers):
         """
         assert self.predictor is not None
         seed = self.seed if seed is None else read_seed(seed)
-        is_chosen, here = self._caution == SELECTED_HERE, self.predictor.design
+        is_chosen, here = SELECTED_HERE in self._cautions, self.predictor.design
         return diagnose(self._terms(), here, folds, seed, is_chosen, self.library)
 
     @property
-    def _caution(self) -> str:
-        """How the selection affects p-values."""
-        return UNAFFECTED if UNAFFECTED in self.content.notes else SELECTED_HERE
-
-    @property
     def _cautions(self) -> tuple[str, ...]:
-        return self._caution, *(note for note in self.content.notes if "as independent" in note)
+        """How the selection affects p-values, and what they assume of clusters."""
+        notes = self.content.notes
+        selection = UNAFFECTED if UNAFFECTED in notes else SELECTED_HERE
+        return selection, *(note for note in notes if "as independent" in note)
 
     def anova(self) -> tests.TermTests:
         """Sequential tests of terms, as R's ``anova(fit)``: each term given those before it.
