@@ -267,7 +267,7 @@ def test_terms_alone_may_leave_counts_too_variable_for_poisson():
     data["n"] = rng.poisson(np.exp(2 + data["x"] + data["z"]))
     model = fitted("x + z", "n", data=data, family="poisson").refit("glm")
     text = " ".join(str(model.regression_table()).split())
-    assert "Univariable: 2 of 2 models are quasi-Poisson." in text
+    assert "Univariable: quasi-Poisson in 2 of 2 models." in text
     assert "Selected terms: Poisson regression of 300 rows." in text
     assert "P: F tests or likelihood ratio tests of each term" in text
     assert "P: likelihood ratio tests of" in " ".join(str(model.regression_table(["all"])).split())

@@ -386,7 +386,7 @@ def _notes(blocks: Sequence[tuple[str, FittedTerms]], interval: str) -> list[str
             if found.coding.missing == "drop":
                 notes.append("Univariable models use the rows in which their term is known.")
             if quasi:
-                notes.append(f"Univariable: {quasi} of {len(own)} models are quasi-Poisson.")
+                notes.append(f"Univariable: quasi-Poisson in {quasi} of {len(own)} models.")
         gone = [c for model in own for c in model.data.matrix.columns[~model.data.is_free]]
         for said in coefficients.left_out_note([*dict.fromkeys(map(str, gone))], found.fit):
             notes.append(f"{_HEADS[name]}: d{said.removeprefix('D')}")
