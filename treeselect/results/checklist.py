@@ -186,7 +186,7 @@ def _columns(fit: Fit) -> str:
     said = {
         "glm": "Numbers as straight lines, levels of factors as indicators",
         "gam": "Numbers as restricted cubic splines, levels of factors as indicators",
-        "stack": "Splines of numbers and indicators of levels, and, in a forest of the rest, "
+        "stack": "Splines of numbers and indicators of levels, and, where a forest fits the rest, "
         + trees,
     }.get(model, f"{trees[0].upper()}{trees[1:]}")
     if isinstance(fit.design.model, Estimator):
