@@ -203,7 +203,7 @@ def test_figures_of_one_factor_classes_and_a_map_of_two_terms(fitted, classes):
     shape = fitted.model.shape("site").dropna().sort_values("effect", ascending=False)
     assert texts(ax.get_yticklabels()) == [*shape["site"], "missing"]
     assert ax.yaxis_inverted()
-    assert texts(ax.texts)[:3] == [f"{share:.0%}" for share in shape["share"]]
+    assert texts(ax.texts)[:4] == ["rows", *(f"{share:.0%}" for share in shape["share"])]
     ax = classes.plot("shape", term="signal")
     assert {t.get_text() for t in ax.get_legend().get_texts()} == {
         f"P(dose = {c})" for c in ("low", "middle", "high")
@@ -456,7 +456,9 @@ def test_substitutes_show_the_table(cross_validated, mixed):
     assert texts(ax.get_yticklabels()) == pairs
     np.testing.assert_allclose(ax.lines[0].get_xdata(), table["share"])
     np.testing.assert_allclose(ax.lines[1].get_xdata(), table["share_otherwise"])
-    assert texts(ax.texts) == [f"{value:.2f}" for value in table["association"]]
+    assert texts(ax.texts) == ["association", *(f"{a:.2f}" for a in table["association"])]
+    legend, head = (part.get_window_extent() for part in (ax.get_legend(), ax.texts[0]))
+    assert not head.overlaps(legend)
     with pytest.raises(StabilityError, match="without resamples"):
         cross_validated.plot("substitutes")
     whole = burnt("dose ~ signal", mixed, k=1)
