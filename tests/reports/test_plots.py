@@ -123,6 +123,10 @@ def test_figures_of_paths_importances_and_frequencies_show_the_tables(cross_vali
     np.testing.assert_allclose(filled.get_xdata(), table["frequency"][names[:2]])
     assert drawn["frequency, not selected"].get_markerfacecolor() == "white"
     assert not cross_validated.plot().lines  # without resamples importances only
+    kept = fitted.update(keep="noise", k=2, resamples=6).plot("stability")
+    assert texts(kept.get_yticklabels())[0] == "noise (forced in)"
+    (own,) = [s for c in kept.collections for s in c.get_segments() if s[0, 1] == 0]
+    assert (own[:, 0] == 1).all()  # no interval
     n = 4
     lines = UnitLines(range(1, 6), list("abcd"), [[0.5] * 5] * n, [True] * n)
     ax = plotted(line_figure(lines, 3, "term"), None, (7.2, 4.2))
