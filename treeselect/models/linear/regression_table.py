@@ -76,8 +76,7 @@ class RegressionTable(PrintedTable):
 
 
 OfTable = tuple[FittedTerms, ModelData, Sequence[str], Sequence[str]]
-"""A model, its data, the selected terms, and what a reader should know of its p-values, beginning
-with what the selection does to them."""
+"""A model, its data, the selected terms, and cautions on its p-values, the selection's first."""
 
 
 class InPapers:
