@@ -142,6 +142,14 @@ def test_full_models_of_too_many_terms_and_of_separated_classes():
     with pytest.warns(TreeselectWarning, match="drops 30 of 30 rows"):
         found = fit.model.coefficient_stability()
     assert found.full_failure == "A linear model needs more complete cases than columns."
+    # A level whose few rows are all of one class: the models have estimates, which are infinite.
+    data = pd.DataFrame({"g": np.repeat(["a", "b", "c"], [40, 40, 4])})
+    data["ill"] = (np.arange(84) % 3 == 0) & (data["g"] != "c")
+    fit = treeselect.select("ill ~ g", data, method="lasso", k=1, seed=1, resamples=6)
+    found = fit.model.coefficient_stability()
+    (said,) = [note for note in found.notes() if "some estimates are then infinite" in note]
+    n = found.table.set_index("column").loc["g[T.c]", "n"]  # the others do not have the level
+    assert said.endswith(f"So in the full model and {n} of 6 resamples.")
 
 
 def test_a_level_that_a_resample_does_not_hold_is_missing_there():
