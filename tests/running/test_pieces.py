@@ -11,6 +11,7 @@ import importlib.util
 import json
 import os
 import pickle
+import re
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,7 @@ import warnings
 from collections import namedtuple
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 from sklearn.feature_selection import RFE
@@ -239,10 +241,11 @@ def scored(power):
     return lambda y, prediction: np.abs(y - prediction).sum() ** power
 
 
-def from_a_script(power):
-    """A function whose helper reads a number of its script."""
-    names = {"POWER": power, "__name__": "a_script"}
-    exec("def own(y): return [helped(x) for x in y]\ndef helped(x): return x ** POWER", names)
+def from_a_script(power, **known):
+    """A function whose helper reads a number of its script, and one that `known` change."""
+    names = {"POWER": power, "__name__": "a_script", **known}
+    exec("def own(y): return [helped(x) for x in y], known", names)
+    exec("def helped(x):\n    global calls\n    calls += 1\n    return x ** POWER", names)
     return names["own"]
 
 
@@ -287,7 +290,10 @@ def method_that_has(number):
         lambda n: Record(n), lambda n: Record(None, n), scored, method_that_returns,
         method_that_has, lambda n: [json, os][n], from_a_script, from_a_package,
         module_that_has,
-        lambda n: functools.cache(scored(n)),
+        lambda n: functools.cache(scored(n)), lambda n: numba.njit(scored(n)),
+        lambda n: functools.wraps(np.linalg.norm)(from_a_script(n)),
+        lambda n: [lambda y: y, lambda *y: y][n],
+        lambda n: from_a_script(0, known=re.compile(str(n))),
         lambda n: functools.partial(scored, n), lambda n: [max, min][n],
         lambda n: [np.add, np.subtract][n], lambda n: [LinearRegression, RFE][n],
         lambda n: RFE(LinearRegression(fit_intercept=bool(n))),
@@ -306,6 +312,8 @@ def test_values_in_keys():
     assert of("ab", "c") != of("a", "bc")
     assert of((1, 2), 3) != of(1, (2, 3))
     assert of(-0.0) != of(0.0)
+    # What a function counts, or uses without a value that could be stored, is not of its result.
+    assert len({of(from_a_script(2, known=threading.Lock(), calls=n)) for n in range(2)}) == 1
     ring = [1]
     ring.append(ring)
     assert of(ring) == of(ring)
@@ -323,10 +331,11 @@ def test_values_in_keys():
 
 def test_another_process_finds_the_same():
     code = (
-        "import numpy as np\n"
+        "import numba, scipy.stats, numpy as np\n"
         "from treeselect.running.pieces import Fingerprints, versions\n"
-        "def own(y): return y in {'a', 'b', 'c', 'd'}\n"
-        "print(Fingerprints().of(versions(), own, {'x', 'y', 'z'}, np.eye(3)))"
+        "def own(y): return compiled(y) in {'a', 'b', 'c', 'd'}\n"
+        "compiled, law = numba.njit(lambda y: y), scipy.stats.norm\n"
+        "print(Fingerprints().of(versions(), own, law, {'x', 'y', 'z'}, np.eye(3)))"
     )
     found = {
         subprocess.run(

@@ -6,6 +6,7 @@ If the user stops the call, the finished pieces are the result, where a part can
 from __future__ import annotations
 
 import contextlib
+import copyreg
 import dataclasses
 import dis
 import enum
@@ -16,7 +17,7 @@ import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -263,6 +264,7 @@ class Fingerprints:
     def __init__(self) -> None:
         self._known: dict[int, tuple[Any, bytes]] = {}
         self._open: set[int] = set()
+        self._in_globals = False
 
     def of(self, *values: Any) -> str:
         """Fingerprint of some values; an OptionError if a part can't be decomposed."""
@@ -294,7 +296,13 @@ class Fingerprints:
         if isinstance(value, types.BuiltinFunctionType | np.ufunc | types.MethodDescriptorType):
             return _digest(b"builtin", repr(value).split(" at 0x")[0].encode())
         if isinstance(value, types.CodeType):
-            return self._tuple("code", (value.co_code, value.co_consts, value.co_names))
+            called = value.co_flags, value.co_argcount  # f(*y) and f(y) may have the same code
+            return self._tuple("code", (*called, value.co_code, value.co_consts, value.co_names))
+        if isinstance(own := getattr(value, "py_func", None), types.FunctionType):
+            # numba would store a number that it draws in each process
+            return self._tuple("compiled", (type(value), own, value.targetoptions))
+        if value is np.random.mtrand._rand:  # it differs in each process
+            return _digest(b"generator of numpy")
         if type(value) in (list, tuple):
             return self._tuple(type(value).__name__, value)
         if type(value) is dict or isinstance(value, types.MappingProxyType):
@@ -308,8 +316,11 @@ class Fingerprints:
     def _object(self, value: Any) -> bytes:
         """Any other object, by the parts that pickle would store."""
         try:
-            parts = value.__reduce_ex__(4)
+            reduce = copyreg.dispatch_table.get(type(value))
+            parts = value.__reduce_ex__(4) if reduce is None else reduce(value)
         except Exception as error:  # foreign code
+            if self._in_globals:  # a lock, an open file
+                return self._tuple("unknown", (type(value),))
             raise OptionError(
                 "`checkpoint` needs a fingerprint of everything that the result depends on, and"
                 f" can't compute that of {described(value)}.\n  Found: {said_by(error)}\n"
@@ -328,6 +339,8 @@ class Fingerprints:
         is_module = isinstance(value, types.ModuleType)
         module = value.__name__ if is_module else value.__module__ or ""
         name = _origin(module, module if is_module else value.__qualname__)
+        if isinstance(value, types.FunctionType):  # a wrapper may have the name of what it wraps
+            module = value.__globals__.get("__name__") or module
         has_version = module != "__main__" and _version(module)
         if has_version and not getattr(value, "__closure__", None):
             return _digest(type(value).__name__.encode(), name)
@@ -337,18 +350,23 @@ class Fingerprints:
         if isinstance(value, type):
             own = {n: _unwrapped(part) for n, part in vars(value).items() if n not in _UNSAID}
             return self._tuple("class", (name, value.__bases__, own))
-        cells = tuple(cell.cell_contents for cell in value.__closure__ or ())
-        others = value.__defaults__, value.__kwdefaults__, has_version or _globals_of(value)
-        return self._tuple("function", (name, value.__code__, cells, *others))
+        cells = [c.cell_contents for c in value.__closure__ or () if c != types.CellType()]
+        is_inside, self._in_globals = self._in_globals, True
+        used = self._of({} if has_version else _globals_of(value))
+        self._in_globals = is_inside
+        defaults = value.__defaults__, value.__kwdefaults__
+        return self._tuple("function", (name, value.__code__, cells, *defaults, used))
 
 
 def _globals_of(function: types.FunctionType) -> dict[str, Any]:
-    """What the code of a function, and of those inside it, reads of its module, by name."""
+    """What the code of a function, and of those inside it, reads of its module, by name; not what
+    it sets there, such as a counter."""
     codes, known = [function.__code__], function.__globals__
     for code in codes:
         codes += [part for part in code.co_consts if isinstance(part, types.CodeType)]
-    read = (step for code in codes for step in dis.get_instructions(code))
-    names = {step.argval for step in read if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    steps = [step for code in codes for step in dis.get_instructions(code)]
+    names = {step.argval for step in steps if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    names -= {step.argval for step in steps if step.opname == "STORE_GLOBAL"}
     return {name: known[name] for name in sorted(names & known.keys())}
 
 
@@ -366,6 +384,8 @@ def _unwrapped(part: Any) -> Any:
         return part.__func__
     if isinstance(part, property):
         return part.fget, part.fset
+    if isinstance(part, cached_property):
+        return part.func
     is_slot = isinstance(part, types.MemberDescriptorType | types.GetSetDescriptorType)
     return "slot" if is_slot else part
 
