@@ -9,7 +9,7 @@ import numpy as np
 
 from treeselect.algorithms.filters import joint_cells, row_mass
 from treeselect.algorithms.forests.scoring import score_of
-from treeselect.algorithms.linear.penalised import of_number, standardised
+from treeselect.algorithms.linear.penalised import of_number, scaling_of
 from treeselect.algorithms.options import MOST_UNITS, integer, number, refuse_offset
 from treeselect.algorithms.references import CLIMENTE_2019, YAMADA_2014, Reference
 from treeselect.algorithms.search.revision import RefinedMethod
@@ -244,6 +244,15 @@ def unit_kernel(coded: CodedColumns, group: int, rows: IntArray, mass: FloatArra
     if not codes:
         return Kernel(x, joint_cells(missing, n) if missing else None)
     return Kernel(x, joint_cells([*codes, *missing], n), _scale(joint_cells(codes, n), mass))
+
+
+def standardised(values: FloatArray, share: FloatArray) -> FloatArray | None:
+    """Mean 0 and variance 1; None for a constant."""
+    scaling = scaling_of(values, share)
+    if scaling is None:
+        return None
+    exponent, mean, spread = scaling
+    return np.asarray((np.ldexp(values, -exponent) - mean) / spread)
 
 
 def response_kernel(

@@ -142,10 +142,8 @@ class LassoFits:
         # Of exact copies, the first takes the whole coefficient: this order breaks ties.
         order = np.argsort(problem.groups.ranks(task.seed))
         lazy, start = lazy_columns(problem.columns, weight, order)
-        x: FloatArray | Columns = lazy
-        if lazy.shape[0] * lazy.shape[1] <= _DENSE_CELLS:
-            dense = linear_columns(problem.columns, weight, order)
-            x, start = dense.x, dense.start
+        is_small = lazy.shape[0] * lazy.shape[1] <= _DENSE_CELLS
+        x: FloatArray | Columns = _matrix(lazy, lazy.parts) if is_small else lazy
         self._order, self._start = order, start
         prices = np.where(problem.groups.keep, 0.0, problem.groups.costs)[order]
         self._solver = GroupLasso(
@@ -271,37 +269,33 @@ def standard_columns(task: Task, *, standardise: bool = True) -> LinearColumns:
 def linear_columns(
     coded: CodedColumns, weight: WeightArray, order: IntArray, *, standardise: bool = True
 ) -> LinearColumns:
-    """Columns of the units in a given order, coded on the rows with positive weight.
+    """The columns of :func:`lazy_columns` as a matrix; without `standardise` they are unchanged."""
+    lazy, start = lazy_columns(coded, weight, order)
+    parts = lazy.parts if standardise else [_unchanged(part) for part in lazy.parts]
+    return LinearColumns(_matrix(lazy, parts), start, np.asarray(order))
 
-    Missing values of a number are set to the median, with an indicator if there are any. A factor
-    has an indicator for each level present, missing included. Columns of a term that are missing in
-    the same rows have one indicator of that. Constant columns are dropped. Without `standardise`,
-    the others are left unchanged.
-    """
-    rows = np.flatnonzero(weight > 0)
-    share = weight[rows] / weight[rows].sum()
-    columns: list[FloatArray] = []
-    ends = [0]
-    for group in order:
-        for j in np.flatnonzero(coded.groups.ids == group).tolist():
-            values, is_told = coded.columns[j][rows], _is_told(coded, j, rows)
-            if coded.n_levels[j] is None:
-                made = of_number(values, share)[: 2 - is_told]
-            else:
-                made = [(values == code).astype(np.float64) for code in _levels(values, is_told)]
-            for own in made:
-                scaled = standardised(own, share)
-                if scaled is not None:
-                    columns.append(scaled if standardise else own)
-        ends.append(len(columns))
-    x = np.array(columns).T if columns else np.empty((len(rows), 0))
-    return LinearColumns(np.asfortranarray(x), np.array(ends), np.asarray(order))
+
+def _matrix(lazy: LazyColumns, parts: Sequence[Number | Indicator]) -> FloatArray:
+    rows = slice(None) if lazy.rows is None else lazy.rows
+    return np.array([part.of(rows) for part in parts]).reshape(len(parts), lazy.n_rows).T
+
+
+def _unchanged(part: Number | Indicator) -> Number | Indicator:
+    if isinstance(part, Indicator):
+        return part._replace(low=0.0, high=1.0)
+    return part._replace(exponent=0, mean=0.0, spread=1.0)
 
 
 def lazy_columns(
     coded: CodedColumns, weight: WeightArray, order: IntArray
 ) -> tuple[LazyColumns, IntArray]:
-    """The same columns, standardised, to be made block by block; and their `start`."""
+    """Columns of the units in a given order, standardised on the rows with positive weight, to be
+    made block by block; and where those of each unit start.
+
+    Missing values of a number are set to the median, with an indicator if there are any. A factor
+    has an indicator for each level present, missing included. Columns of a term that are missing in
+    the same rows have one indicator of that. Constant columns are dropped.
+    """
     rows = np.flatnonzero(weight > 0)
     share = weight[rows] / weight[rows].sum()
     own = None if len(rows) == len(weight) else rows
@@ -311,12 +305,12 @@ def lazy_columns(
         for j in np.flatnonzero(coded.groups.ids == group).tolist():
             values = coded.columns[j] if own is None else coded.columns[j][own]
             lazy = _lazy_number if coded.n_levels[j] is None else _lazy_factor
-            parts += lazy(coded.columns[j], values, share, _is_told(coded, j, rows))
+            parts += lazy(coded.columns[j], values, share, _has_same_gaps(coded, j, rows))
         ends.append(len(parts))
     return LazyColumns(parts, own, len(rows)), np.array(ends)
 
 
-def _is_told(coded: CodedColumns, j: int, rows: IntArray) -> bool:
+def _has_same_gaps(coded: CodedColumns, j: int, rows: IntArray) -> bool:
     """Whether a column is missing in the same rows as the one before it, of the same term."""
     if j == 0 or coded.column_names[j] != coded.column_names[j - 1]:
         return False
@@ -326,7 +320,7 @@ def _is_told(coded: CodedColumns, j: int, rows: IntArray) -> bool:
 
 
 def _lazy_number(
-    source: FloatArray, values: FloatArray, share: FloatArray, is_told: bool
+    source: FloatArray, values: FloatArray, share: FloatArray, has_same_gaps: bool
 ) -> list[Number | Indicator]:
     made = of_number(values, share)
     if not made:
@@ -337,23 +331,25 @@ def _lazy_number(
     found: list[Number | Indicator] = []
     if scaling is not None:
         found.append(Number(source, float(fill), *scaling))
-    if len(made) > 1 and not is_told:
-        found += _lazy_indicator(np.isnan(source), 1, float(share[missing].sum()))
+    if len(made) > 1 and not has_same_gaps:
+        found += _lazy_indicator(np.isnan(source), 1, np.bincount(missing, share))
     return found
 
 
 def _lazy_factor(
-    source: NDArray[Any], codes: NDArray[Any], share: FloatArray, is_told: bool
+    source: NDArray[Any], codes: NDArray[Any], share: FloatArray, has_same_gaps: bool
 ) -> list[Number | Indicator]:
-    shares, levels = np.bincount(codes, share), _levels(codes, is_told)
-    return [part for code in levels for part in _lazy_indicator(source, code, shares[code])]
+    shares, none = np.bincount(codes, share), (OTHER, 0) if has_same_gaps else (OTHER,)
+    levels = [code for code in np.unique(codes).tolist() if code not in none]
+    return [part for code in levels for part in _lazy_indicator(source, code, shares)]
 
 
-def _lazy_indicator(source: NDArray[Any], code: int, mean: float) -> list[Number | Indicator]:
-    spread = float(np.sqrt(max(mean * (1 - mean), 0.0)))
-    if spread <= _CONSTANT:
-        return []
-    return [Indicator(source, code, -mean / spread, (1 - mean) / spread)]
+def _lazy_indicator(
+    source: NDArray[Any], code: int, shares: NDArray[Any]
+) -> list[Number | Indicator]:
+    mean, rest = float(shares[code]), float(shares.sum() - shares[code])  # 0 if there is no other
+    spread = float(np.sqrt(mean * rest))
+    return [Indicator(source, code, -mean / spread, rest / spread)] if spread > _CONSTANT else []
 
 
 def of_number(values: FloatArray, share: FloatArray) -> list[FloatArray]:
@@ -368,11 +364,6 @@ def of_number(values: FloatArray, share: FloatArray) -> list[FloatArray]:
     return [filled, missing.astype(np.float64)]
 
 
-def _levels(codes: NDArray[Any], is_told: bool) -> list[int]:
-    none = (OTHER, 0) if is_told else (OTHER,)
-    return [code for code in np.unique(codes).tolist() if code not in none]
-
-
 def scaling_of(values: FloatArray, share: FloatArray) -> tuple[int, float, float] | None:
     """Exponent, mean and standard deviation of values divided by two to the exponent; None for a
     constant."""
@@ -384,15 +375,6 @@ def scaling_of(values: FloatArray, share: FloatArray) -> tuple[int, float, float
     if spread <= _CONSTANT * np.abs(values).max():
         return None
     return exponent, mean, spread
-
-
-def standardised(values: FloatArray, share: FloatArray) -> FloatArray | None:
-    """Mean 0 and variance 1; None for a constant."""
-    scaling = scaling_of(values, share)
-    if scaling is None:
-        return None
-    exponent, mean, spread = scaling
-    return np.asarray((np.ldexp(values, -exponent) - mean) / spread)
 
 
 # --- SVM-RFE: recursive elimination by the weights of a linear support vector machine ------------
