@@ -129,7 +129,7 @@ def test_a_number_of_two_values_has_no_standard_deviation():
     table = fitted("two + w", data=data).refit("glm").regression_table(per="sd").tidy()
     assert table["label"].str.contains("w: per s.d.").any()
     assert "two" in set(table["label"])
-    bent = fitted("x + g").refit("gam").regression_table()
+    bent = fitted("x + g").refit("gam").regression_table(["univariable"])
     assert "P is of the whole spline" in str(bent.summary())
 
 
@@ -144,6 +144,8 @@ def test_terms_that_are_shown_and_rows_of_each_model():
     p = table.tidy().dropna(subset="p_value")["term"].tolist()
     assert p == ["x:g"]
     assert "none of a term that an interaction contains" in str(table)
+    of_all = fitted("x + g + x:g", k=1, keep="x").refit("glm")
+    assert "interaction contains" in str(of_all.regression_table(["all", "selected"]))
     assert "interaction" not in str(fitted("x + g").refit("glm").regression_table())
     data = SURVEY.assign(twin=3 * SURVEY["x"])
     model = fitted("x + twin", data=data, keep=["x", "twin"]).refit("glm")

@@ -389,13 +389,14 @@ def _notes(blocks: Sequence[tuple[str, FittedTerms]], interval: str) -> list[str
         gone = [c for model in own for c in model.data.matrix.columns[~model.data.is_free]]
         for said in coefficients.left_out_note([*dict.fromkeys(map(str, gone))], found.fit):
             notes.append(f"{_HEADS[name]}: d{said.removeprefix('D')}")
-    contained = [term for term in found.terms if term not in found.droppable]
-    kind = "Wald"
-    if interval == "profile" and found.family != "gaussian":
-        kind = "penalised " * (found.family == FIRTH) + "profile-likelihood"
-    no_test = ", none of a term that an interaction contains" * bool(contained)
-    if found.data.splines:
+    every = [model for _, model in blocks]
+    kind, family = "Wald", every[0].family
+    if interval == "profile" and family != "gaussian":
+        kind = "penalised " * (family == FIRTH) + "profile-likelihood"
+    has_contained = any(len(model.droppable) < len(model.terms) for model in every)
+    no_test = ", none of a term that an interaction contains" * has_contained
+    if any(model.data.splines for model in every):
         notes.append("Splines: the difference between two values; P is of the whole spline.")
-    tests = " or ".join(dict.fromkeys(test_words(model) for _, model in blocks))
+    tests = " or ".join(dict.fromkeys(map(test_words, every)))
     of = f"of each term given the others of the model{no_test}"
     return [*notes, f"CI: {kind} confidence interval. P: {tests} {of}."]
