@@ -11,7 +11,7 @@ import numpy as np
 from treeselect.algorithms.search.judging import rows_to_judge
 from treeselect.algorithms.task import Step, Task, step_of_gains
 from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.columns import select_groups
 from treeselect.engine.forest.bagging import Forest, Sampling, bagged_forest
 from treeselect.engine.forest.importance import out_of_bag_gains
@@ -66,13 +66,13 @@ def out_of_bag_fit(grown: Forest | None, problem: Problem, weight: WeightArray) 
     if grown is None:
         mean = problem.family.mean(problem.constant(weight))
         return OutOfBagFit(null_score(problem, weight), mean)
-    outside = out_of_bag(grown)
-    total = np.nan_to_num(outside.mean[:, 0]) * outside.n_trees[:, np.newaxis]
-    seen = outside.n_trees.astype(np.float64)
-    return OutOfBagFit(
-        out_of_bag_score(problem, weight, total, seen),
-        out_of_bag_mean(problem, weight, total, seen),
-    )
+    return _outside(problem, weight, *_totals(grown))
+
+
+def _totals(grown: Forest) -> tuple[FloatArray, IntArray]:
+    """The sum of the out-of-bag predictions of each row, and their number."""
+    found = out_of_bag(grown)
+    return np.nan_to_num(found.mean[:, 0]) * found.n_trees[:, np.newaxis], found.n_trees
 
 
 def score_of(task: Task, groups: BoolArray, n_trees: int = SCORED_TREES) -> float:
@@ -242,14 +242,12 @@ def grow_shared(task: Task, rules: SharedRules, scale: FloatArray) -> SharedFore
         )  # fmt: skip
         gains += group_gains(forest.trees, data).sum(axis=0)
         if problem.wants_scores:
-            found = out_of_bag(forest)
-            seen += found.n_trees
-            outside += np.nan_to_num(found.mean[:, 0]) * found.n_trees[:, np.newaxis]
+            total, n_trees = _totals(forest)
+            outside, seen = outside + total, seen + n_trees
     if not gains.any():
         # A root alone predicts the mean of its bag, which falls as the out-of-bag response rises.
         return SharedForest(gains, null_score(problem, weight))
-    score = out_of_bag_score(problem, weight, outside, seen)
-    return SharedForest(gains / rules.n_trees, score)
+    return SharedForest(gains / rules.n_trees, _outside(problem, weight, outside, seen).score)
 
 
 def boosted_step(
@@ -276,36 +274,21 @@ def null_score(problem: Problem, weight: WeightArray) -> float:
     return problem.family.score(problem.y, problem.family.mean(problem.constant(weight)), weight)
 
 
-def out_of_bag_score(
-    problem: Problem, weight: WeightArray, total: FloatArray, seen: FloatArray
-) -> float:
-    """Score of the rows with out-of-bag predictions; NaN if there is none."""
-    rows = (seen > 0) & (weight > 0)
-    if not rows.any():
-        return float("nan")
-    fitted = out_of_bag_mean(problem, weight, total, seen)
-    return problem.family.score(problem.y[rows], fitted[rows], weight[rows])
-
-
-def out_of_bag_mean(
-    problem: Problem, weight: WeightArray, total: FloatArray, seen: FloatArray
-) -> FloatArray:
-    """Mean of the out-of-bag predictions, shape (n_rows,), or (n_rows, n_classes) for more than two
-    classes; NaN without predictions or weight.
-    """
-    family = problem.family
-    rows = (seen > 0) & (weight > 0)
+def _outside(
+    problem: Problem, weight: WeightArray, total: FloatArray, seen: FloatArray | IntArray
+) -> OutOfBagFit:
+    """The means of the out-of-bag predictions, NaN without predictions or weight, and their score;
+    NaN if there is none."""
+    family, rows = problem.family, (seen > 0) & (weight > 0)
+    mean = total / np.maximum(seen, 1)[:, np.newaxis]
     if not problem.splits_classes:
-        outside = total[:, 0] / np.maximum(seen, 1)
-        return np.where(rows, problem.mean_beside(weight, outside), np.nan)
-    if family.n_classes > 2:
+        mean = problem.mean_beside(weight, mean[:, 0])
+    elif family.n_classes > 2:
         # Few trees with pure leaves would predict 0 or 1: class shares count as one more vote.
         shares = np.bincount(problem.y.astype(np.int64), weight, family.n_classes) / weight.sum()
-        fitted = (total[rows] + shares) / (seen[rows, np.newaxis] + 1)
+        mean = (total + shares) / (seen[:, np.newaxis] + 1)
     else:
-        fitted = total[rows, -1] / seen[rows]
-        if total.shape[1] == 1:
-            fitted = fitted + _HALF
-    mean = np.full((len(rows), *fitted.shape[1:]), np.nan)
-    mean[rows] = fitted
-    return mean
+        mean = mean[:, -1] + _HALF * (total.shape[1] == 1)
+    mean[~rows] = np.nan
+    score = family.score(problem.y[rows], mean[rows], weight[rows]) if rows.any() else np.nan
+    return OutOfBagFit(score, mean)

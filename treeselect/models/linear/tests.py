@@ -100,23 +100,6 @@ class FittedTerms:
         free: BoolArray = part.is_free if part.matrix.shape[1] else np.zeros(0, dtype=bool)
         return self._nested(fit_linear(part.of_columns(free), self.family, self.name, self.classes))
 
-    def with_products(self, term: str, other: str) -> FittedTerms:
-        """The model with the products of the columns of two terms, fitted to the same rows."""
-        data, owner = self.data, np.array(self.data.term_of, dtype=object)
-        x = data.matrix.to_numpy(dtype=np.float64)
-        parts = [x[:, (owner == name) & data.is_free] for name in (term, other)]
-        made = (parts[0][:, :, np.newaxis] * parts[1][:, np.newaxis]).reshape(len(x), -1)
-        pair = f"{term}:{other}"
-        extra = pd.DataFrame(made, columns=[f"{pair}[{i}]" for i in range(made.shape[1])])
-        whole = dataclasses.replace(
-            data,
-            matrix=pd.concat([data.matrix, extra], axis=1),
-            term_of=(*data.term_of, *[pair] * made.shape[1]),
-        )
-        part = whole.of_columns(whole.is_free)
-        fit = fit_linear(part, self.family, self.name, self.classes)
-        return dataclasses.replace(self, data=whole, fit=fit)
-
     @property
     def whole(self) -> Nested:
         return self._nested(self.fit)
@@ -316,8 +299,17 @@ def drop_tests(found: FittedTerms, notes: tuple[str, ...], library: str) -> Term
 
 
 def added_test(found: FittedTerms, term: str, other: str) -> dict[str, Any]:
-    """The row of the products of two terms, in the model with them."""
-    more, product = found.with_products(term, other), f"{term}:{other}"
+    """The row of the products of the columns of two terms, in the model with them."""
+    data, owner, product = found.data, np.array(found.data.term_of, dtype=object), f"{term}:{other}"
+    x = data.matrix.to_numpy(dtype=np.float64)
+    parts = [x[:, (owner == name) & data.is_free] for name in (term, other)]
+    made = (parts[0][:, :, np.newaxis] * parts[1][:, np.newaxis]).reshape(len(x), -1)
+    extra = pd.DataFrame(made, columns=[f"{product}[{i}]" for i in range(made.shape[1])])
+    matrix = pd.concat([data.matrix, extra], axis=1)
+    terms = (*data.term_of, *[product] * made.shape[1])
+    data = dataclasses.replace(data, matrix=matrix, term_of=terms)
+    fit = fit_linear(data.of_columns(data.is_free), found.family, found.name, found.classes)
+    more = dataclasses.replace(found, data=data, fit=fit)
     whole = more.whole
     below = more.without([product]) if found.family == FIRTH else found.whole  # of one penalty
     return _row(product, whole, below, whole, more)
