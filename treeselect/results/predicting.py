@@ -259,7 +259,7 @@ def read_asked(asked: Wanted) -> tuple[FloatArray | None, float | None]:
     if asked.type == QUANTILE:
         wanted = (0.05, 0.5, 0.95) if quantiles is None else quantiles
         known = numbers_in([wanted] if finite(wanted) is not None else wanted, lambda q: 0 < q < 1)
-        if not known or known != sorted(set(known)):
+        if not known or known != sorted(known) or len({*map(_name, known)}) < len(known):
             raise OptionError(
                 "`quantiles` must be increasing numbers above 0 and below 1.\n  Found:"
                 f" {described(quantiles)}. Write, for example, `quantiles=(0.05, 0.5, 0.95)`."
