@@ -123,17 +123,15 @@ def effect_table(result: Fit, most: int | None = None) -> pd.DataFrame:
     record, classes = result.effect_record, _classes(result)
     if record is None and result.selected:
         record = make_record(result, effect_points(result, most))
-    rows = (
-        []
-        if record is None
-        else [
+    rows: list[tuple[Any, ...]] = []
+    if record is not None:
+        rows = [
             (
                 record.terms[own.term],
                 label,
                 record.directions[own.term][k],
                 own.step,
-                None if own.step == NONE else own.start,
-                None if own.step == NONE else own.end,
+                *((None, None) if own.step == NONE else (own.start, own.end)),
                 record.effect[i, k],
                 record.low[i, k],
                 record.high[i, k],
@@ -142,7 +140,6 @@ def effect_table(result: Fit, most: int | None = None) -> pd.DataFrame:
             for i, own in enumerate(record.contrasts)
             for k, label in enumerate(classes)
         ]
-    )
     columns = [
         "term", "class", "direction", "step", "from", "to", "effect", "low", "high", "n_resamples",
     ]  # fmt: skip

@@ -17,6 +17,7 @@ from treeselect.algorithms.task import Step, Task, ranked_step
 from treeselect.designs.problem import CodedColumns, Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
+from treeselect.engine.linear.columns import Number
 from treeselect.engine.linear.homotopy import (
     Blocks,
     Homotopy,
@@ -249,10 +250,7 @@ def unit_kernel(coded: CodedColumns, group: int, rows: IntArray, mass: FloatArra
 def standardised(values: FloatArray, share: FloatArray) -> FloatArray | None:
     """Mean 0 and variance 1; None for a constant."""
     scaling = scaling_of(values, share)
-    if scaling is None:
-        return None
-    exponent, mean, spread = scaling
-    return np.asarray((np.ldexp(values, -exponent) - mean) / spread)
+    return None if scaling is None else Number(values, np.nan, *scaling).of(slice(None))
 
 
 def response_kernel(

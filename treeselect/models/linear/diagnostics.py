@@ -69,8 +69,7 @@ def row_diagnostics(found: FittedTerms, seed: int) -> RowDiagnostics:
         pearson = (data.y - mean) * np.sqrt(precision / family.variance(mean))
         standardised = residual / np.sqrt(scale * (1 - leverage))
         cook = (pearson / (1 - leverage)) ** 2 * leverage / (scale * matrix.shape[1])
-    spread = scale / (np.ones(len(matrix)) if weights.is_sample else precision)  # of a row
-    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = scale / (np.ones(len(matrix)) if weights.is_sample else precision)  # of a row
         quantile = (data.y - mean) / np.sqrt(spread * (1 - leverage))
     if found.family == GAMMA:
         share = scipy.stats.gamma.cdf(data.y, 1 / spread, scale=mean * spread)
