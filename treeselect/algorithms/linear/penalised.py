@@ -322,14 +322,10 @@ def _has_same_gaps(coded: CodedColumns, j: int, rows: IntArray) -> bool:
 def _lazy_number(
     source: FloatArray, values: FloatArray, share: FloatArray, has_same_gaps: bool
 ) -> list[Number | Indicator]:
-    made = of_number(values, share)
-    if not made:
-        return []
-    missing = np.isnan(values)
-    fill = made[0][missing][0] if len(made) > 1 else np.nan
-    scaling = scaling_of(made[0], share)
+    made, missing = of_number(values, share), np.isnan(values)
     found: list[Number | Indicator] = []
-    if scaling is not None:
+    if made and (scaling := scaling_of(made[0], share)) is not None:
+        fill = made[0][missing][0] if missing.any() else np.nan
         found.append(Number(source, float(fill), *scaling))
     if len(made) > 1 and not has_same_gaps:
         found += _lazy_indicator(np.isnan(source), 1, np.bincount(missing, share))

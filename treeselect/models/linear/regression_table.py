@@ -248,7 +248,7 @@ def _rows(
         tested = drop_tests(found, (), "pandas").table
         tests = dict(zip(tested["term"], tested["p_value"], strict=True))
     labels = column_labels(data, table["column"], table["term"], spelled=True)
-    rows, seen = [], set[str]()
+    rows = []
     for row, text in zip(table.to_dict("records"), labels, strict=True):
         term = str(row["term"])
         if term not in terms:
@@ -265,10 +265,9 @@ def _rows(
             {
                 "term": term, "column": row["column"], "label": text, "n": n, "events": events,
                 "estimate": ends[0], "ci_low": ends[1], "ci_high": ends[2],
-                "p_value": tests.get(term, np.nan) if term not in seen else np.nan,
+                "p_value": tests.pop(term, np.nan),  # in its first row
             }
         )  # fmt: skip
-        seen.add(term)
     return rows
 
 
@@ -356,18 +355,15 @@ def _cells(row: Mapping[Any, Any] | None, ratio: str) -> tuple[str, str]:
     if row is None:
         return "", ""
     p = p_text(row["p_value"]) if np.isfinite(row["p_value"]) else ""
-    if (
-        str(row["label"]).endswith("(reference)")
-        and np.isnan([row["ci_low"], row["ci_high"]]).all()
-    ):
-        return "1" if ratio != "Difference" else "0", p
     ends = [row[name] for name in ("estimate", "ci_low", "ci_high")]
+    if str(row["label"]).endswith("(reference)") and np.isnan(ends[1:]).all():
+        return "1" if ratio != "Difference" else "0", p
     most = np.inf if ratio == "Difference" else _LARGEST
     if not np.isfinite(ends).all() or max(ends) > most:  # the level separates the classes
         return "not estimable", p
     at, low, high = ends
     form = chosen_form(",") or common_form([at, 10 * (high - low)], digits=3)
-    return f"{number_text(ends[0], form)} ({interval_text(ends[1], ends[2], form)})", p
+    return f"{number_text(at, form)} ({interval_text(low, high, form)})", p
 
 
 def _notes(blocks: Sequence[tuple[str, FittedTerms]], interval: str) -> list[str]:

@@ -332,8 +332,7 @@ def _row(
     if df:
         fit = above.fit
         tested = bent_columns(fit.names, fit.terms, term) if bent else fit.of_term(term)
-        pair = _test(tested, df, row, above, found)
-        row |= dict(zip(("statistic", "p_value"), pair, strict=True))
+        row["statistic"], row["p_value"] = _test(tested, df, row, above, found)
     return row
 
 
