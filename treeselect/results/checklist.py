@@ -165,11 +165,9 @@ def _items(fit: Fit, cited: Citation, performance: Performance | None) -> Iterat
 def _use(fit: Fit, performance: Performance | None) -> str:
     rows = "rows that are used" if fit.design.missing != "drop" else "rows without missing values"
     said = [f"All {rows} select the terms and fit the model"]
-    if fit.scores is not None and fit.scores.spared is not None:
-        said = [
-            f"{fit.scores.spared.n_searched:,} rows select the terms, and all {rows} fit the model"
-        ]
     if fit.scores is not None:
+        if (spared := fit.scores.spared) is not None:
+            said = [f"{spared.n_searched:,} rows select the terms, and all {rows} fit the model"]
         said.append(f"sets are scored by {fit.scores.words(fit.choice.folds)}")
     if fit.resampled is not None:
         said.append(f"stability is that of {fit.stability.words}")

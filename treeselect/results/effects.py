@@ -346,29 +346,26 @@ def effect_points(result: Fit, most: int | None = None) -> Points:
     points = [np.array([*grid, *ends]) for (grid, _), ends in zip(grids, end_rows, strict=True)]
     rows = np.concatenate([sample.rows, *points]).astype(np.int64)
     first = len(sample.rows)
-    probes = []
+    probes, along = list[TermProbe](), list[FloatArray | None]()
     for term, (grid, share), own, (values, _) in zip(terms, grids, points, found, strict=True):
         at = np.arange(first, first + len(own))
         first += len(own)
-        probes.append(
-            TermProbe(
-                columns=shapes.columns_of(result, term),
-                grid=at[: len(grid)],
-                ends=at[len(grid) :],
-                share=share,
-                by_level=values is None,
-            )
+        along.append(None if values is None else values[grid])
+        probe = TermProbe(
+            columns=shapes.columns_of(result, term),
+            grid=at[: len(grid)],
+            ends=at[len(grid) :],
+            share=share,
+            by_level=values is None,
         )
+        probes.append(probe)
     own_weight = np.where(np.arange(len(rows)) < len(sample.rows), weight[rows], 0.0)
     n_ends = np.array([len(step.rows) for _, steps in found for step in steps], dtype=np.int64)
     until = np.cumsum(n_ends)
     return Points(
         terms=terms,
         probes=Probes(shapes.coded_rows(result, rows), rows, own_weight, tuple(probes)),
-        along=tuple(
-            None if values is None else values[grid]
-            for (values, _), (grid, _) in zip(found, grids, strict=True)
-        ),
+        along=tuple(along),
         is_factor=tuple(result.design.spec[t].kind == "factor" for t in terms),
         contrasts=tuple(
             Contrast(number, step.name, step.start, step.end)

@@ -58,7 +58,9 @@ class LinearData:
         matrix = self.matrix.to_numpy(dtype=np.float64)
         if self.has_times:
             return beside_baseline(matrix, self.y)
-        return matrix if INTERCEPT in self.term_of else _centred(matrix)
+        if INTERCEPT in self.term_of:
+            return matrix
+        return _centred(matrix, np.zeros(len(matrix), dtype=np.int64))
 
     @property
     def is_free(self) -> BoolArray:
@@ -175,21 +177,17 @@ def _rows(
     return found if root is None else found * root[rows, np.newaxis]
 
 
-def _centred(matrix: FloatArray) -> FloatArray:
-    rest = matrix - matrix.sum(axis=0) / max(len(matrix), 1)
-    size = np.linalg.norm(matrix, axis=0)
-    rest[:, np.linalg.norm(rest, axis=0) <= _DEPENDENT * size] = 0.0
-    return rest
-
-
 def beside_baseline(matrix: FloatArray, y: FloatArray) -> FloatArray:
     """Columns minus their means in each stratum, for the rows at risk at some event."""
     at_risk = risk_sets(y, y[:, EVENT] > 0).at_risk
-    own, stratum = matrix[at_risk], y[at_risk, STRATUM].astype(np.int64)
+    return _centred(matrix[at_risk], y[at_risk, STRATUM].astype(np.int64))
+
+
+def _centred(matrix: FloatArray, stratum: IntArray) -> FloatArray:
     n_rows = np.maximum(np.bincount(stratum), 1)
-    rest = np.empty_like(own)
-    for j, column in enumerate(own.T):
+    rest = np.empty_like(matrix)
+    for j, column in enumerate(matrix.T):
         rest[:, j] = column - (np.bincount(stratum, weights=column) / n_rows)[stratum]
-    size = np.linalg.norm(own, axis=0)
+    size = np.linalg.norm(matrix, axis=0)
     rest[:, np.linalg.norm(rest, axis=0) <= _DEPENDENT * size] = 0.0
     return rest
