@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -59,8 +58,7 @@ def fit_terms(data: ModelData, terms: Sequence[str]) -> Refit:
     with why_not() as failure:
         rows = np.arange(len(data.weight))
         here = linear_data(data, terms, rows, data.row_weights.groups)
-        fitted = _fitted(data, terms, here.of_columns(here.is_free))
-        return dataclasses.replace(fitted, n_dropped=here.n_dropped)
+        return _fitted(data, terms, here.of_columns(here.is_free))
     return Refit(terms, failure=failure[0])
 
 
@@ -102,7 +100,7 @@ def _fitted(data: ModelData, terms: tuple[str, ...], here: LinearData) -> Refit:
     estimates = dict(zip(keys, fit.estimate.tolist(), strict=True))
     errors = dict(zip(keys, np.sqrt(np.diag(fit.covariance)).tolist(), strict=True))
     problem = "".join(with_infinite(fit).problems)
-    return Refit(terms, estimates, errors, model=fit.model, problem=problem)
+    return Refit(terms, estimates, errors, "", problem, fit.model, here.n_dropped)
 
 
 def estimates_of(refits: Sequence[Refit], keys: Sequence[Key]) -> tuple[FloatArray, BoolArray]:

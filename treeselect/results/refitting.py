@@ -190,6 +190,7 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
     printed = coefficients.in_print(data, rows)
     splines = full.splines
     groups_name = result.choice.folds.groups_name
+    errors = coefficients.error_words(groups_name, [fit]) if fit.n_groups else ""
     content = SummaryContent(
         title=f"{'Additive' if splines else 'Linear'} model of the selected terms",
         facts=(
@@ -203,11 +204,7 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
             ("Rows dropped", coefficients.dropped_words(full.n_dropped)),
             *data.weights_facts,
             *fit_facts(fit, statistics),
-            *(
-                [("Std. errors", coefficients.error_words(groups_name, [fit]))]
-                if fit.n_groups
-                else []
-            ),
+            *([("Std. errors", errors)] if errors else []),
             ("Seed", str(result.seed)),  # the selection can't be repeated from its call alone
         ),
         columns=coefficients.table_head(fit, 0.95),

@@ -239,9 +239,8 @@ def _rows(
     table = coefficients.coefficient_table(fit)
     if interval == "profile":
         unit = np.sqrt(np.diag(fit.covariance) / np.diag(found.fit.covariance))
-        table[["ci_low", "ci_high"]] = (
-            intervals(found, interval, 0.95, "interval") * unit[:, np.newaxis]
-        )
+        profiled = intervals(found, interval, 0.95, "interval")
+        table[["ci_low", "ci_high"]] = profiled * unit[:, np.newaxis]
     table = coefficients.with_references(table, found.references)
     tests: dict[str, float] = {}  # p-value of each term given all others
     with contextlib.suppress(DataError):  # a model without a term can't be fitted
