@@ -110,7 +110,7 @@ def functions_of(codes, weight):
         parts.append(score)
     missing = share[codes == 0].sum()
     if missing > 0 and n_values:
-        parts.append(((codes == 0) - missing) / np.sqrt(missing * (1 - missing)))
+        parts.append(2.0 * ((codes == 0) - missing))
     n_hinges = max(min(5, n_values - 2), 0)
     for knot in scipy.stats.norm.ppf(np.arange(1, n_hinges + 1) / (n_hinges + 1)):
         hinge = np.where(codes > 0, np.maximum(score - knot, 0), 0.0)
