@@ -275,11 +275,12 @@ def test_terms_of_groups_classes_offsets_and_weights_have_effects(data):
     assert "changes in the linear predictor" in effect_notes(record._fit)[0]
 
 
-def test_shapes_of_sixty_classes_warn_of_nothing(recwarn):
-    table = pd.DataFrame({"x": np.arange(240) % 60, "y": [f"c{i % 60}" for i in range(240)]})
+def test_shapes_and_nodes_of_a_hundred_classes_warn_of_nothing(recwarn):
+    table = pd.DataFrame({"x": np.arange(400) % 100, "y": [f"c{i % 100}" for i in range(400)]})
     fit = treeselect.select("y ~ x", table, method="mrmr", k=1, resamples=0, seed=1)
     recwarn.clear()
-    assert fit.model.shape("x").filter(like="mean").shape[1] == 60
+    assert fit.model.shape("x").filter(like="mean").shape[1] == 100
+    assert fit.model.nodes().filter(like="value").shape[1] == 100
     assert not recwarn.list
 
 
