@@ -105,6 +105,13 @@ def test_the_library_of_the_data_is_remembered(mixed, tmp_path):
     assert isinstance(again.predict(pl.from_pandas(mixed)), pl.Series)
 
 
+def test_the_longest_formula_is_kept(mixed, tmp_path):
+    mixed = mixed.assign(**{letter * 5_000: mixed["signal"] for letter in "ab"})
+    formula = "dose ~ " + " + ".join(list(mixed.columns[-2:]) * 49)
+    fit = treeselect.select(formula, mixed, k=1, **QUICK)
+    assert treeselect.load(fit.save(tmp_path / "m")).update(data=mixed).selected == fit.selected
+
+
 def test_trusted_is_never_stored_and_the_guard_runs_again(mixed, tmp_path):
     fit = treeselect.select("dose ~ {signal.abs()} + noise", mixed, k=1, trusted=True, **QUICK)
     path = fit.save(tmp_path / "m")

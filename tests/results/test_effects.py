@@ -275,6 +275,15 @@ def test_terms_of_groups_classes_offsets_and_weights_have_effects(data):
     assert "changes in the linear predictor" in effect_notes(record._fit)[0]
 
 
+def test_shapes_and_nodes_of_a_hundred_classes_warn_of_nothing(recwarn):
+    table = pd.DataFrame({"x": np.arange(400) % 100, "y": [f"c{i % 100}" for i in range(400)]})
+    fit = treeselect.select("y ~ x", table, method="mrmr", k=1, resamples=0, seed=1)
+    recwarn.clear()
+    assert fit.model.shape("x").filter(like="mean").shape[1] == 100
+    assert fit.model.nodes().filter(like="value").shape[1] == 100
+    assert not recwarn.list
+
+
 def test_of_times_effects_are_log_hazard_ratios():
     fit = small_fit("Surv(time, dead) ~ risky", 1)
     (row,) = fit.model.effects().to_dict("records")

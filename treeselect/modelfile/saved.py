@@ -394,7 +394,7 @@ def _stability(fit: Fit) -> SavedStability | None:
 
 
 _MOST_BYTES = 2**18
-"""Most bytes of an argument in a file; longer ones are lost."""
+"""Most bytes of an argument in a file; longer ones are lost, except the formula."""
 
 
 def _arguments(asked: Asked | None) -> SavedArguments | None:
@@ -409,7 +409,7 @@ def _arguments(asked: Asked | None) -> SavedArguments | None:
             continue
         if name == "method" and is_method(value):
             method = raw(method_record(value))
-        elif is_plain(value) and len(bytes(own := raw(value))) <= _MOST_BYTES:
+        elif is_plain(value) and (len(own := raw(value)) <= _MOST_BYTES or name == "formula"):
             kept[name] = own
         else:
             lost.append(name)

@@ -183,23 +183,23 @@ def shape_table(result: Fit, term: str, other: str | None) -> pd.DataFrame:
     found = sample.effect(terms, _most_points(result, terms, placed, usual), placed)
     share = found.share
     words, order = _points_in_words(result, terms, placed, found)
-    frame = pd.DataFrame({name: pd.Series(values) for name, values in words.items()})
-    frame["share"] = share * (placed.weight.sum() / part.weight.sum())
+    table: dict[str, Any] = {name: pd.Series(values) for name, values in words.items()}
+    table["share"] = share * (placed.weight.sum() / part.weight.sum())
     band = None
     if other is None and result.effect_record is not None:
         band = result.effect_record.band(terms[0])
         band = band if len(band[0]) == len(share) else None
     for k, name in enumerate(output_names(result)):
         mean = found.mean[:, k]
-        frame[f"mean{name}"] = mean
+        table[f"mean{name}"] = mean
         if other is None:
-            frame[f"effect{name}"] = mean - share @ mean
+            table[f"effect{name}"] = mean - share @ mean
             if band is not None:
-                frame[f"low{name}"], frame[f"high{name}"] = band[0][:, k], band[1][:, k]
+                table[f"low{name}"], table[f"high{name}"] = band[0][:, k], band[1][:, k]
         else:
             sizes = int(found.sizes[0]), int(found.sizes[1])
-            frame[f"interaction{name}"] = dependence.beyond_both(found.mean, share, sizes)[:, k]
-    frame = frame.iloc[order]
+            table[f"interaction{name}"] = dependence.beyond_both(found.mean, share, sizes)[:, k]
+    frame = pd.DataFrame(table).iloc[order]
     return frame[frame["share"] > 0].reset_index(drop=True)
 
 

@@ -85,9 +85,8 @@ def tidy_trees(forest: TreeModel, design: ModelData) -> pd.DataFrame:
         frame.loc[~inner, name] = pd.NA
     frame["gain"], frame["n"] = nodes.gain, nodes.weight
     n_outputs = nodes.value.shape[1]
-    for k in range(n_outputs):
-        frame["value" if n_outputs == 1 else f"value_{k + 1}"] = nodes.value[:, k]
-    return frame
+    names = ["value"] if n_outputs == 1 else [f"value_{k + 1}" for k in range(n_outputs)]
+    return frame.join(pd.DataFrame(nodes.value, columns=names))
 
 
 def _describe(

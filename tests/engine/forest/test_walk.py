@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tree_data import assert_same, grow_forest, make_data, problems
+from tree_data import FULL, assert_same, grow_forest, make_data, problems
 
+from treeselect.engine.columns import pack_blocks
 from treeselect.engine.forest import walk
-from treeselect.engine.forest.bagging import BOOTSTRAP, Sampling
+from treeselect.engine.forest.bagging import ALL_ROWS, BOOTSTRAP, Sampling
 from treeselect.engine.forest.out_of_bag import (
     OutsideSums,
     cut_back,
@@ -45,6 +46,19 @@ def test_rows_in_eights_in_any_order_and_joined_reach_the_leaves_of_single_rows(
         many = data._replace(codes=np.tile(data.codes, times), blocks=np.tile(data.blocks, times))
         assert walk._has_many_equal_rows(many) == (len(data.blocks) == 1)
         np.testing.assert_array_equal(predict_mean(trees, many), np.tile(expected, (times, 1)))
+
+
+def test_columns_beyond_a_million_are_told_apart():
+    n, response = 2**20 + 1, np.arange(8.0)
+    codes = np.ones((n, 8), dtype=np.uint8)
+    codes[-1] += np.arange(8, dtype=np.uint8)
+    data = make_data(codes[-1:], [False], [0])._replace(
+        codes=codes, blocks=pack_blocks(codes), n_codes=np.full(n, 9, dtype=np.int32),
+        is_factor=np.zeros(n, dtype=np.bool_), wide_at=np.full(n, -1, dtype=np.int32),
+        group_of=np.arange(n, dtype=np.int32), group_start=np.arange(n + 1),
+    )  # fmt: skip
+    trees = grow_forest(data, mean_target(response), None, FULL, 1, ALL_ROWS).trees
+    np.testing.assert_array_equal(predict_mean(trees, data)[:, 0], response)
 
 
 @pytest.mark.parametrize("n_rows", [0, 1, 7, 8, 4095, 4096, 4097])

@@ -6,7 +6,7 @@ numbers, factors and missing values alike. A leaf leads to itself. Eight rows at
 processor busy while each waits for its next node (measured: 8 to 20 times faster than one row).
 Many rows are first put in order of their codes, since rows that follow each other then meet nodes
 that are in the cache: half the time for 200 trees of 17,000 nodes. Where there are wide columns,
-whose codes do not fit, rows walk one by one.
+whose codes do not fit, or over a million columns, rows walk one by one.
 """
 
 from __future__ import annotations
@@ -142,8 +142,8 @@ def room(n_rows: int = 0) -> Room:
 
 
 def packed_for_walks(trees: Trees, data: BinnedData) -> UInt64Array:
-    """The nodes as words; none if a column is wide."""
-    if len(data.wide):
+    """The nodes as words; none if a column is wide, or 20 bits can't number the columns."""
+    if len(data.wide) or len(data.codes) > 2**20:
         return np.zeros(0, dtype=np.uint64)
     packed = np.empty(len(trees.nodes.column), dtype=np.uint64)
     pack_nodes(trees.nodes, trees.start, data.is_factor, packed)
