@@ -261,7 +261,6 @@ def compare(
     )
     n_asked = len(splits)
     per_repeat = asked.folds if isinstance(asked.folds, int) else n_asked
-    repeat_of_fold = np.arange(n_asked)[done] // per_repeat
     splits = tuple(splits[number] for number in done)
     typed = call_text("compare", data, {**known, "k": members(k) or k}, _defaults())
     copies, response = model_data.row_weights.copies, model_data.response
@@ -278,7 +277,7 @@ def compare(
         assessed=model_data.free,
         n_kept=int(model_data.arrays.groups.keep.sum()),
         rule=rule,
-        repeat_of_fold=repeat_of_fold,
+        place_of_fold=np.column_stack(np.divmod(done, per_repeat)),
         n_train=np.array([training[s.train].sum() for s in splits], dtype=np.int64),
         n_left_out=np.array([(copies - training)[s.train].sum() for s in splits], dtype=np.int64),
         n_test=np.array([copies[s.test].sum() for s in splits], dtype=np.int64),

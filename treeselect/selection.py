@@ -127,12 +127,12 @@ def select(
         Terms, variables or groups that are forced in. They count towards `k`.
     monotone : dict of str to int, optional
         Terms with which predictions must not decrease (1) or must not increase (-1), whatever the
-        values of the other terms: ``{"age": 1, "dose": -1}``. The constraint is on the mean, the
-        probability of the positive class, the rate, or the hazard. Terms must be numbers of one
+        known values of the other terms: ``{"age": 1, "dose": -1}``. The constraint is on the mean,
+        the probability of the positive class, the rate, or the hazard. Terms must be numbers of one
         column. The trees of all methods and of the final model observe it; methods without trees
-        ignore it in the selection. A split on the term must order the values of its children,
-        whose mean bounds all values below it (the "basic" method of LightGBM). A missing value has
-        no place in the order. More than two classes are refused.
+        ignore it in the selection. A split on the term must order the values of its children, whose
+        mean bounds all values below it (the "basic" method of LightGBM). A missing value has no
+        place in the order; an imputed one follows the others. More than two classes are refused.
     model : {"stack", "forest", "boosting", "glm", "gam"} or estimator, optional
         The final model of the selected terms: what predicts, and what the scores of sets,
         ``.performance()``, effects and the report are of. ``"forest"`` is a random forest,

@@ -16,6 +16,7 @@ from tasks import names_of, sizes_of, task_of, with_problem
 
 import treeselect
 from treeselect import ControlBurn
+from treeselect.designs.families import GAUSSIAN, POISSON
 from treeselect.errors import MethodError, TreeselectWarning
 
 
@@ -98,12 +99,16 @@ def test_published_form_differs_and_depth_one_trees_use_one_unit_each(mixed):
 
 
 def test_feature_sparse_trees_use_fewer_units(task):
-    """Section 3.2.4: a cost within each tree, which forgets it at its end."""
-    per_tree = []
-    for cost in (0.0, 0.02, 0.1):
-        pool, _ = ControlBurn(forests=1, tree_cost=cost, max_depth=4).pool(task)
-        per_tree.append(pool.uses.sum(axis=1).mean())
-    assert per_tree[0] > per_tree[1] > per_tree[2] > 0
+    """Section 3.2.4: a cost within each tree, which forgets it at its end, and knows no unit."""
+    y = task.problem.y
+    counts = np.random.default_rng(0).poisson(100 * np.exp(y))
+    many = with_problem(task, y=counts.astype(float), family=POISSON)
+    for here in (task, with_problem(task, y=100 * y, family=GAUSSIAN), many):
+        per_tree = []
+        for cost in (0.0, 0.02, 0.1):
+            pool, _ = ControlBurn(forests=1, tree_cost=cost, max_depth=4).pool(here)
+            per_tree.append(pool.uses.sum(axis=1).mean())
+        assert per_tree[0] > per_tree[1] > per_tree[2] > 0
     assert path_of(task, ControlBurn(forests=1, tree_cost=50.0))[-1].size == 0
     sparse = path_of(task, ControlBurn(forests=2, tree_cost=0.02))
     two = next(step for step in sparse if step.size >= 2)

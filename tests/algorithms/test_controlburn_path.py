@@ -111,7 +111,7 @@ def test_constraints_shape_the_selection_and_paths_but_are_not_kept_in_files(dat
     ("function", "says"),
     [
         (lambda weights: [weights >= 0], "TypeError"),
-        (lambda weights: [True], "True isn't a cvxpy constraint"),
+        (lambda weights: [True], "True, which is no constraint"),
         (lambda weights: 3, "not iterable"),
         (lambda: [], "TypeError"),
     ],

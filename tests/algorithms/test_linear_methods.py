@@ -81,9 +81,10 @@ def test_columns_made_block_by_block_are_the_same(left_out):
         {
             "y": x + (place == "b") + rng.normal(size=n), "x": x, "place": place, "same": 2.0,
             "gaps": np.where(rng.random(n) < 0.1, np.nan, rng.exponential(size=n)),
+            "many": np.where(np.arange(n) % 9 == 0, None, np.arange(n) % 300),
         }
     )  # fmt: skip
-    problem = task_of(data, Lasso()).problem
+    problem = task_of(data, Lasso(), "y ~ x + place + same + bs(gaps, df=4) + C(many)").problem
     weight = rng.integers(1, 3, n)
     weight[:left_out] = 0
     order = np.arange(len(problem.groups.names))
@@ -91,6 +92,9 @@ def test_columns_made_block_by_block_are_the_same(left_out):
     lazy, start = lazy_columns(problem.columns, weight, order)
     np.testing.assert_array_equal(start, dense.start)
     assert lazy.shape == dense.x.shape
+    # Several columns of a term that are missing in the same rows have one indicator of that.
+    sizes = dict(zip(problem.groups.names, np.diff(start).tolist(), strict=True))
+    assert sizes == {"x": 1, "place": 4, "same": 0, "bs(gaps, df=4)": 5, "C(many)": 301}
     some = lazy.some(np.arange(lazy.shape[1]), 1.0)
     blocks = [some(slice(0, 8192)), some(slice(8192, n - left_out))]
     # The mean of an indicator is the sum of its level's weights, in another order.

@@ -149,7 +149,11 @@ def step(data, **options):
 
 @pytest.mark.parametrize("form", ["reweighting", "gradient"])
 def test_lambda_0_selects_nothing_and_copies_stay_out(friedman, form):
-    assert step(friedman, lam=0.0, form=form).size == 0
+    thirds = friedman.assign(y=np.array(list("abc"))[(friedman["X4"] * 3).astype(int)])
+    for data, null in ((friedman, 0.5), (thirds, 0.0)):
+        nothing = step(data, lam=0.0, form=form)
+        assert nothing.size == 0
+        assert nothing.train_score == null  # votes of roots would be shares of 0 and 1
     task = task_of(friedman, RBoost(), max_size=15, seed=1)
     used = names_of(task, step(friedman, lam=0.9, form=form).selected)
     assert {"X4", "X14"} & used

@@ -115,8 +115,9 @@ def test_what_can_have_no_coefficients_is_written_without_them(run, monkeypatch,
 
     monkeypatch.setattr(assessing, "_one_resample", stopped)
     with pytest.warns(treeselect.errors.TreeselectWarning, match="3 of 6"):
-        done = run(f"select data.csv -m mrmr -k 1 {more}", "died ~ signal")
+        done = run(f"select data.csv -m mrmr -k 1 {more} --performance 3", "died ~ signal")
     assert done.returncode == 130
+    assert "Performance" not in done.stdout
     assert "No coefficients on resamples: resampling was stopped." in done.stdout
     assert tables("n.json")["partial"] is True
     assert "coefficients" not in tables("n.json")

@@ -49,7 +49,7 @@ def comparison(*runs, **changes):
     made = Comparison(
         runs=runs or (run("slow", SLOW, SETS_SLOW), run("plain", PLAIN, SETS_PLAIN), FIXED),
         units=UNITS, terms_of_unit=TERMS, assessed=np.array([True, True, True, True]), rule="1se",
-        repeat_of_fold=np.array([0, 0, 0, 0]), n_train=np.array([75, 75, 75, 75]),
+        place_of_fold=np.c_[[0] * 4, range(4)], n_train=np.array([75, 75, 75, 75]),
         n_test=np.array([25, 25, 25, 25]), repeats=1.0, response="y",
         family="binomial (`y` is 0 or 1)", score_name="AUC", score_words="",
         score_bounds=(0.0, 1.0), scheme="4-fold cross-validation",

@@ -77,6 +77,10 @@ def test_what_is_refused(model):
     numbers = treeselect.select("PI ~ EH", CANCER, method="mrmr", k=1)
     with pytest.raises(OptionError, match=r'`model="firth"` needs two classes'):
         numbers.refit("firth")
-    together = fitted(CANCER.assign(site=np.arange(len(CANCER)) // 2), fold_groups="site")
-    with pytest.raises(OptionError, match="its errors are not robust"):
-        together.refit("firth")
+    data = CANCER.assign(site=np.arange(len(CANCER)) // 2, few=CANCER.index % 3)
+    for right, name in (("NV + PI", "site"), ("PI + EH", "few")):
+        together = fitted(data, right, fold_groups=name)
+        with pytest.raises(OptionError, match="its errors are not robust"):
+            together.refit("firth")
+        with pytest.warns(UserWarning, match="separate the classes|need more clusters"):
+            assert "firth" not in str(together.refit("glm").summary())

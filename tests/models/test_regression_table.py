@@ -160,7 +160,14 @@ def test_terms_that_are_shown_and_rows_of_each_model():
     n_own = 115 if "x" in model.fitted.terms else 120
     assert "All terms: logistic regression of 115 rows" in text
     assert f"Selected terms: logistic regression of {n_own} rows" in text
-    assert "Selected terms" not in str(model.regression_table(["all"]))
+    of_all = str(model.regression_table(["all"]))
+    assert "Selected terms" not in of_all
+    assert "selected on the same rows" in text
+    assert "selected on the same rows" not in of_all
+    few = fitted("g + x", data=data, fold_groups=data.index % 3)
+    with pytest.warns(treeselect.errors.TreeselectWarning, match="more clusters"):
+        text = " ".join(str(few.refit("glm", missing="indicator").regression_table()).split())
+    assert "treat rows of one cluster as independent" in text
     whole = fitted("g + x", data=data).refit("glm", missing="indicator")
     assert "in which their term is known" not in str(whole.regression_table())
     counts = fitted("x + g", "w", family="poisson").refit("glm")
@@ -252,3 +259,15 @@ def test_inference_has_the_table_of_the_rows_for_testing(family):
     assert "repeats" not in str(table.summary())
     with pytest.raises(OptionError, match="several splits have no common ones"):
         fit.inference(repeats=2, seed=3).regression_table()
+
+
+def test_terms_alone_may_leave_counts_too_variable_for_poisson():
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"x": rng.normal(size=300), "z": rng.normal(size=300)})
+    data["n"] = rng.poisson(np.exp(2 + data["x"] + data["z"]))
+    model = fitted("x + z", "n", data=data, family="poisson").refit("glm")
+    text = " ".join(str(model.regression_table()).split())
+    assert "Univariable: quasi-Poisson in 2 of 2 models." in text
+    assert "Selected terms: Poisson regression of 300 rows." in text
+    assert "P: F tests or likelihood ratio tests of each term" in text
+    assert "P: likelihood ratio tests of" in " ".join(str(model.regression_table(["all"])).split())

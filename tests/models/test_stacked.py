@@ -117,6 +117,20 @@ def test_log_hazards_of_an_interaction_are_neither_too_near_nor_too_far():
     assert sm.PHReg(new["time"], link).fit().params[0] == pytest.approx(1, abs=0.25)
 
 
+def test_one_missing_value_does_not_decide_what_missing_values_tell():
+    """One row of class 1 has no number; of new ones 0.99 was predicted."""
+    found = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        data = pd.DataFrame(rng.standard_normal((300, 2)), columns=["a", "b"])
+        data["y"] = (rng.random(300) < 1 / (1 + np.exp(-data["a"]))).astype(int)
+        data.loc[data["y"].idxmax(), "a"] = np.nan
+        fit = treeselect.select("y ~ a + b", data, k=1, keep=["a"], seed=1, resamples=0)
+        found.append(float(fit.predict(pd.DataFrame({"a": [np.nan], "b": [0.0]}))[0]))
+    assert min(found) > 0.5
+    assert np.mean(found) < 0.8
+
+
 def test_offsets_missing_values_constraints_and_shares_of_importance(frame):
     fit = stacked(frame, "count", family="poisson", offset="exposure")
     more = frame.assign(exposure=frame["exposure"] + 1)

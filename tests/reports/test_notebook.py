@@ -102,6 +102,11 @@ def test_what_is_promised_can_be_called_and_no_array_is_dumped(fit, mixed, tmp_p
     assert "not assessed, because no term was selected" in repr(none)
     assert ".plot()" not in repr(none)
     assert any("No resamples were drawn" in note for note in none.summary().content.notes)
+    with pytest.raises(
+        treeselect.errors.StabilityError, match=r"`fit = fit\.resample\(100, k=1\)`"
+    ):
+        none.plot("stability")
+    assert none.resample(3, k=1).stability.n_resamples == 3
     kept = treeselect.select("died ~ flag + noise", mixed, method="mrmr", k=1, keep="noise")
     assert "optimistic" not in repr(kept)
     boosted = fit.refit("boosting")

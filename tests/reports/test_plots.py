@@ -123,6 +123,10 @@ def test_figures_of_paths_importances_and_frequencies_show_the_tables(cross_vali
     np.testing.assert_allclose(filled.get_xdata(), table["frequency"][names[:2]])
     assert drawn["frequency, not selected"].get_markerfacecolor() == "white"
     assert not cross_validated.plot().lines  # without resamples importances only
+    kept = fitted.update(keep="noise", k=2, resamples=6).plot("stability")
+    assert texts(kept.get_yticklabels())[0] == "noise (forced in)"
+    (own,) = [s for c in kept.collections for s in c.get_segments() if s[0, 1] == 0]
+    assert (own[:, 0] == 1).all()  # no interval
     n = 4
     lines = UnitLines(range(1, 6), list("abcd"), [[0.5] * 5] * n, [True] * n)
     ax = plotted(line_figure(lines, 3, "term"), None, (7.2, 4.2))
@@ -203,7 +207,7 @@ def test_figures_of_one_factor_classes_and_a_map_of_two_terms(fitted, classes):
     shape = fitted.model.shape("site").dropna().sort_values("effect", ascending=False)
     assert texts(ax.get_yticklabels()) == [*shape["site"], "missing"]
     assert ax.yaxis_inverted()
-    assert texts(ax.texts)[:3] == [f"{share:.0%}" for share in shape["share"]]
+    assert texts(ax.texts)[:4] == ["rows", *(f"{share:.0%}" for share in shape["share"])]
     ax = classes.plot("shape", term="signal")
     assert {t.get_text() for t in ax.get_legend().get_texts()} == {
         f"P(dose = {c})" for c in ("low", "middle", "high")
@@ -456,7 +460,9 @@ def test_substitutes_show_the_table(cross_validated, mixed):
     assert texts(ax.get_yticklabels()) == pairs
     np.testing.assert_allclose(ax.lines[0].get_xdata(), table["share"])
     np.testing.assert_allclose(ax.lines[1].get_xdata(), table["share_otherwise"])
-    assert texts(ax.texts) == [f"{value:.2f}" for value in table["association"]]
+    assert texts(ax.texts) == ["association", *(f"{a:.2f}" for a in table["association"])]
+    legend, head = (part.get_window_extent() for part in (ax.get_legend(), ax.texts[0]))
+    assert not head.overlaps(legend)
     with pytest.raises(StabilityError, match="without resamples"):
         cross_validated.plot("substitutes")
     whole = burnt("dose ~ signal", mixed, k=1)

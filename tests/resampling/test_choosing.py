@@ -459,7 +459,7 @@ def test_too_few_events_for_halves_are_told_and_no_error():
         ([0.001, 0.002], "no larger set on the path predicts notably better"),
         ([0.002, 0.3], "no larger set was found to predict better (p = 0.30, counting the search)"),
         ([0.3], "no set was found to predict better than none (p = 0.30, counting the search)"),
-        ([0.002, 0.04], "(p = 0.04, counting the search; level 0.032)"),
+        ([0.002, 0.034], "(p = 0.034, counting the search; level 0.032)"),  # not 0.03
         ([0.002, 0.02, 1.0], "each smaller set on the path was found to predict worse"),
         ([np.nan, 0.02, 1.0], "each smaller set on the path was found to predict worse"),
         ([np.nan, np.nan, 1.0], "there is no larger set"),

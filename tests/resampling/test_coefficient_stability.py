@@ -9,7 +9,7 @@ import statsmodels.formula.api as smf
 from quick import WITH_GAPS, by_mrmr, changed, normal
 
 import treeselect
-from treeselect.errors import StabilityError
+from treeselect.errors import StabilityError, TreeselectWarning
 from treeselect.resampling.assessing import resample_weights
 from treeselect.resampling.coefficient_stability import (
     Refit,
@@ -137,6 +137,19 @@ def test_full_models_of_too_many_terms_and_of_separated_classes():
     assert n == 12 - found.n_refitted
     assert (found.table["n"] == found.n_refitted).all()
     assert f"Resamples without a linear model ({n}): {why}" in found.notes()
+    # A term that has no value, beside ordered classes.
+    fit = by_mrmr("z ~ x + gap", data.assign(gap=np.nan), k=1, family="ordinal", resamples=4)
+    with pytest.warns(TreeselectWarning, match="drops 30 of 30 rows"):
+        found = fit.model.coefficient_stability()
+    assert found.full_failure == "A linear model needs more complete cases than columns."
+    # A level whose few rows are all of one class: the models have estimates, which are infinite.
+    data = pd.DataFrame({"g": np.repeat(["a", "b", "c"], [40, 40, 4])})
+    data["ill"] = (np.arange(84) % 3 == 0) & (data["g"] != "c")
+    fit = treeselect.select("ill ~ g", data, method="lasso", k=1, seed=1, resamples=6)
+    found = fit.model.coefficient_stability()
+    (said,) = [note for note in found.notes() if "some estimates are then infinite" in note]
+    n = found.table.set_index("column").loc["g[T.c]", "n"]  # the others do not have the level
+    assert said.endswith(f"So in the full model and {n} of 6 resamples.")
 
 
 def test_a_level_that_a_resample_does_not_hold_is_missing_there():

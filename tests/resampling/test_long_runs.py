@@ -91,6 +91,45 @@ def test_a_call_that_was_stopped_is_a_part_and_goes_on(
     pd.testing.assert_frame_equal(table, whole[name])
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda fit, data, n, **how: fit.resample(2 * n, **how),
+        lambda fit, data, n, **how: fit.performance(2, repeats=n, **how),
+        lambda fit, data, n, **how: fit.validate(2 * n, **how),
+        lambda fit, data, n, **how: fit.inference(repeats=2 * n, **how),
+        lambda fit, data, n, **how: treeselect.compare(
+            "y ~ .", data, ["mrmr"], k=1, folds=2, repeats=n, seed=1, **how
+        ),
+    ],
+)
+def test_a_call_for_more_takes_what_was_saved(call, fit, data, tmp_path):
+    taken = []
+    for n in (1, 2):
+        call(fit, data, n, checkpoint=tmp_path, on_piece=taken.append)
+    one, two = taken[0].total, taken[-1].total
+    assert two == 2 * one
+    assert [piece.was_saved for piece in taken] == [False] * one + [True] * one + [False] * one
+
+
+@pytest.mark.filterwarnings("ignore:Partial")
+@pytest.mark.parametrize("name", ["performance", "compare"])
+def test_folds_keep_their_numbers_if_an_earlier_one_is_not_finished(
+    name, fit, data, whole, tmp_path
+):
+    def first_goes(piece):
+        if piece.done == piece.total:
+            first = min(tmp_path.iterdir(), key=lambda path: path.stat().st_mtime_ns)
+            first.unlink()
+
+    CALLS[name](fit, data, checkpoint=tmp_path, on_piece=first_goes)
+    n = len(list(tmp_path.iterdir()))
+    _, table = told(name, CALLS[name](fit, data, checkpoint=tmp_path, on_piece=stop_at(n)))
+    is_first = (whole[name]["fold"] == 1) & (whole[name].get("repeat", 1) == 1)
+    expected = whole[name][~is_first].reset_index(drop=True)
+    pd.testing.assert_frame_equal(table.reset_index(drop=True), expected)
+
+
 @pytest.mark.parametrize("name", ["pairs", "compare"])
 def test_half_of_what_belongs_together_is_no_part(name, fit, data, tmp_path):
     with pytest.raises(KeyboardInterrupt):
@@ -165,17 +204,34 @@ def test_the_command_line_saves_and_goes_on(data, tmp_path, monkeypatch, capsys)
         assert capsys.readouterr().out == said
 
 
+@pytest.fixture
+def stops(monkeypatch):
+    """All calls stop after two pieces; how many did."""
+    stopped = []
+
+    def run_each(function, calls, workers):
+        yield from ((number, function(*calls[number])) for number in range(2))
+        stopped.append(len(calls))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("treeselect.running.pieces.run_each", run_each)
+    return stopped
+
+
+@pytest.mark.filterwarnings("ignore:Partial")
+def test_a_comparison_of_fits_ends_where_it_is_stopped(fit, stops):
+    with pytest.raises(KeyboardInterrupt):
+        treeselect.compare([fit, fit], folds=3)
+    assert stops == [3]
+
+
+@pytest.mark.usefixtures("stops")
 @pytest.mark.filterwarnings("ignore:Partial")
 def test_the_command_line_says_what_was_finished_and_ends_as_stopped(
     data, tmp_path, monkeypatch, capsys
 ):
-    def stops(function, calls, workers):
-        yield from ((number, function(*calls[number])) for number in range(2))
-        raise KeyboardInterrupt
-
     monkeypatch.chdir(tmp_path)
     data.to_csv("data.csv", index=False)
-    monkeypatch.setattr("treeselect.running.pieces.run_each", stops)
     command = ["select", "y ~ .", "data.csv", "-m", "mrmr", "-k", "2", "--resamples", "5"]
     assert main([*command, "--report", "fit.html"]) == 130
     told = capsys.readouterr()

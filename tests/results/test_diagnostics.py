@@ -246,13 +246,17 @@ def test_terms_without_coefficients_have_no_inflation(left):
     assert "All rows selected" in str(fitted("y", k=1).refit("glm").diagnostics(folds=2))
 
 
-@pytest.mark.parametrize("left", ["y", "b", "n", "Surv(time, event)", "m"])
-def test_interactions_are_those_of_the_formula_with_them(left):
+@pytest.mark.parametrize(
+    ("left", "model"),
+    [(left, "glm") for left in ("y", "b", "n", "Surv(time, event)", "m")]
+    + [("b", "firth"), ("I(exp(y))", "gamma")],
+)
+def test_interactions_are_those_of_the_formula_with_them(left, model):
     family = {"b": "binomial", "n": "poisson", "m": "multinomial"}.get(left, "auto")
-    found = fitted(left, family=family).refit("glm").diagnostics(folds=2).interactions
+    found = fitted(left, family=family).refit(model).diagnostics(folds=2).interactions
     assert len(found) == 3
     assert (found["p_adjusted"] >= found["p_value"]).all()
-    whole = fitted(left, right=f"{RIGHT} + x:g", family=family, k=4).refit("glm")
+    whole = fitted(left, right=f"{RIGHT} + x:g", family=family, k=4).refit(model)
     test = whole.drop1().tidy().set_index("term").loc["x:g"]
     row = found[(found["term"] == "x") & (found["other"] == "g")].iloc[0]
     assert row["df"] == test["df"]

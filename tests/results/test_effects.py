@@ -96,6 +96,12 @@ def test_intervals_surround_effects_and_bands_curves(told):
         assert np.isnan(row.low) == (row.n_resamples < 20)
 
 
+def test_a_term_without_a_step_needs_no_more_resamples(data, recwarn):
+    found = by_mrmr("y ~ x + f:x", data, k=2).resample(20, effects=True).model.effects()
+    assert found["step"].tolist().count("none") == 1
+    assert not [w for w in recwarn if "Draw more" in str(w.message)]
+
+
 def test_processes_order_of_columns_and_effects_themselves_change_nothing(told, data):
     turned = data[data.columns[::-1]]
     again = by_mrmr("y ~ b + f + x", turned, k=2).resample(24, effects=True, n_jobs=2)

@@ -52,6 +52,8 @@ def test_intervals_and_quantiles_cover_new_rows_in_frames_of_theirs(fit):
     assert width[NEW["a"] > 0.5].mean() > 1.3 * width[NEW["a"] < -0.5].mean()
     one = fit.predict(NEW, type="quantile", quantiles=0.5)
     np.testing.assert_array_equal(one["0.5"], found["0.5"])
+    near = fit.predict(NEW, type="quantile", quantiles=(0.99999991, 0.99999992))
+    assert list(near) == ["0.99999991", "0.99999992"]
 
 
 def test_offsets_move_intervals_and_clusters_stay_out_of_their_residuals():

@@ -7,11 +7,13 @@ import dataclasses
 import errno
 import functools
 import hashlib
+import importlib.util
 import json
 import os
 import pickle
 import subprocess
 import sys
+import tempfile
 import threading
 import warnings
 from collections import namedtuple
@@ -237,6 +239,30 @@ def scored(power):
     return lambda y, prediction: np.abs(y - prediction).sum() ** power
 
 
+def from_a_script(power):
+    """A function whose helper reads a number of its script."""
+    names = {"POWER": power, "__name__": "a_script"}
+    exec("def own(y): return [helped(x) for x in y]\ndef helped(x): return x ** POWER", names)
+    return names["own"]
+
+
+def from_a_package(power):
+    """A function that a package makes, which has a version."""
+    names = {"__name__": "numpy.own"}
+    exec("def make(power): return lambda y: y**power", names)
+    return names["make"](power)
+
+
+def module_that_has(number):
+    """A module without a version."""
+    path = Path(tempfile.mkdtemp()) / "own_scores.py"
+    path.write_text(f"NUMBER = {number}")
+    spec = importlib.util.spec_from_file_location("own_scores", path)
+    own = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(own)
+    return own
+
+
 def method_that_returns(number):
     """A class whose code differs by one number."""
     source = f"class Own(Base):\n    name = 'own'\n    def path(self, task): return {number}"
@@ -259,7 +285,9 @@ def method_that_has(number):
         lambda n: np.zeros([(2, 3), (3, 2)][n]), lambda n: np.array([None, n], dtype=object),
         lambda n: (1, [n, (2,)]), lambda n: {"a": {n, "b", "c"}}, lambda n: Pair(1, n),
         lambda n: Record(n), lambda n: Record(None, n), scored, method_that_returns,
-        method_that_has, lambda n: [json, os][n],
+        method_that_has, lambda n: [json, os][n], from_a_script, from_a_package,
+        module_that_has,
+        lambda n: functools.cache(scored(n)),
         lambda n: functools.partial(scored, n), lambda n: [max, min][n],
         lambda n: [np.add, np.subtract][n], lambda n: [LinearRegression, RFE][n],
         lambda n: RFE(LinearRegression(fit_intercept=bool(n))),

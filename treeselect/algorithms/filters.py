@@ -41,8 +41,8 @@ class MRMR(RefinedMethod):
         Least value of the criterion, in nats (for the quotient, a ratio to a redundancy of at least
         0.001 nats): the path ends before the first term below it. If None, `k` decides.
     scheme : {"difference", "quotient"}
-        Whether the redundancy is subtracted from the relevance or divides it (MID and MIQ of
-        [1]_).
+        Whether the redundancy is subtracted from the relevance [1]_, or divides it (known as MID
+        and MIQ).
     n_bins : int
         Maximum number of bins of a numeric column, 2 to 100, of about equal weight; missing values
         have their own bin.

@@ -85,8 +85,9 @@ class ForeignSelector(RefinedMethod):
     equally.
 
     The number of columns is increased from 1 until enough terms are selected; it is the tuning
-    parameter of the step. A selector without such a parameter gives one set, which is cut by
-    importance if `k` is smaller.
+    parameter of the step. An ``RFE`` that removes one column at a time is fitted once for all
+    numbers, so its importances are ``1 / ranking_``. A selector without such a parameter gives one
+    set, which is cut by importance if `k` is smaller.
 
     Weights are passed as ``sample_weight`` if ``fit`` has that argument, in a pipeline that of its
     last step. Otherwise they must be multiples of the smallest weight, and rows are repeated. A

@@ -220,9 +220,7 @@ def step_of_size(path: Sequence[Step], size: int, keep: BoolArray) -> Step:
     if size == 0:
         return empty_step(len(keep))
     worth = np.where(keep, np.inf, np.where(step.selected, step.importance, -np.inf))
-    chosen = falling(worth)[:size]
-    selected = np.zeros_like(step.selected)
-    selected[chosen] = True
+    selected = first_units(falling(worth), size, len(keep))
     return dataclasses.replace(part_of(step, selected), cut_from=step.size)
 
 

@@ -144,17 +144,19 @@ def _finish(asked: Mapping[str, Any], result: SelectionResult) -> None:
             resamples, checkpoint=asked.get("checkpoint"), effects=asked.get("effects", False)
         )
     output.put(str(result.summary()))
-    if asked.get("performance"):
+    if asked.get("performance") and not output.stopped(result._fit.resampled):
         performance = result.performance(asked["performance"], checkpoint=asked.get("checkpoint"))
         output.put("", str(performance.summary()))
-    coefficients = _coefficients(result) if asked.get("coefficients") else None
+    more = asked.get("coefficients") and not output.stopped(performance)
+    coefficients = _coefficients(result) if more else None
     output.write_all(
         asked,
         report=partial(result.report, performance=performance, coefficients=coefficients),
         save=partial(result.save, include_data=asked.get("include_data", False)),
         json=lambda _: output.json_text(output.tables_of(result, performance, coefficients)),
     )
-    output.end_stopped(result._fit.resampled, performance)
+    if output.stopped(result._fit.resampled, performance):
+        raise KeyboardInterrupt
 
 
 def _coefficients(result: SelectionResult) -> CoefficientStability | None:
@@ -226,7 +228,8 @@ def _compare(asked: dict[str, Any]) -> None:
     output.put(str(found.summary()))
     tables = output.tables_of_comparison
     output.write_all(asked, report=found.report, json=lambda _: output.json_text(tables(found)))
-    output.end_stopped(found)
+    if output.stopped(found):
+        raise KeyboardInterrupt
 
 
 def _methods_of(asked: Mapping[str, Any]) -> Any:

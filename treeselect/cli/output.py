@@ -26,10 +26,9 @@ if TYPE_CHECKING:
     from treeselect.result import SelectionResult
 
 
-def end_stopped(*found: Any) -> None:
-    """Exit as a stopped command does if any result is partial; finished work has been written."""
-    if any(result is not None and result.partial for result in found):
-        raise KeyboardInterrupt
+def stopped(*found: Any) -> bool:
+    """Whether any result is partial: what is finished is written, and nothing else is begun."""
+    return any(result is not None and result.partial for result in found)
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:

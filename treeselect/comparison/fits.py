@@ -216,12 +216,11 @@ def compare_fits(
             f"  Found: {' and '.join(names)}."
         )
     seed = a.seed if seed is None else read_seed(seed)
-    done = [
-        measure(fit, folds, repeats=repeats, scoring=scoring, seed=seed, course=course)
-        for fit in fits
-    ]
-    if any(own.partial for own in done):  # other folds may be finished of each
-        raise KeyboardInterrupt
+    done = []
+    for fit in fits:
+        done.append(measure(fit, folds, repeats=repeats, scoring=scoring, seed=seed, course=course))
+        if done[-1].partial:  # stopped: the others have no such folds
+            raise KeyboardInterrupt
     one = done[0]
     return FitComparison(
         scores=np.stack([own.scores for own in done]),

@@ -99,8 +99,8 @@ class Contest(Scored, Stoppable):
         Units that are neither forced in nor constant.
     rule : int, "1se" or "best"
         Size, or rule for the size, at which methods are compared.
-    repeat_of_fold : ndarray of int64, shape (n_folds,)
-        From 0.
+    place_of_fold : ndarray of int64, shape (n_folds, 2)
+        Repeat, and fold within it, from 0.
     n_train, n_test : ndarray of int64, shape (n_folds,)
         Numbers of rows used.
     reference_run : Run or None
@@ -114,7 +114,7 @@ class Contest(Scored, Stoppable):
     terms_of_unit: tuple[tuple[str, ...], ...]
     assessed: BoolArray
     rule: int | str
-    repeat_of_fold: IntArray
+    place_of_fold: IntArray
     n_train: IntArray
     n_test: IntArray
     repeats: float  # how often a row is held out, on average
@@ -172,12 +172,12 @@ class Contest(Scored, Stoppable):
             largest set of at most ``k``; ``score`` on the held-out rows; ``seconds`` for the whole
             path and the refitted model; ``terms``, tuple of terms, most important first.
         """
-        repeats = self.repeat_of_fold.tolist()
+        places = (self.place_of_fold + 1).tolist()
         rows = [
             {
                 "method": run.label,
-                "repeat": repeats[number] + 1,
-                "fold": repeats[: number + 1].count(repeats[number]),
+                "repeat": repeat,
+                "fold": number,
                 "k": run.size_at(place),
                 "n_selected": len(units),
                 "score": float(fold.scores[place]),
@@ -185,7 +185,7 @@ class Contest(Scored, Stoppable):
                 "terms": tuple(name for g in units for name in self.terms_of_unit[g]),
             }
             for run in self.runs
-            for number, fold in enumerate(run.folds)
+            for (repeat, number), fold in zip(places, run.folds, strict=True)
             for place, units in enumerate(fold.units)
         ]
         return self._frame(pd.DataFrame(rows).astype({"k": "Int64"}))

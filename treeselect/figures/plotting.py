@@ -301,12 +301,10 @@ def _rows(figure: marks.Rows, ax: Axes) -> None:
     ax.set_yticks(range(len(rows)), _short([row.name for row in rows], 20.0))
     ax.set_ylim(len(rows) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0, pad=9)  # dots at 0 do not touch them
-    for i, row in enumerate(rows):
-        if row.aside:
-            ax.annotate(row.aside, (1.02, i), xycoords=("axes fraction", "data"), va="center",
+    for i, aside in enumerate([figure.asides, *(row.aside for row in rows)], start=-1):
+        if aside:  # the head right of a legend
+            ax.annotate(aside, (1.02, i), xycoords=("axes fraction", "data"), va="center",
                         color=marks.SOFT)  # fmt: skip
-    if figure.asides:
-        ax.set_title(figure.asides, loc="right", fontsize=9, color=marks.SOFT)
     more = f"\n(and {figure.more:,} more)" if figure.more else ""
     ax.set_xlabel(plain(figure.x.label) + more)
     if figure.classes:

@@ -29,6 +29,7 @@ from treeselect.resampling.risk_groups import group_by_risk
 from treeselect.results.curves import curves, has_curve, of_all_classes, shape_map
 from treeselect.results.shapes import given_terms, interaction_table, selected_term
 from treeselect.results.tables import importances_of, path_table, selected_first
+from treeselect.results.verdict import BY_REQUEST, kept_units
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -155,17 +156,19 @@ def _frequencies(fit: Fit, most: int, label: str, worth: dict[str, float]) -> Ro
     if worth:
         table = table.assign(importance=[worth.get(unit, 0.0) for unit in table["term"]])
         table = table.sort_values(["selected", "importance"], ascending=False, ignore_index=True)
+    spans, kept = table[["frequency", "ci_low", "ci_high"]], kept_units(stability)
+    spans = spans.mask(table["term"].isin(kept), 1.0)  # is no estimate
     figure = dot_figure(
-        table["term"].to_list(),
-        list(table[["frequency", "ci_low", "ci_high"]].itertuples(index=False, name=None)),
+        [f"{unit} ({BY_REQUEST})" if unit in kept else unit for unit in table["term"]],
+        list(spans.itertuples(index=False, name=None)),
         table["selected"].to_list(),
         len(found) - len(table),
         label=f"{label} over {stability.n_resamples:,} resamples with 95% intervals",
     )
     if not worth:
         return figure
-    rows = [replace(row, bar=worth.get(row.name, 0.0)) for row in figure.rows]
-    return replace(figure, rows=rows)
+    rows = zip(figure.rows, table["importance"], strict=True)
+    return replace(figure, rows=[replace(row, bar=bar) for row, bar in rows])
 
 
 def _importance(fit: Fit) -> _Drawn:

@@ -423,7 +423,8 @@ def sufficient_words(p_values: FloatArray, n_units: int, *, is_short: bool = Fal
         return "no larger set on the path predicts notably better"
     better = "set was found to predict better than none"
     better = better if size == 0 else "larger set was found to predict better"
-    return f"no {better} (p = {p_value:.2f}, counting the search{level_words(p_value)})"
+    level = level_words(p_value)
+    return f"no {better} (p = {p_value:.{3 if level else 2}f}, counting the search{level})"
 
 
 def level_words(p_value: float) -> str:

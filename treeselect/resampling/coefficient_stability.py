@@ -18,7 +18,7 @@ from treeselect.designs.preparing import column_labels, in_labels
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.errors import DataError, StabilityError
 from treeselect.models.linear.data import LinearData, independent_columns, linear_data
-from treeselect.models.linear.fit import fit_linear
+from treeselect.models.linear.fit import fit_linear, with_infinite
 from treeselect.printing import cells
 from treeselect.printing.numbers import number_text
 from treeselect.resampling.agreement import distinct_sets, known_quantiles
@@ -44,6 +44,7 @@ class Refit:
     estimate: dict[Key, float] = field(default_factory=dict)  # those that could be estimated
     std_error: dict[Key, float] = field(default_factory=dict)
     failure: str = ""  # why it could not be fitted, in a sentence; empty if it could
+    problem: str = ""  # why estimates may be infinite, in a sentence
     model: str = ""  # the model, in words
     n_dropped: int = 0  # rows that a model of all rows omits because a term is missing
 
@@ -98,9 +99,10 @@ def _fitted(data: ModelData, terms: tuple[str, ...], here: LinearData) -> Refit:
     if fit.problems:
         raise DataError(fit.problems[0])
     keys = list(zip(fit.terms, fit.names, strict=True))
-    error = np.sqrt(np.diag(fit.covariance))
     estimates = dict(zip(keys, fit.estimate.tolist(), strict=True))
-    return Refit(terms, estimates, dict(zip(keys, error.tolist(), strict=True)), model=fit.model)
+    errors = dict(zip(keys, np.sqrt(np.diag(fit.covariance)).tolist(), strict=True))
+    problem = "".join(with_infinite(fit).problems)
+    return Refit(terms, estimates, errors, model=fit.model, problem=problem)
 
 
 def estimates_of(refits: Sequence[Refit], keys: Sequence[Key]) -> tuple[FloatArray, BoolArray]:
@@ -166,6 +168,7 @@ class CoefficientStability(printing.Summarised, InLibrary):
     n_refitted: int  # resamples with a linear model
     failures: tuple[tuple[str, int], ...]  # why the others have none, each with its count
     full_failure: str  # why the model of all terms could not be fitted; empty if it could
+    problem: str  # why estimates may be infinite, and of which models, in a sentence
     n_dropped: int  # rows that the model of all terms omits because a term is missing
     model: str  # the fitted model, in words
     response: str  # the response, with the class that is modelled or the reference class
@@ -245,6 +248,7 @@ class CoefficientStability(printing.Summarised, InLibrary):
             "Median and quantiles are over the resamples; a coefficient counts as 0 if its term was"
             " not selected (Heinze, Wallisch and Dunkler 2018)."
         )
+        said += [self.problem] * bool(self.problem)
         for why, count in self.failures:
             said.append(f"Resamples without a linear model ({count:,}): {why}")
         return tuple(said)
@@ -312,6 +316,7 @@ def coefficient_stability(
         n_refitted=sum(not refit.failure for refit in refits),
         failures=tuple(failures.most_common()),
         full_failure=full.failure,
+        problem=_problem(full, refits),
         n_dropped=full.n_dropped,
         model=next(models, ""),
         response=in_labels(data).response.in_linear_models,
@@ -322,6 +327,14 @@ def coefficient_stability(
         library=data.library,
         labels=tuple(column_labels(data, table["column"], table["term"])),
     )
+
+
+def _problem(full: Refit, refits: Sequence[Refit]) -> str:
+    """Why estimates of the model of all terms, or of resamples, may be infinite."""
+    problems = [refit.problem for refit in refits if refit.problem]
+    where = ["the full model"] * bool(full.problem)
+    where += [f"{len(problems):,} of {len(refits):,} resamples"] * bool(problems)
+    return f"{full.problem or problems[0]} So in {' and '.join(where)}." if where else ""
 
 
 def _table(

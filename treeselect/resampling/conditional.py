@@ -404,12 +404,12 @@ def _test(y_left: FloatArray, x: FloatArray, weights: RowWeights) -> Tested | No
 
 def closed_levels(e_values: FloatArray) -> FloatArray:
     """For each e-value the lowest false discovery rate, at most 1, at which closed e-BH calls it
-    (Xu et al. 2025); of s others the smallest are the worst."""
+    and all that are as large (Xu et al. 2025); of s others the smallest are the worst."""
     order = np.argsort(-e_values, kind="stable")
     falling, m = e_values[order], len(e_values)
     least = np.concatenate([[0.0], np.cumsum(falling[::-1])])  # sums of the smallest
-    level = np.empty(m)
-    for k in range(1, m + 1):
+    level = np.full(m, np.inf)
+    for k in np.unique(np.searchsorted(-falling, -falling, side="right")).tolist():
         called = np.cumsum(falling[:k][::-1])[:, np.newaxis]
         r, s = np.arange(1, k + 1)[:, np.newaxis], np.arange(m - k + 1)
         level[k - 1] = (r * (r + s) / k / np.maximum(called + least[s], 1e-300)).max()

@@ -283,9 +283,10 @@ class Fit:
     def stability(self) -> Stability:
         """Selections on resamples; a StabilityError if there are none yet."""
         if self.resampled is None:
+            k = "" if self.k else ", k=1"  # of none there is no stability
             raise StabilityError(
                 "Can't tell the stability without resamples.\n"
-                "  Use `fit = fit.resample(100)`, or `select(..., resamples=100)`."
+                f"  Use `fit = fit.resample(100{k})`, or `select(...{k}, resamples=100)`."
             )
         stability = dataclasses.replace(
             self.resampled,

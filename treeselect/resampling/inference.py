@@ -193,7 +193,7 @@ class Inference(Summarised, Stoppable, InPapers):
             )
         full, _, fit = fit_terms(self.tested, split.selected)
         found = fitted_terms(self.tested, full, fit, "inference()", USUAL)
-        return found, self.tested, split.selected, _VALID
+        return found, self.tested, split.selected, (_VALID,)
 
     def __repr__(self) -> str:
         partial = ", partial" if self.partial else ""

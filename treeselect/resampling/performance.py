@@ -167,7 +167,7 @@ class Performance(printing.Summarised, Scored, Stoppable):
             ``n_train`` and ``n_test``, numbers of rows used.
         """
         table = {
-            "fold": np.arange(1, len(self.scores) + 1), "k": self.k, "score": self.scores,
+            "fold": np.unique(self.held_out.fold), "k": self.k, "score": self.scores,
             "selected": list(self.selected), "n_train": self.n_train, "n_test": self.n_test,
         }  # fmt: skip
         return self._frame(pd.DataFrame(table))
@@ -569,7 +569,7 @@ def measure(
     horizon = horizon_of(horizon, here, outer.weights.values)
     nested = nested._replace(horizon=horizon)
     calls = [
-        (nested, split, stream_seed(seed, "performance", number), f"{number + 1} of {n_folds}")
+        (nested, split, stream_seed(seed, "performance", number), f"{number + 1}")
         for number, split in enumerate(outer.splits)
     ]
     names = here.arrays.groups.names

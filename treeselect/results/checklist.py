@@ -179,25 +179,23 @@ def _use(fit: Fit, performance: Performance | None) -> str:
 
 
 def _columns(fit: Fit) -> str:
-    gaps, model = "a missing number is the median with an indicator, a missing level a level", ""
-    trees = "numbers and levels of factors as trees divide them"
-    if fit.design.model is not None:
-        model = "" if isinstance(fit.design.model, Estimator) else fit.design.model
+    gaps = "a missing number is the median with an indicator, a missing level a level"
+    trees, model = "numbers and levels of factors as trees divide them", fit.design.model
     said = {
         "glm": "Numbers as straight lines, levels of factors as indicators",
         "gam": "Numbers as restricted cubic splines, levels of factors as indicators",
-        "stack": "Splines of numbers and indicators of levels, and, in a forest of the rest, "
+        "stack": "Splines of numbers and indicators of levels, and, where a forest fits the rest, "
         + trees,
-    }.get(model, f"{trees[0].upper()}{trees[1:]}")
-    if isinstance(fit.design.model, Estimator):
+    }.get(str(model), f"{trees[0].upper()}{trees[1:]}")
+    if isinstance(model, Estimator):
         said = "Numbers as they are, levels of factors as indicators"
-        if fit.design.model.takes_missing:
+        if model.takes_missing:
             gaps = "missing numbers are passed on to it, a missing level is a level"
     if fit.design.missing == "impute":
         gaps = "missing values are imputed"
     elif fit.design.missing == "drop":
         gaps = f"rows with missing values are {TREATED['drop']}"
-    elif not reads_columns(fit.design.model):
+    elif not reads_columns(model):
         gaps = "a missing value is one of its own"
     return f"{said}; {gaps}."
 

@@ -155,7 +155,7 @@ def effect_table(result: Fit, most: int | None = None) -> pd.DataFrame:
 
 def warn_of_few(found: pd.DataFrame) -> None:
     """Warn of terms without intervals because too few resamples selected them."""
-    few = found[found["low"].isna()]
+    few = found[found["low"].isna() & (found["step"] != NONE)]
     if (found["n_resamples"] == 0).all() or few.empty:
         return
     counts = dict(zip(few["term"], few["n_resamples"], strict=True))

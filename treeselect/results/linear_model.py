@@ -167,7 +167,7 @@ class GlmFit(Summarised, Predicting, InPapers):
     def _of_table(self) -> OfTable:
         assert self.predictor is not None
         found = self._terms()
-        return found, self.predictor.design, found.terms, self._caution
+        return found, self.predictor.design, found.terms, self._cautions
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the model to a file of its own, for :func:`treeselect.load`, without the data.
@@ -281,17 +281,15 @@ class GlmFit(Summarised, Predicting, InPapers):
         """
         assert self.predictor is not None
         seed = self.seed if seed is None else read_seed(seed)
-        is_chosen, here = self._caution == SELECTED_HERE, self.predictor.design
+        is_chosen, here = SELECTED_HERE in self._cautions, self.predictor.design
         return diagnose(self._terms(), here, folds, seed, is_chosen, self.library)
 
     @property
-    def _caution(self) -> str:
-        """How the selection affects p-values."""
-        return UNAFFECTED if UNAFFECTED in self.content.notes else SELECTED_HERE
-
-    @property
     def _cautions(self) -> tuple[str, ...]:
-        return self._caution, *(note for note in self.content.notes if "as independent" in note)
+        """How the selection affects p-values, and what they assume of clusters."""
+        notes = self.content.notes
+        selection = UNAFFECTED if UNAFFECTED in notes else SELECTED_HERE
+        return selection, *(note for note in notes if "as independent" in note)
 
     def anova(self) -> tests.TermTests:
         """Sequential tests of terms, as R's ``anova(fit)``: each term given those before it.
@@ -337,13 +335,14 @@ class GlmFit(Summarised, Predicting, InPapers):
 
     def confint(self, *, method: str | None = None, level: float = 0.95) -> Any:
         """Confidence intervals of the coefficients, as R's ``confint(fit)``, which has Wald's for
-        ``coxph``, the profile for gamma and, for quasi-Poisson models, normal quantiles, not t.
+        ``coxph``, the profile for gamma and negative binomial models and, for quasi-Poisson ones,
+        normal quantiles, not t.
 
         Parameters
         ----------
         method : {"profile", "wald"}, optional
-            ``"profile"``: profile-likelihood intervals, for two or ordered classes, counts and
-            times to an event; for a gaussian response those of the t distribution. ``"wald"``:
+            ``"profile"``: profile-likelihood intervals, for two or ordered classes, Poisson counts
+            and times to an event; for a gaussian response those of the t distribution. ``"wald"``:
             symmetric ones, those of :meth:`tidy`. By default profile intervals if there are any.
         level : float
             Between 0 and 1.
@@ -358,8 +357,9 @@ class GlmFit(Summarised, Predicting, InPapers):
         Raises
         ------
         OptionError
-            If an argument is not allowed, or ``"profile"`` has no likelihood: for more than two
-            classes without an order, and for robust errors (clusters, sampling weights).
+            If an argument is not allowed, or ``"profile"`` has no intervals: for more than two
+            classes without an order, gamma and negative binomial models, and robust errors
+            (clusters, sampling weights).
         DataError
             If the fit did not converge.
 

@@ -174,7 +174,7 @@ def quantile_columns(
     found = leaf_quantiles(model.trees, data, y, weights.values, new, shares)
     if offset is not None:
         found = found + offset[:, np.newaxis]
-    return {f"{share:g}": found[:, k] for k, share in enumerate(shares)}
+    return {_name(share): found[:, k] for k, share in enumerate(shares)}
 
 
 def interval_columns(fit: Fit, mean: FloatArray, level: float) -> dict[str, FloatArray]:
@@ -375,6 +375,6 @@ def over_time(
     return baseline, stratum, eta, (place >= 0) & (times <= baseline.until[stratum])
 
 
-def _name(time: float) -> str:
-    """Of the column of a time: digits beyond these are rounding."""
-    return f"{abs(time):.12g}"
+def _name(number: float) -> str:
+    """Of the column of a time or a quantile: digits beyond these are rounding."""
+    return f"{abs(number):.12g}"

@@ -219,7 +219,7 @@ def refit_glm(result: Fit, data: ModelData, coding: LinearCoding, call: str) -> 
             *([_SPLINES] if splines else [_STRAIGHT] if coding.splines != 1 else []),
             *coefficients.ratio_notes(shown, printed),
             *coefficients.few_events_notes([fit]),
-            *_family_notes(fit, has_aic=are_copies),
+            *_family_notes(fit, data),
             *coefficients.left_out_note(left_out, fit),
             *weight_notes(data, fit),
             *_coding_notes(data, full, result.selected, coding),
@@ -260,7 +260,7 @@ def group_notes(name: str | bool, data: ModelData, fits: Sequence[LinearFit]) ->
     )
 
 
-def _family_notes(fit: LinearFit, *, has_aic: bool) -> Iterator[str]:
+def _family_notes(fit: LinearFit, data: ModelData) -> Iterator[str]:
     if fit.is_quasi:
         yield (
             "Counts vary more than chance allows: standard errors are multiplied by the root of the"
@@ -273,12 +273,13 @@ def _family_notes(fit: LinearFit, *, has_aic: bool) -> Iterator[str]:
             " intervals are best those of the penalised likelihood, `.drop1()` and `.confint()`"
             " (Heinze and Schemper 2002); those of the table are Wald's."
         )
-    if fit.family == "binomial" and fit.problems and fit.n_groups is None:
+    if fit.family == "binomial" and fit.problems and data.row_weights.error_groups is None:
         yield '`refit("firth")` keeps the estimates finite, by a penalised likelihood.'
     if fit.family == ORDINAL:
+        how = ": compare AIC" * data.row_weights.are_copies
         yield (
             'Odds ratios are of a higher class, at each threshold alike. `family="multinomial"` has'
-            f" coefficients of its own for each class{': compare AIC' if has_aic else ''}."
+            f" coefficients of its own for each class{how}."
         )
 
 

@@ -44,7 +44,6 @@ def memory_errors() -> Iterator[None]:
 _MMAP_THRESHOLD, _LARGE = -3, 1_000_000
 """Name that ``mallopt`` has for the bytes from which on memory is mapped, and these."""
 
-
 _MANY_ROWS = 50_000
 """Their memory is worth a search."""
 

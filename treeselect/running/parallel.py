@@ -138,10 +138,9 @@ def _spread(
     from joblib import Parallel, delayed
 
     share = workers.share()
-    caller = os.getpid()
     sent = with_shared(list(calls.values()), packed=_are_elsewhere(workers))
     tasks = [
-        delayed(_call)(caller, function, share, number, *call)
+        delayed(_call)(os.getpid(), function, share, number, *call)
         for number, call in zip(calls, sent, strict=True)
     ]
     # Arrays are shared as copy-on-write files: read-only arrays have a different type in numba,
@@ -274,9 +273,8 @@ def writeable(value: Any) -> Any:
         make = getattr(type(value), "_make", type(value))  # named tuples have another constructor
         return make(items)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        own = dict(machine.parts_of(value))
-        new = {name: writeable(item) for name, item in own.items()}
-        changed = {name: item for name, item in new.items() if item is not own[name]}
+        parts = ((name, item, writeable(item)) for name, item in machine.parts_of(value))
+        changed = {name: new for name, item, new in parts if new is not item}
         if not changed:
             return value
         twin = copy.copy(value)

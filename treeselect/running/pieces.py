@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import dis
 import enum
 import hashlib
 import os
 import struct
 import sys
 import types
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
@@ -26,7 +27,7 @@ from treeselect._version import __version__
 from treeselect.arguments.checks import described, file_path
 from treeselect.coding import PIECE_FORMAT, bytes_of, read_record
 from treeselect.errors import OptionError, listing, quoted, reason, said_by
-from treeselect.running.machine import track, warn
+from treeselect.running.machine import parts_of, track, warn
 from treeselect.running.parallel import ALONE, Workers, run_each
 from treeselect.writing import replace_file
 
@@ -124,13 +125,12 @@ def run_pieces(
             course.on_piece(Piece(kind.name, number, len(found), len(calls), was_saved))
 
     try:
-        known = {} if saved is None else saved.read()
-        for number in known:
-            found[number] = known[number]
+        for number, result in ({} if saved is None else saved.read()).items():
+            found[number] = result
             report(number, was_saved=True)
-        left = {number: call for number, call in enumerate(calls) if number not in known}
+        left = {number: call for number, call in enumerate(calls) if number not in found}
         with contextlib.closing(run_each(function, left, course.workers)) as running:
-            for number, result in track(running, label, len(calls), course.progress, len(known)):
+            for number, result in track(running, label, len(calls), course.progress, len(found)):
                 found[number] = result
                 if saved is not None:
                     saved.save(number, result)
@@ -289,12 +289,8 @@ class Fingerprints:
             plain = np.ascontiguousarray(value)
             head = f"{plain.dtype.str} {value.shape}".encode()
             return _digest(b"array", head, plain.reshape(-1).view(np.uint8).data)
-        if isinstance(value, type):
-            return self._class(value)
-        if isinstance(value, types.FunctionType):
-            return self._function(value)
-        if isinstance(value, types.ModuleType):
-            return _digest(b"module", _origin(value.__name__, value.__name__))
+        if isinstance(value, type | types.FunctionType | types.ModuleType):
+            return self._code(value)
         if isinstance(value, types.BuiltinFunctionType | np.ufunc | types.MethodDescriptorType):
             return _digest(b"builtin", repr(value).split(" at 0x")[0].encode())
         if isinstance(value, types.CodeType):
@@ -306,8 +302,7 @@ class Fingerprints:
         if isinstance(value, set | frozenset):
             return _digest(b"set", *sorted(map(self._of, value)))
         if dataclasses.is_dataclass(value):
-            names = [field.name for field in dataclasses.fields(value)]
-            return self._tuple("record", (type(value), *(getattr(value, n) for n in names)))
+            return self._tuple("record", (type(value), *parts_of(value)))
         return self._object(value)
 
     def _object(self, value: Any) -> bytes:
@@ -321,28 +316,40 @@ class Fingerprints:
                 "  Remove this object or leave out `checkpoint`."
             ) from error
         if isinstance(parts, str):
-            return _digest(b"global", _origin(type(value).__module__, parts))
-        filled = [
-            list(part) if i >= 3 and part is not None else part for i, part in enumerate(parts)
-        ]
-        return self._tuple("object", filled[:5])
-
-    def _class(self, value: type) -> bytes:
-        """By name if its package has a version; otherwise including its code."""
-        name = _origin(value.__module__, value.__qualname__)
-        if _has_version(value.__module__):
-            return _digest(b"class", name)
-        own = {n: _unwrapped(part) for n, part in vars(value).items() if n not in _UNSAID}
-        return self._tuple("class", (name, value.__bases__, own))
-
-    def _function(self, value: types.FunctionType) -> bytes:
-        name = _origin(value.__module__ or "", value.__qualname__)
-        if _has_version(value.__module__ or ""):
-            return _digest(b"function", name)
-        cells = tuple(cell.cell_contents for cell in value.__closure__ or ())
+            name = _origin(type(value).__module__, parts)
+            return self._tuple("global", (name, getattr(value, "__wrapped__", None)))
         return self._tuple(
-            "function", (name, value.__code__, value.__defaults__, value.__kwdefaults__, cells)
+            "object", (list(part) if isinstance(part, Iterator) else part for part in parts[:5])
         )
+
+    def _code(self, value: Any) -> bytes:
+        """A class, function or module: by name if its package has a version, and it has no closure;
+        otherwise including its code, and that of a function with the globals that it uses."""
+        is_module = isinstance(value, types.ModuleType)
+        module = value.__name__ if is_module else value.__module__ or ""
+        name = _origin(module, module if is_module else value.__qualname__)
+        has_version = module != "__main__" and _version(module)
+        if has_version and not getattr(value, "__closure__", None):
+            return _digest(type(value).__name__.encode(), name)
+        if is_module:
+            file = Path(getattr(value, "__file__", None) or "")
+            return _digest(b"module", name, file.read_bytes() if file.is_file() else b"")
+        if isinstance(value, type):
+            own = {n: _unwrapped(part) for n, part in vars(value).items() if n not in _UNSAID}
+            return self._tuple("class", (name, value.__bases__, own))
+        cells = tuple(cell.cell_contents for cell in value.__closure__ or ())
+        others = value.__defaults__, value.__kwdefaults__, has_version or _globals_of(value)
+        return self._tuple("function", (name, value.__code__, cells, *others))
+
+
+def _globals_of(function: types.FunctionType) -> dict[str, Any]:
+    """What the code of a function, and of those inside it, reads of its module, by name."""
+    codes, known = [function.__code__], function.__globals__
+    for code in codes:
+        codes += [part for part in code.co_consts if isinstance(part, types.CodeType)]
+    read = (step for code in codes for step in dis.get_instructions(code))
+    names = {step.argval for step in read if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    return {name: known[name] for name in sorted(names & known.keys())}
 
 
 _UNSAID = frozenset(
@@ -389,7 +396,3 @@ def _version(module: str) -> str:
     if root in sys.stdlib_module_names:
         return f"{sys.version_info.major}.{sys.version_info.minor}"
     return str(getattr(sys.modules.get(root), "__version__", ""))
-
-
-def _has_version(module: str) -> bool:
-    return module != "__main__" and bool(_version(module))

@@ -110,7 +110,7 @@ def functions_of(codes, weight):
         parts.append(score)
     missing = share[codes == 0].sum()
     if missing > 0 and n_values:
-        parts.append(((codes == 0) - missing) / np.sqrt(missing * (1 - missing)))
+        parts.append(2.0 * ((codes == 0) - missing))
     n_hinges = max(min(5, n_values - 2), 0)
     for knot in scipy.stats.norm.ppf(np.arange(1, n_hinges + 1) / (n_hinges + 1)):
         hinge = np.where(codes > 0, np.maximum(score - knot, 0), 0.0)
@@ -348,6 +348,18 @@ def outcome(x, y, inside=(), family=GAUSSIAN, **options):
 
 def p_value(*arguments, **options):
     return outcome(*arguments, **options)[0].p_value
+
+
+@pytest.mark.parametrize("cells", [1, 2_000])
+def test_groups_are_read_in_parts_with_the_same_answers(monkeypatch, cells):
+    """Of a group that has more cells than are held at once, too."""
+    x, rng = drawn(3, 200, 5)
+    y = x[:, 0] + x[:, 1] ** 2 + rng.standard_normal(200)
+    sets, evidence = [best(x, y, size) for size in (1, 2)], outcome(x, y, [0])[0].evidence
+    for module in (additive, additive_search):
+        monkeypatch.setattr(module, "_CELLS", cells)
+    assert [best(x, y, size) for size in (1, 2)] == sets
+    np.testing.assert_allclose(outcome(x, y, [0])[0].evidence, evidence, rtol=1e-9)
 
 
 def test_evidence_is_that_of_score_tests_of_linear_and_logistic_models():

@@ -172,9 +172,9 @@ class ControlBurn(Ending, Method):
         of 1 keeps out.
     tree_cost : float
         Cost of the first split of each tree on a term of cost 1, at least 0, as a share of the mean
-        squared gradient at the null model (for numeric responses, of the variance). Trees then use
-        fewer terms (feature-sparse trees, section 3.2.4). The default is 0, as the lasso already
-        charges trees for the terms they use.
+        squared gradient at the null model: for numeric responses, of the variance; for counts, of
+        the mean squared Pearson residual. Trees then use fewer terms (feature-sparse trees, section
+        3.2.4). The default is 0, as the lasso already charges trees for the terms they use.
     refit : {"forest", None}
         Final model. ``"forest"``: a random forest refitted to the selected terms. None: the sparse
         forest itself, with its trees and weights (problem 2), at the penalty of its step on the
@@ -197,8 +197,8 @@ class ControlBurn(Ending, Method):
     Notes
     -----
     Trees are grown by Algorithm 2 of [1]_ (incremental depth bag-boosting, stopped out of bag). The
-    defaults differ from the paper in pooling five forests and in adaptive costs; :meth:`published`
-    gives the paper's form. A group (``groups=``) counts as one term.
+    defaults differ from the paper in pooling five forests, at least ten trees of each depth, and
+    adaptive costs; :meth:`published` gives the paper's form. A group (``groups=``) is one term.
 
     Examples
     --------

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from treeselect.algorithms.task import Step, Task
-from treeselect.arguments.checks import answer, described
+from treeselect.algorithms.task import Step, Task, first_units
+from treeselect.arguments.checks import answer
 from treeselect.designs.problem import CodedColumns, Problem
 from treeselect.designs.row_sample import varies
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, LeafArray, WeightArray
@@ -44,14 +44,6 @@ the end of the path, so that the last unit to enter gets an importance."""
 
 _LEAST_IMPORTANCE = 1e-3
 """Lower bound of the relative importance in the second solution."""
-
-
-def _constraint(made: object) -> object:
-    from cvxpy.constraints.constraint import Constraint
-
-    if not isinstance(made, Constraint):
-        raise TypeError(f"{described(made)} isn't a cvxpy constraint")
-    return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +132,7 @@ class Sparsifier:
         order = falling(np.where(keep, np.inf, path[-1].importance))
         values = SubsetValues(forest, uses)
         for size in sizes:
-            likely = np.zeros_like(keep)
-            likely[order[:size]] = True
+            likely = first_units(order, size, len(keep))
             starts = [likely, *(s.selected for s in (*path, *steps) if s.size <= size)]
             found = best_subset(values, keep, size, starts, time_limit)
             step = self._step(forest, found.solution)
@@ -155,7 +146,7 @@ class Sparsifier:
         names = self._problem.groups.names
         weights = UnitWeights(trees, self._pool.uses, names)
         try:
-            return [_constraint(made) for made in self._constrain(weights)]
+            return list(self._constrain(weights))
         except (MethodError, MemoryError):
             raise
         except Exception as error:
@@ -282,10 +273,11 @@ def grown_pool(
 
 
 def _tree_penalty(problem: Problem, weight: WeightArray, tree_cost: float) -> SplitPenalty:
-    """Costs of first splits within each tree."""
-    gradient = problem.gradient(weight)
-    square = (gradient.reshape(len(weight), -1) ** 2).sum(axis=1)
-    unit = float(np.average(square, weights=weight))
+    """Costs of first splits within each tree, in units of what its splits could gain in all."""
+    square, loss = problem.gradient(weight) ** 2, problem.family.loss
+    if loss.needs_curvature and not loss.splits_on_means:
+        square = square / np.maximum(problem.curvature(weight), 1e-300)
+    unit = float(np.average(square.reshape(len(weight), -1).sum(axis=1), weights=weight))
     prices = np.where(problem.groups.keep, 0.0, problem.groups.costs)
     ids = problem.groups.ids
     return SplitPenalty(np.ones(len(ids)), tree_cost * unit * prices[ids])

@@ -9,10 +9,11 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
+from treeselect.algorithms.forests.scoring import boosted_step
 from treeselect.algorithms.options import MOST_DEPTH, MOST_LEAF, flag, integer, number
 from treeselect.algorithms.references import XU_2014, Reference
 from treeselect.algorithms.search.revision import RefinedMethod
-from treeselect.algorithms.task import Step, Task, step_of_gains
+from treeselect.algorithms.task import Step, Task
 from treeselect.arguments.checks import described, finite, members
 from treeselect.engine.forest.boosting import BoostedTrees
 from treeselect.engine.losses import GradientOnly
@@ -173,14 +174,9 @@ class Ensembles:
         return self._booster.grow(penalty)
 
     def step(self, mu: float) -> Step:
-        problem = self._problem
-        found = self.grow(mu)
+        problem, found = self._problem, self.grow(mu)
         gains = group_gains(found.trees, problem.data).sum(axis=0)
-        rows = self._weight > 0
-        score = problem.family.score(
-            problem.y[rows], problem.family.mean(found.eta)[rows], self._weight[rows]
-        )
-        return step_of_gains(mu, gains, problem.groups.keep, score)
+        return boosted_step(problem, self._weight, mu, gains, problem.family.mean(found.eta))
 
 
 def _read_discounts(given: Any) -> Discounts:

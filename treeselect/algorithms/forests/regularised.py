@@ -23,7 +23,7 @@ from treeselect.algorithms.references import DENG_2012, DENG_2013, HOTHORN_2003,
 from treeselect.algorithms.search.revision import DrawnMethod
 from treeselect.algorithms.task import Step, Task, step_of_gains
 from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import FloatArray, WeightArray
+from treeselect.engine.arrays import FloatArray
 from treeselect.engine.forest.bagging import ALL_ROWS, Sampling, bagged_forest
 from treeselect.engine.forest.boosting import Boosting, boost, reweight
 from treeselect.engine.forest.walk import predict_mean
@@ -120,8 +120,9 @@ class RRF(_RegularisedForest):
     gain : {"uncentred", "decrease"}
         What `lam` multiplies. ``"uncentred"``: the criterion of the children themselves,
         ``sum_k n_k**2 / n`` over both, as in the authors' package. Only this form reproduces the
-        tables of [1]_; no new term enters a node whose purity is `lam` or more. Numeric responses
-        are centred first. ``"decrease"``: the decrease in impurity, as described in the papers.
+        tables of [1]_; no new term enters a node whose purity is `lam` or more, if a term in use
+        can split it. Numeric responses are centred first. ``"decrease"``: the decrease in impurity,
+        as described in the papers.
     ties : {"used", "random"}
         Which of equal splits is made. ``"used"``: the split on a term in use, then on a term forced
         in, then on the cheapest, then the first in an order drawn from the seed. ``"random"``: one
@@ -326,10 +327,11 @@ class RBoost(DrawnMethod):
     bootstrap sample with as many draws as there are rows, copies included. Its error is computed
     over all rows, and the weights are reset to their initial values where that error is 0 or no
     better than chance (SAMME [2]_). A row of weight 2 and two copies of a row are drawn equally
-    often, but not in the same draws. Costs are powers of the coefficient, a group (``groups=``)
-    counts as one term, and sets of a path (``lam=None``) give way to larger ones, as in
-    :class:`RRF`. The training scores of a path are out of bag, those of forests of 100 trees on its
-    sets; that of a given `lam` is of the ensemble on its own rows.
+    often, but not in the same draws; rows of a cluster (`fold_groups`) are drawn one by one. Costs
+    are powers of the coefficient, a group (``groups=``) counts as one term, and sets of a path
+    (``lam=None``) give way to larger ones, as in :class:`RRF`. The training scores of a path are
+    out of bag, those of forests of 100 trees on its sets; that of a given `lam` is of the ensemble
+    on its own rows.
 
     Examples
     --------
@@ -422,10 +424,9 @@ class RBoost(DrawnMethod):
             new = reweight(boosting, guess != label, n_classes, start=start)
             votes[np.arange(len(label)), guess] += new.vote
             boosting = new.weight
-        total = votes.sum(axis=1, keepdims=True)
-        share = np.where(total > 0, votes / np.where(total > 0, total, 1.0), 1 / n_classes)
+        share = votes / votes[0].sum() if votes.any() else np.full_like(votes, 1 / n_classes)
         fitted = share[:, 1] if n_classes == 2 else share
-        return _step(problem, weight, lam, gains, fitted, held)
+        return scoring.boosted_step(problem, weight, lam, gains, fitted, held)
 
     def _by_gradient(self, task: Task, lam: float, held: FloatArray | None) -> Step:
         problem, weight, seed = task.problem, task.weight, task.seed
@@ -441,17 +442,5 @@ class RBoost(DrawnMethod):
             is_open=groups.keep.copy(), penalty=self._penalty(problem, lam, held),
         )  # fmt: skip
         gains = group_gains(found.trees, data).sum(axis=0)
-        return _step(problem, weight, lam, gains, problem.family.mean(found.eta), held)
-
-
-def _step(
-    problem: Problem,
-    weight: WeightArray,
-    lam: float,
-    gains: FloatArray,
-    fitted: FloatArray,
-    held: FloatArray | None,
-) -> Step:
-    rows = weight > 0
-    score = problem.family.score(problem.y[rows], fitted[rows], weight[rows])
-    return step_of_gains(lam, gains, problem.groups.keep, score, held)
+        mean = problem.family.mean(found.eta)
+        return scoring.boosted_step(problem, weight, lam, gains, mean, held)

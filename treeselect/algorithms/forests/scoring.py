@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from treeselect.algorithms.search.judging import rows_to_judge
-from treeselect.algorithms.task import Task
+from treeselect.algorithms.task import Step, Task, step_of_gains
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
 from treeselect.engine.columns import select_groups
@@ -252,6 +252,22 @@ def grow_shared(task: Task, rules: SharedRules, scale: FloatArray) -> SharedFore
     return SharedForest(gains / rules.n_trees, score)
 
 
+def boosted_step(
+    problem: Problem,
+    weight: WeightArray,
+    tuning: float,
+    gains: FloatArray,
+    fitted: FloatArray,
+    held: FloatArray | None = None,
+) -> Step:
+    """The step of a boosted ensemble; without a split, with the score of the null model."""
+    rows = weight > 0
+    score = problem.family.score(problem.y[rows], fitted[rows], weight[rows])
+    if not gains.any():
+        score = null_score(problem, weight)
+    return step_of_gains(tuning, gains, problem.groups.keep, score, held)
+
+
 def null_score(problem: Problem, weight: WeightArray) -> float:
     """Score of the null model; computed if it is not constant, or the score is user-defined."""
     known = problem.offset is None and not np.isnan(problem.family.null_score)
@@ -282,13 +298,12 @@ def out_of_bag_mean(
     if not problem.splits_classes:
         outside = total[:, 0] / np.maximum(seen, 1)
         return np.where(rows, problem.mean_beside(weight, outside), np.nan)
-    fitted = total[rows] / seen[rows, np.newaxis]
     if family.n_classes > 2:
         # Few trees with pure leaves would predict 0 or 1: class shares count as one more vote.
         shares = np.bincount(problem.y.astype(np.int64), weight, family.n_classes) / weight.sum()
         fitted = (total[rows] + shares) / (seen[rows, np.newaxis] + 1)
     else:
-        fitted = fitted[:, -1]
+        fitted = total[rows, -1] / seen[rows]
         if total.shape[1] == 1:
             fitted = fitted + _HALF
     mean = np.full((len(rows), *fitted.shape[1:]), np.nan)

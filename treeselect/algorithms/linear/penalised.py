@@ -142,9 +142,8 @@ class LassoFits:
         # Of exact copies, the first takes the whole coefficient: this order breaks ties.
         order = np.argsort(problem.groups.ranks(task.seed))
         lazy, start = lazy_columns(problem.columns, weight, order)
-        n_rows, n_columns = lazy.shape
         x: FloatArray | Columns = lazy
-        if n_rows * n_columns <= _DENSE_CELLS:
+        if lazy.shape[0] * lazy.shape[1] <= _DENSE_CELLS:
             dense = linear_columns(problem.columns, weight, order)
             x, start = dense.x, dense.start
         self._order, self._start = order, start
@@ -275,20 +274,21 @@ def linear_columns(
     """Columns of the units in a given order, coded on the rows with positive weight.
 
     Missing values of a number are set to the median, with an indicator if there are any. A factor
-    has an indicator for each level present, missing included. Constant columns are dropped. Without
-    `standardise`, the others are left unchanged.
+    has an indicator for each level present, missing included. Columns of a term that are missing in
+    the same rows have one indicator of that. Constant columns are dropped. Without `standardise`,
+    the others are left unchanged.
     """
     rows = np.flatnonzero(weight > 0)
     share = weight[rows] / weight[rows].sum()
     columns: list[FloatArray] = []
     ends = [0]
     for group in order:
-        for j in np.flatnonzero(coded.groups.ids == group):
-            values = coded.columns[j][rows]
+        for j in np.flatnonzero(coded.groups.ids == group).tolist():
+            values, is_told = coded.columns[j][rows], _is_told(coded, j, rows)
             if coded.n_levels[j] is None:
-                made = of_number(values, share)
+                made = of_number(values, share)[: 2 - is_told]
             else:
-                made = [(values == code).astype(np.float64) for code in _levels(values)]
+                made = [(values == code).astype(np.float64) for code in _levels(values, is_told)]
             for own in made:
                 scaled = standardised(own, share)
                 if scaled is not None:
@@ -308,18 +308,25 @@ def lazy_columns(
     parts: list[Number | Indicator] = []
     ends = [0]
     for group in order:
-        for j in np.flatnonzero(coded.groups.ids == group):
+        for j in np.flatnonzero(coded.groups.ids == group).tolist():
             values = coded.columns[j] if own is None else coded.columns[j][own]
-            if coded.n_levels[j] is None:
-                parts += _lazy_number(coded.columns[j], values, share)
-            else:
-                parts += _lazy_factor(coded.columns[j], values, share)
+            lazy = _lazy_number if coded.n_levels[j] is None else _lazy_factor
+            parts += lazy(coded.columns[j], values, share, _is_told(coded, j, rows))
         ends.append(len(parts))
     return LazyColumns(parts, own, len(rows)), np.array(ends)
 
 
+def _is_told(coded: CodedColumns, j: int, rows: IntArray) -> bool:
+    """Whether a column is missing in the same rows as the one before it, of the same term."""
+    if j == 0 or coded.column_names[j] != coded.column_names[j - 1]:
+        return False
+    is_missing = np.isnan if coded.n_levels[j] is None else np.logical_not
+    before, own = (is_missing(coded.columns[i][rows]) for i in (j - 1, j))
+    return np.array_equal(before, own)
+
+
 def _lazy_number(
-    source: FloatArray, values: FloatArray, share: FloatArray
+    source: FloatArray, values: FloatArray, share: FloatArray, is_told: bool
 ) -> list[Number | Indicator]:
     made = of_number(values, share)
     if not made:
@@ -330,16 +337,16 @@ def _lazy_number(
     found: list[Number | Indicator] = []
     if scaling is not None:
         found.append(Number(source, float(fill), *scaling))
-    if len(made) > 1:
+    if len(made) > 1 and not is_told:
         found += _lazy_indicator(np.isnan(source), 1, float(share[missing].sum()))
     return found
 
 
 def _lazy_factor(
-    source: NDArray[Any], codes: NDArray[Any], share: FloatArray
+    source: NDArray[Any], codes: NDArray[Any], share: FloatArray, is_told: bool
 ) -> list[Number | Indicator]:
-    shares = np.bincount(codes, share)
-    return [part for code in _levels(codes) for part in _lazy_indicator(source, code, shares[code])]
+    shares, levels = np.bincount(codes, share), _levels(codes, is_told)
+    return [part for code in levels for part in _lazy_indicator(source, code, shares[code])]
 
 
 def _lazy_indicator(source: NDArray[Any], code: int, mean: float) -> list[Number | Indicator]:
@@ -361,8 +368,9 @@ def of_number(values: FloatArray, share: FloatArray) -> list[FloatArray]:
     return [filled, missing.astype(np.float64)]
 
 
-def _levels(codes: NDArray[Any]) -> list[int]:
-    return [code for code in np.unique(codes).tolist() if code != OTHER]
+def _levels(codes: NDArray[Any], is_told: bool) -> list[int]:
+    none = (OTHER, 0) if is_told else (OTHER,)
+    return [code for code in np.unique(codes).tolist() if code not in none]
 
 
 def scaling_of(values: FloatArray, share: FloatArray) -> tuple[int, float, float] | None:

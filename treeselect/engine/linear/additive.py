@@ -432,7 +432,8 @@ class _Draws:
         for shape in sorted(set(shapes) - {(0, 0)}):
             places = np.flatnonzero([own == shape for own in shapes])
             cells = shape[1] * (len(self._left) + _STAGES[-1][0])
-            for at in np.array_split(places, max(1, -(-len(places) * cells // _CELLS))):
+            n_parts = -(-len(places) * cells // _CELLS)
+            for at in np.array_split(places, min(n_parts, len(places))):
                 groups = [self._others[i] for i in at.tolist()]
                 values = np.stack([values.T for values, _ in self._columns.each(groups)])
                 yield at, [self._beyond(values, k) for k in range(len(self._bases))], shape[0]

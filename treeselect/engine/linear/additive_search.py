@@ -272,7 +272,7 @@ def _alone(columns: AdditiveColumns, groups: Sequence[int]) -> list[tuple[FloatA
     for size in np.unique(sizes[sizes > 0]).tolist():
         same, every = np.flatnonzero(sizes == size), np.arange(size)
         n_parts = -(-len(same) * size * len(columns.weight) // _CELLS)
-        for at in np.array_split(same, n_parts):
+        for at in np.array_split(same, min(n_parts, len(same))):
             values = np.stack([parts[i][0] for i in at])
             penalty = np.stack([parts[i][1].penalty for i in at])
             gram = (values * columns.weight) @ values.swapaxes(1, 2)

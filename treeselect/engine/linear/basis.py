@@ -54,9 +54,10 @@ class Basis(NamedTuple):
 
 def bases_of(data: BinnedData, groups: Sequence[int], weight: FloatArray) -> list[Basis]:
     """Basis functions of the columns of each group; rows of weight 0 are ignored. A number has the
-    normal scores of its ranks, clipped, an indicator of missing values, and hinges of the scores at
-    up to five quantiles, none where predictions must be monotone; a factor an indicator of each of
-    the 50 most frequent levels, missing included."""
+    normal scores of its ranks, clipped, an indicator of missing values, whose effect is shrunk the
+    more the fewer there are, and hinges of the scores at up to five quantiles, none where
+    predictions must be monotone; a factor an indicator of each of the 50 most frequent levels,
+    missing included."""
     start, total = data.group_start, weight.sum()
     members = [range(int(start[g]), int(start[g + 1])) for g in groups]
     least = np.where(data.is_factor, OTHER + 1, 0)
@@ -124,8 +125,7 @@ def _of_numbers(shares: Sequence[FloatArray]) -> list[tuple[FloatArray, FloatArr
     score[:, 0] = 0.0
     squares = np.einsum("jc,jc->j", known, score**2)
     score /= np.sqrt(np.where(n_values > 1, squares, 1.0))[:, np.newaxis]
-    absent = (np.arange(share.shape[1]) == 0) - missing[:, np.newaxis]
-    absent /= np.sqrt(np.maximum(missing * (1 - missing), 1e-300))[:, np.newaxis]
+    absent = 2.0 * ((np.arange(share.shape[1]) == 0) - missing[:, np.newaxis])
     n_hinges = np.clip(n_values - 2, 0, _HINGES)
     hinges = np.zeros((*score.shape, _HINGES))
     for n in np.unique(n_hinges[n_hinges > 0]).tolist():

@@ -176,7 +176,7 @@ def _rows(
 
 
 def _centred(matrix: FloatArray) -> FloatArray:
-    rest = matrix - matrix.mean(axis=0)
+    rest = matrix - matrix.sum(axis=0) / max(len(matrix), 1)
     size = np.linalg.norm(matrix, axis=0)
     rest[:, np.linalg.norm(rest, axis=0) <= _DEPENDENT * size] = 0.0
     return rest

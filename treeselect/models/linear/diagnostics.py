@@ -15,12 +15,11 @@ from treeselect.engine.survival.cox import CoxRows
 from treeselect.engine.survival.curves import kaplan_meier
 from treeselect.engine.survival.times import EVENT, STOP
 from treeselect.errors import DataError
-from treeselect.models.linear.coefficients import wald_test
 from treeselect.models.linear.data import FIRTH, GAMMA, NEGATIVE_BINOMIAL, ORDINAL
 from treeselect.models.linear.fit import LinearFit
 from treeselect.models.linear.likelihood import robust
 from treeselect.models.linear.rule import rule_of
-from treeselect.models.linear.tests import FittedTerms
+from treeselect.models.linear.tests import FittedTerms, added_test
 
 
 class RowDiagnostics(NamedTuple):
@@ -207,41 +206,24 @@ _MOST_PAIRED = 10
 
 
 def interaction_tests(found: FittedTerms) -> pd.DataFrame:
-    """Tests of the product of each two terms, added to the model alone, as R's ``add1``;
-    ``p_adjusted`` for the number of pairs (Holm 1979). Pairs that can't be fitted are left out."""
+    """Tests of the product of each two terms, added to the model alone, as :func:`drop_tests` of
+    the model with it; ``p_adjusted`` for the number of pairs (Holm 1979). Pairs that can't be
+    fitted are left out."""
     own, rows = found.factors_of, []
     plain = [t for t in found.terms if len(own[t]) == 1][:_MOST_PAIRED]
     taken = {own[t] for t in found.terms}
-    for term, other in itertools.combinations(plain, 2):
-        if own[term] | own[other] in taken:
+    for pair in itertools.combinations(plain, 2):
+        if own[pair[0]] | own[pair[1]] in taken:
             continue
         try:
-            rows.append((term, other, *_added(found, term, other)))
+            rows.append(added_test(found, *pair) | dict(zip(("term", "other"), pair, strict=True)))
         except (DataError, np.linalg.LinAlgError):
             continue
     columns = ["term", "other", "df", "statistic", "p_value"]
-    table = pd.DataFrame([row for row in rows if row[2]], columns=columns).dropna()
+    table = pd.DataFrame(rows, columns=columns).dropna()
     table = table.sort_values("p_value", kind="stable", ignore_index=True)
     holm = table["p_value"] * np.arange(len(table), 0, -1)
     return table.assign(p_adjusted=holm.cummax().clip(upper=1.0))
-
-
-def _added(found: FittedTerms, term: str, other: str) -> tuple[int, float, float]:
-    """Degrees of freedom, statistic and p-value of the products of two terms."""
-    below, above = found.whole, found.with_products(term, other)
-    df = above.rank - below.rank
-    if not df:
-        return 0, 0.0, 1.0
-    if found.is_robust:
-        product = f"{term}:{other}"
-        return df, *wald_test(above.fit, np.array([t == product for t in above.fit.terms]))
-    gain = max(below.deviance - above.deviance, 0.0)
-    if found.scale is None:
-        return df, gain, float(scipy.stats.chi2.sf(gain, df))
-    dispersion = above.fit.dispersion if found.fit.is_quasi else None
-    scale = above.deviance / above.df_resid if dispersion is None else dispersion
-    f = gain / df / scale
-    return df, f, float(scipy.stats.f.sf(f, df, above.df_resid))
 
 
 ALL = "(all)"

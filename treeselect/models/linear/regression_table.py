@@ -75,8 +75,8 @@ class RegressionTable(PrintedTable):
         return in_library(self.table, self.library)
 
 
-OfTable = tuple[FittedTerms, ModelData, Sequence[str], str]
-"""A model, its data, the selected terms, and what a reader should know of its p-values."""
+OfTable = tuple[FittedTerms, ModelData, Sequence[str], Sequence[str]]
+"""A model, its data, the selected terms, and cautions on its p-values, the selection's first."""
 
 
 class InPapers:
@@ -141,7 +141,7 @@ class InPapers:
         >>> table.tidy()["term"].unique().tolist()
         ['pclass', 'sex']
         """
-        found, data, chosen, caution = self._of_table()
+        found, data, chosen, cautions = self._of_table()
         wanted = read_names("models", models)
         if not wanted or not set(wanted) <= set(MODELS):
             raise OptionError(
@@ -185,7 +185,8 @@ class InPapers:
         if per == "sd":
             own = table["label"].str.replace(r": per (\S+)$", r": per s.d. (\1)", regex=True)
             table["label"] = own.where(table["term"].isin(units), table["label"])
-        said = _notes([block[:2] for block in blocks], interval, caution)
+        of_all = "all" in wanted and "selected" not in wanted  # whatever is selected
+        said = (*_notes([block[:2] for block in blocks], interval), *cautions[of_all:])
         write = partial(_content, table, found, data, wanted, terms, said)
         return RegressionTable(table, write, self.library)
 
@@ -369,28 +370,25 @@ def _cells(row: Mapping[Any, Any] | None, ratio: str) -> tuple[str, str]:
     return f"{number_text(ends[0], form)} ({interval_text(ends[1], ends[2], form)})", p
 
 
-def _notes(
-    blocks: Sequence[tuple[str, FittedTerms]], interval: str, caution: str
-) -> tuple[str, ...]:
-    notes, models = [], dict(blocks)
-    for name, found in models.items():
+def _notes(blocks: Sequence[tuple[str, FittedTerms]], interval: str) -> list[str]:
+    notes = []
+    for name, found in dict(blocks).items():
+        own = [model for head, model in blocks if head == name]
         events = "" if np.isnan(found.n_events) else f" with {found.n_events:,.0f} events"
         dropped = found.data.n_dropped
         out = f"; {dropped:,} with missing values are left out" if dropped else ""
+        quasi = sum(model.fit.is_quasi for model in own)
         if name != "univariable":
-            kind = "quasi-" * found.fit.is_quasi + _KINDS[found.family]
+            kind = "quasi-" * quasi + _KINDS[found.family]
             notes.append(f"{_HEADS[name]}: {kind} of {found.whole.n:,.0f} rows{events}{out}.")
-        elif found.coding.missing == "drop":
-            notes.append("Univariable models use the rows in which their term is known.")
-        gone = {
-            str(column): None
-            for own, model in blocks
-            for column in model.data.matrix.columns[~model.data.is_free]
-            if own == name
-        }
-        for said in coefficients.left_out_note([*gone], found.fit):
+        else:
+            if found.coding.missing == "drop":
+                notes.append("Univariable models use the rows in which their term is known.")
+            if quasi:
+                notes.append(f"Univariable: quasi-Poisson in {quasi} of {len(own)} models.")
+        gone = [c for model in own for c in model.data.matrix.columns[~model.data.is_free]]
+        for said in coefficients.left_out_note([*dict.fromkeys(map(str, gone))], found.fit):
             notes.append(f"{_HEADS[name]}: d{said.removeprefix('D')}")
-    found = models[[*models][-1]]
     contained = [term for term in found.terms if term not in found.droppable]
     kind = "Wald"
     if interval == "profile" and found.family != "gaussian":
@@ -398,10 +396,6 @@ def _notes(
     no_test = ", none of a term that an interaction contains" * bool(contained)
     if found.data.splines:
         notes.append("Splines: the difference between two values; P is of the whole spline.")
-    return (
-        *notes,
-        f"CI: {kind} confidence interval."
-        f" P: {test_words(found)} of each term given the others of the"
-        f" model{no_test}.",
-        caution,
-    )
+    tests = " or ".join(dict.fromkeys(test_words(model) for _, model in blocks))
+    of = f"of each term given the others of the model{no_test}"
+    return [*notes, f"CI: {kind} confidence interval. P: {tests} {of}."]

@@ -100,7 +100,7 @@ class FittedTerms:
         free: BoolArray = part.is_free if part.matrix.shape[1] else np.zeros(0, dtype=bool)
         return self._nested(fit_linear(part.of_columns(free), self.family, self.name, self.classes))
 
-    def with_products(self, term: str, other: str) -> Nested:
+    def with_products(self, term: str, other: str) -> FittedTerms:
         """The model with the products of the columns of two terms, fitted to the same rows."""
         data, owner = self.data, np.array(self.data.term_of, dtype=object)
         x = data.matrix.to_numpy(dtype=np.float64)
@@ -114,7 +114,8 @@ class FittedTerms:
             term_of=(*data.term_of, *[pair] * made.shape[1]),
         )
         part = whole.of_columns(whole.is_free)
-        return self._nested(fit_linear(part, self.family, self.name, self.classes))
+        fit = fit_linear(part, self.family, self.name, self.classes)
+        return dataclasses.replace(self, data=whole, fit=fit)
 
     @property
     def whole(self) -> Nested:
@@ -312,6 +313,14 @@ def drop_tests(found: FittedTerms, notes: tuple[str, ...], library: str) -> Term
         notes = (*notes, f"Not dropped, because an interaction contains them: {', '.join(left)}.")
     title = "Tests of terms given all others"
     return TermTests(pd.DataFrame(rows), partial(_content, title, rows, found, how, notes), library)
+
+
+def added_test(found: FittedTerms, term: str, other: str) -> dict[str, Any]:
+    """The row of the products of two terms, in the model with them."""
+    more, product = found.with_products(term, other), f"{term}:{other}"
+    whole = more.whole
+    below = more.without([product]) if found.family == FIRTH else found.whole  # of one penalty
+    return _row(product, whole, below, whole, more)
 
 
 def _row(
