@@ -351,7 +351,7 @@ DEMO = tuple(
     replace(flag, help=text)
     for flag, text in (
         (RESAMPLES, "number of half-samples (default: 20)"),
-        (SEED, "random seed (default: 1912)"),
+        (SEED, "random seed (default: 1, as in the README)"),
         (JOBS, "number of processes (default: -1, all processors)"),
         (REPORT, "file for the HTML report (default: titanic.html)"),
     )
@@ -362,7 +362,7 @@ def _demo(asked: dict[str, Any]) -> None:
     from treeselect import datasets
     from treeselect.selection import select
 
-    asked = {"seed": 1912, "n_jobs": -1, "report": "titanic.html", **asked}
+    asked = {"seed": 1, "n_jobs": -1, "report": "titanic.html", **asked}
     output.check_places(asked)
     page = asked.pop("report")
     result = select(DEMO_FORMULA, datasets.load("titanic"), **asked)
