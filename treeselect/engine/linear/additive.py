@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.linear.basis import AdditiveColumns
-from treeselect.engine.linear.columns import Gram, in_row_space
+from treeselect.engine.linear.columns import Gram, in_parts, in_row_space
 from treeselect.engine.losses import RowLoss
 
 RIDGES = (1.0, 10.0, 100.0, 1000.0)
@@ -432,8 +432,7 @@ class _Draws:
         for shape in sorted(set(shapes) - {(0, 0)}):
             places = np.flatnonzero([own == shape for own in shapes])
             cells = shape[1] * (len(self._left) + _STAGES[-1][0])
-            n_parts = -(-len(places) * cells // _CELLS)
-            for at in np.array_split(places, min(n_parts, len(places))):
+            for at in in_parts(places, cells, _CELLS):
                 groups = [self._others[i] for i in at.tolist()]
                 values = np.stack([values.T for values, _ in self._columns.each(groups)])
                 yield at, [self._beyond(values, k) for k in range(len(self._bases))], shape[0]

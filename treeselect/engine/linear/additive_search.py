@@ -10,6 +10,7 @@ import scipy
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.linear.additive import MOST_LEVERAGE, RIDGES
 from treeselect.engine.linear.basis import AdditiveColumns
+from treeselect.engine.linear.columns import in_parts
 from treeselect.engine.rounding import PRECISION, levels
 
 _FOLDS = 20
@@ -271,8 +272,7 @@ def _alone(columns: AdditiveColumns, groups: Sequence[int]) -> list[tuple[FloatA
     sizes = np.array([len(values) for values, _ in parts])
     for size in np.unique(sizes[sizes > 0]).tolist():
         same, every = np.flatnonzero(sizes == size), np.arange(size)
-        n_parts = -(-len(same) * size * len(columns.weight) // _CELLS)
-        for at in np.array_split(same, min(n_parts, len(same))):
+        for at in in_parts(same, size * len(columns.weight), _CELLS):
             values = np.stack([parts[i][0] for i in at])
             penalty = np.stack([parts[i][1].penalty for i in at])
             gram = (values * columns.weight) @ values.swapaxes(1, 2)

@@ -161,6 +161,12 @@ class Gram:
         return self._products
 
 
+def in_parts(places: IntArray, cells: int, most: int) -> list[IntArray]:
+    """Places of so many cells each, in parts of at most `most`; one place alone may have more."""
+    n_parts = -(-len(places) * cells // most)
+    return np.array_split(places, max(min(n_parts, len(places)), 1))
+
+
 def in_row_space(
     x: FloatArray, penalty: FloatArray
 ) -> tuple[FloatArray, FloatArray, Callable[[FloatArray], FloatArray]]:

@@ -15,6 +15,7 @@ import numpy as np
 import scipy
 
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
+from treeselect.engine.linear.columns import in_parts
 from treeselect.engine.losses import Loss
 
 _ALIASED = 1e-10
@@ -212,8 +213,7 @@ class Glm:
         for width in np.unique(widths[widths > 0]):
             places = np.flatnonzero(widths == width)
             size = len(self._y) * (width + (0 if self._target is not None else fit.basis.shape[1]))
-            n_chunks = -(-len(places) * size // _CELLS)
-            yield from np.array_split(places, min(n_chunks, len(places)))
+            yield from in_parts(places, size, _CELLS)
 
     def _parts(self, fit: GlmFit, groups: IntArray) -> tuple[FloatArray, IntArray]:
         """What groups of one width add to the basis, shape (n_candidates, n_rows, width): columns
