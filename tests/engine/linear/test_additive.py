@@ -181,10 +181,11 @@ def response(family, x, rng):
     return rng.poisson(np.exp(x / 2)).astype(float) if family is POISSON else x + rng.random(n)
 
 
+@pytest.mark.parametrize("ridges", [[3.0], [30.0, 3.0]])
 @pytest.mark.parametrize(
     "family", [GAUSSIAN, BINOMIAL, POISSON, COX, multinomial(3), multinomial(4)]
 )  # of the four classes one has no rows
-def test_fit_has_no_slope_left(family):
+def test_fit_has_no_slope_left(family, ridges):
     data, x = data_of(7, 150)
     rng = np.random.default_rng(2)
     y, weight = response(family, x, rng), np.ones(len(x), dtype=np.int64)
@@ -192,12 +193,13 @@ def test_fit_has_no_slope_left(family):
     base = np.atleast_1d(family.loss.constant(y, weight)) * np.ones((len(x), 1))
     columns = AdditiveColumns(data, weight)
     fit = fit_additive(
-        columns, [0, 1], loss, base, has_constant=family.loss.has_constant, ridges=[3.0]
+        columns, [0, 1], loss, base, has_constant=family.loss.has_constant, ridges=ridges
     )
     values, penalty, _ = columns.groups([0, 1])
     flat = fit.eta if fit.eta.shape[1] > 1 else fit.eta[:, 0]
     slope = values @ loss.negative_gradient(flat).reshape(fit.eta.shape)
-    assert slope == pytest.approx(3 * penalty[:, np.newaxis] * fit.coef, abs=0.01)
+    ends = [ridge * penalty[:, np.newaxis] * fit.coef for ridge in ridges]
+    assert any(slope == pytest.approx(end, abs=0.01) for end in ends)
     assert fit.eta == pytest.approx(base + fit.constant + values.T @ fit.coef)
 
 

@@ -73,11 +73,11 @@ def fit_additive(
         gram = Gram(np.concatenate([np.ones((first, x.shape[1])), own]))
         del own  # a copy is enough
         own_penalty = np.concatenate([np.zeros(first), own_penalty])
-        near = np.zeros((len(own_penalty), base.shape[1]))
+        near, inverses = np.zeros((len(own_penalty), base.shape[1])), None
         for i, ridge in enumerate(sorted(ridges, reverse=True) if len(groups) else [0.0]):
-            near = _newton(columns.weight, gram, ridge * own_penalty, loss, base, near)
+            near = _newton(columns.weight, gram, ridge * own_penalty, loss, base, near, inverses)
             eta = base + gram.x.T @ near
-            lower = _steps_outside(columns, gram, ridge * own_penalty, loss, eta, folds)
+            lower, inverses = _steps_outside(columns, gram, ridge * own_penalty, loss, eta, folds)
             outside = eta - np.einsum("fi,kfi->ik", gram.x, lower)
             own_error = float(np.average(loss.value(_flat(outside)), weights=columns.weight))
             if i == 0 or own_error < error:
@@ -104,11 +104,12 @@ def _newton(
     loss: RowLoss,
     base: FloatArray,
     coef: FloatArray,
+    inverses: FloatArray | None,
 ) -> FloatArray:
     """Coefficients of least penalised loss, from some that are near: Newton steps, halved as long
     as they do not lower the loss; of several outputs by conjugate gradients, preconditioned by
-    their mean curvature. What all outputs have in common changes the penalty alone, and is taken
-    away."""
+    the `inverses` of each output's own curvature at a like penalty, or by the mean curvature. What
+    all outputs have in common changes the penalty alone, and is taken away."""
 
     def objective(some: FloatArray, there: FloatArray) -> float:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -120,16 +121,19 @@ def _newton(
         more = penalty[:, np.newaxis] + 1e-9  # what all outputs have in common has no curvature
         return np.asarray(x @ (weight[:, np.newaxis] * moved) + more * some)
 
-    x, eta = gram.x, base + gram.x.T @ coef
+    x, eta, is_single = gram.x, base + gram.x.T @ coef, base.shape[1] == 1
     least = objective(coef, eta)
     for _ in range(_STEPS if len(x) else 0):
         down, curvature = derivatives(loss, eta)
         slope = x @ (weight[:, np.newaxis] * down) - penalty[:, np.newaxis] * coef
-        matrix = gram.of(weight * curvature.mean(axis=1)) + np.diag(penalty)
-        matrix[np.diag_indices(len(x))] += _SLACK * np.trace(matrix) / len(x) + 1e-12
-        lower = scipy.linalg.cholesky(matrix, lower=True, check_finite=False)
-        near = partial(scipy.linalg.cho_solve, (lower, True), check_finite=False)
-        step = _conjugate(slope, curved, near) if eta.shape[1] > 1 else near(slope)
+        if is_single or inverses is None:
+            matrix = gram.of(weight * curvature.mean(axis=1)) + np.diag(penalty)
+            matrix[np.diag_indices(len(x))] += _SLACK * np.trace(matrix) / len(x) + 1e-12
+            lower = scipy.linalg.cholesky(matrix, lower=True, check_finite=False)
+            near = partial(scipy.linalg.cho_solve, (lower, True), check_finite=False)
+        else:
+            near = partial(_by_output, inverses)
+        step = near(slope) if is_single else _conjugate(slope, curved, near)
         for _ in range(_HALVINGS):
             there = base + x.T @ (coef + step)
             value = objective(coef + step, there)
@@ -141,7 +145,7 @@ def _newton(
         moved = float(np.abs(x.T @ step).max())
         gained, least = float((slope * step).sum()), value
         coef, eta = coef + step, there
-        if eta.shape[1] > 1:
+        if not is_single:
             common = coef.mean(axis=1, keepdims=True)
             coef, eta = coef - common, eta - x.T @ common
             moved *= gained > _GAIN * (1 + least)
@@ -167,6 +171,10 @@ def _conjugate(
     return np.asarray(step.reshape(right.shape))
 
 
+def _by_output(matrices: FloatArray, some: FloatArray) -> FloatArray:
+    return np.asarray((matrices @ some.T[:, :, np.newaxis])[:, :, 0].T)
+
+
 def _steps_outside(
     columns: AdditiveColumns,
     gram: Gram,
@@ -174,18 +182,20 @@ def _steps_outside(
     loss: RowLoss,
     eta: FloatArray,
     folds: IntArray | None,
-) -> FloatArray:
+) -> tuple[FloatArray, FloatArray]:
     """By how much each coefficient is lower without each row, or its fold, shape (n_outputs,
-    n_functions, n_rows); see :class:`AdditiveFit`."""
+    n_functions, n_rows), see :class:`AdditiveFit`; and the inverse of the curvature of each output,
+    (n_outputs, n_functions, n_functions)."""
     x, weight = gram.x, columns.weight
-    steps = np.zeros((eta.shape[1], *x.shape))
+    steps, inverses = (np.zeros((eta.shape[1], len(x), n)) for n in (x.shape[1], len(x)))
     down, curvature = derivatives(loss, eta)
     for k in range(eta.shape[1]) if len(x) else ():
         curved = weight * curvature[:, k]
         matrix = gram.of(curved) + np.diag(penalty + 1e-12)
         matrix[np.diag_indices(len(x))] += _SLACK * np.trace(matrix) / len(x)
+        inverses[k] = np.linalg.inv(matrix)
         if folds is None:
-            own = np.matmul(np.linalg.inv(matrix), x, out=steps[k])
+            own = np.matmul(inverses[k], x, out=steps[k])
             once = np.ones_like(weight) if columns.are_copies else weight
             leverage = np.einsum("fi,fi->i", x, own) * curvature[:, k] * once
             own *= once * down[:, k] / (1 - np.minimum(leverage, MOST_LEVERAGE))
@@ -195,7 +205,7 @@ def _steps_outside(
             rest = matrix - (x[:, out] * curved[out]) @ x[:, out].T
             step = np.linalg.solve(rest, x[:, out] @ (weight[out] * down[out, k]))
             steps[k][:, out] = step[:, np.newaxis]
-    return steps
+    return steps, inverses
 
 
 _LEAST_CURVATURE = 1e-5
