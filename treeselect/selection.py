@@ -290,6 +290,7 @@ def select(
     term counts as a variable of its own: ``log(x)`` is not computed from an imputed ``x``. Of a
     factor times a number, ``sex:log(x)``, what is missing is imputed, and then multiplied. Factors
     of more than 254 levels stay as they are, and all but the 20 most frequent levels count as one.
+    There may be 400 numbers and levels in all.
     It is not multiple imputation: tests and intervals take imputed values for known ones, and
     values that are missing because of the response, or of themselves, leave a bias.
     ``refit("glm")`` and ``inference()`` have their own argument `missing`.

@@ -101,7 +101,7 @@ class Step:
     cut_from : int or None
         Number of units of the step that this one was cut from, if it was.
     error : float or None
-        Out-of-bag error of a forest on the selected units, if it was decisive: in the backward
+        Out-of-bag error of a model of the selected units, if it was decisive: in the backward
         pass, or in the method's own rule.
     gap : float or None
         Optimality gap of a best subset: by which share the objective of another set of the same

@@ -127,12 +127,13 @@ def no_bound(stability: Resampled, assumption: Assumption = "none") -> str | Non
         return (
             "No error bound holds unless the number of selected"
             f" {stability.one}s is fixed.\n  Found: {size.min()} to {size.max()} on a resample. Use"
-            f" `fit.resample(..., k={stability.k})`."
+            f" `fit.resample(..., scheme={stability.scheme!r}, k={stability.k})`."
         )
     if _sizes(stability)[0] < 1:
         return (
             f"No error bound is needed if every selected {stability.one} is forced in.\n"
-            f"  Found: k = {stability.k}, all forced in. Use `fit.resample(..., k=...)`."
+            f"  Found: k = {stability.k}, all forced in. Use"
+            f" `fit.resample(..., scheme={stability.scheme!r}, k=...)`."
         )
     if assumption != "none" and not _has_whole_pairs(stability):
         return (

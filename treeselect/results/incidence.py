@@ -56,10 +56,10 @@ def cumulative_incidence(fits: Mapping[str, Any], new: Any, times: float | Seque
     Every time at which someone has an event takes from those who have had none the share that the
     cause-specific hazards of the row say, each event in proportion to its hazard, as R's
     ``survfit`` of a multi-state ``coxph``. The incidences and ``none`` sum to 1. One minus the
-    ``"survival"`` that a single fit predicts is higher: it is the probability in a world without
-    the other events. What is selected and fitted are the hazards: a term of a hazard need not raise
-    the incidence. Models of the incidence itself (Fine and Gray) are not fitted here, and scores,
-    calibration and net benefit take other events for censoring.
+    ``"survival"`` that a single fit predicts is higher: it is, if the causes are independent, the
+    probability in a world without the other events. What is selected and fitted are the hazards: a
+    term of a hazard need not raise the incidence. Models of the incidence itself (Fine and Gray)
+    are not fitted here, and scores, calibration and net benefit take other events for censoring.
 
     References
     ----------

@@ -360,9 +360,9 @@ class ModelView:
         its own members alone.
 
         *E-values* are mixtures of likelihood ratios of the same sums [4]_. Without dependence their
-        mean is at most 1, so that 20 is reached with a probability of at most 0.05. From them,
-        ``level`` is the lowest false discovery rate at which the closed e-BH procedure calls the
-        term [5]_, for any dependence among the terms.
+        mean is at most 1, under the same condition, so that 20 is reached with a probability of at
+        most 0.05. From them, ``level`` is the lowest false discovery rate at which the closed e-BH
+        procedure calls the term [5]_, for any dependence among the terms.
 
         *Intervals* of the loss come from the corrected resampled t test [6]_.
 
@@ -649,7 +649,7 @@ class SearchView:
 
         Notes
         -----
-        Both errors come from forests with the same bags, so the change is a mean of differences
+        Both errors come from models with the same bags, so the change is a mean of differences
         over rows; its standard error is taken over rows, or over the clusters of `fold_groups`. It
         includes neither variation between sets of bags nor the fact that the exchange is the best
         of those tried. With `costs`, an exchange must lower the error per cost, and may raise the

@@ -135,14 +135,14 @@ class RRF(_RegularisedForest):
         node, the best of `mtry` random terms; in small nodes, noise terms with many values.
     prune : bool
         Whether a backward pass is applied to each selection of at most 30 terms. It drops terms
-        whose removal does not raise the out-of-bag error of a forest by more than its standard
-        error.
+        whose removal does not raise the out-of-bag error of an additive model plus forest by more
+        than its standard error.
     refine : bool
         Whether each set is refined, as in :class:`ExchangeSearch`. It may be replaced by the first
         terms of a held-out ranking, by a set from a backward pass that starts from more of these or
         from a larger set of the path, or by the refined set of the next smaller size with one more
-        term; then terms are exchanged. Every change must lower the out-of-bag error of forests on
-        the sets by more than the standard error of the difference. At a fixed tuning parameter,
+        term; then terms are exchanged. Every change must lower the out-of-bag error of such models
+        of the sets by more than the standard error of the difference. At a fixed tuning parameter,
         the backward pass and exchanges alternate until nothing changes. Refinement includes
         `prune`, and a path over all sizes ends when three further terms do not lower the error.
 
@@ -156,7 +156,7 @@ class RRF(_RegularisedForest):
     -----
     Algorithm 1 of [1]_ and Algorithm 2 of [2]_, for classes and numeric responses.
     With ``lam=None``, a set of the path gives way to a larger one, cut to its most important terms,
-    if forests on these have a lower out-of-bag error by more than the standard error of the
+    if such models of these have a lower out-of-bag error by more than the standard error of the
     difference, and if these cost no more: nothing competes with the first terms of a path, the best
     of `mtry` random ones.
     Costs are powers: a term of cost c has the coefficient ``lam ** c``, so cost 1 gives the rule of

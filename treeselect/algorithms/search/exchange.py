@@ -435,7 +435,7 @@ class ExchangeSearch(Method):
     resamples where tests choose the number of terms, always try all terms. E(S) is the error of
     infinitely many trees: the variance of their mean is subtracted. All sets share the same
     bootstrap samples, so E(S) - E(T) is a mean of paired differences over rows (with `fold_groups`,
-    over clusters), with its standard error. For right-censored times, the forest predicts the
+    over clusters), with its standard error. For right-censored times, models predict the
     martingale residuals of the null model, within strata.
 
     The additive model of each size is found by exchanges, too, at the least error of generalised
@@ -474,11 +474,12 @@ class ExchangeSearch(Method):
 
     On more than 20,000 rows, the number of terms (``k="1se"``, ``"best"``) is chosen on rows that
     the search spares. The path is searched for on at most 10,000 rows, stratified by class; for
-    each of its sets, a forest of 50 trees fitted to the same rows predicts the others (at most
-    100,000), which are scored in as many parts as there are `folds`. One search takes the place of
-    one per fold and one on all rows. Cross-validation remains for a splitter such as
-    ``folds=StratifiedKFold(5)``, for fold numbers, for ``repeats`` above 1, with `fold_groups`,
-    for survival times, and if the searched rows would hold fewer than 500 rows of a class.
+    each of its sets, a final model with a forest of at most 50 trees, fitted to the same rows,
+    predicts the others (at most 100,000), which are scored in as many parts as there are `folds`.
+    One search takes the place of one per fold and one on all rows. Cross-validation remains for a
+    splitter such as ``folds=StratifiedKFold(5)``, for fold numbers, for ``repeats`` above 1, with
+    `fold_groups`, for survival times, and if the searched rows would hold fewer than 500 rows of a
+    class.
 
     Of more than 10,000 terms (on fewer than 100 rows, a million values), the forests that rank
     terms see those that pass a screen: the terms with the largest gain of a single split of all

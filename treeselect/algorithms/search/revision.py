@@ -43,7 +43,7 @@ NO_FURTHER = ", or do not lower the out-of-bag error"
 class Refinement:
     """Improves the steps of one problem; units that are forced in stay.
 
-    All sets are judged by the out-of-bag error of forests on them, with the same bags. A set of the
+    All sets are judged by the out-of-bag error of models of them, with the same bags. A set of the
     method is replaced only if the error falls by more than its standard error, so the refined set
     never has a higher error.
     """
