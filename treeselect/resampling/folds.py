@@ -217,9 +217,12 @@ def split_rows(problem: Problem, weights: RowWeights, folds: Folds, seed: int) -
         )
     else:
         splitter: Any = folds.folds
-        if getattr(splitter, "random_state", seed) is None:  # it would draw anew at each call
+        state = getattr(splitter, "random_state", seed)
+        if not isinstance(state, int | np.integer):  # it would draw anew at each call
             splitter = copy.copy(splitter)
-            splitter.random_state = stream_seed(seed, "folds") % 2**32
+            is_free = state in (None, np.random)
+            own = stream_seed(seed, "folds") % 2**32 if is_free else copy.deepcopy(state)
+            splitter.random_state = own
         found = _splits_by(splitter, problem, rows, groups)
         if (known := weights.groups) is not None and all(map(_looks_forward, found)):
             # Of a time series, without the training rows of a block that a split divides.
