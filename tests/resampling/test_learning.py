@@ -429,6 +429,10 @@ def test_functions_are_not_in_a_model_file(mixed, tmp_path):
     assert again.resample(2).stability.n_resamples == 2
     with pytest.raises(OptionError, match=r"`scoring` must be given: .* `brier`, is a function"):
         again.performance(2)
+    with pytest.raises(OptionError, match="`scoring` must be given"):
+        again.model.conditional_importance(2)
+    tests = [own.model.conditional_importance(None).tidy() for own in (fit, again)]
+    assert tests[0].equals(tests[1])
     with pytest.raises(OptionError, match="The folds that chose `k` must be known"):
         again.performance(2, scoring=brier)
 

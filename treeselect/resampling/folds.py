@@ -69,6 +69,8 @@ class Folds:
 
     def words(self, n_splits: int) -> str:
         """The scheme in words: ``"5-fold cross-validation"``."""
+        if not n_splits:
+            return "no folds"
         if isinstance(self.folds, int):
             text = f"{self.folds}-fold cross-validation"
         elif isinstance(self.folds, Splitter):

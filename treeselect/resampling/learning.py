@@ -195,7 +195,7 @@ def learn(
             "  Use the fit before it is saved, or select with the name of a scorer, which a model"
             " file holds."
         )
-    outer = outer_folds(result, folds, scoring=None, seed=stream_seed(seed, "learning"), **given)
+    outer = outer_folds(result, folds, seed=stream_seed(seed, "learning"), **given)
     nested, groups = nested_selection(result, outer), outer.here.arrays.groups
     n_folds = len(outer.splits)
     places = [(share, number) for share in parts for number in range(n_folds)]

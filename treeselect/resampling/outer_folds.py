@@ -11,7 +11,6 @@ import numpy as np
 
 from treeselect.designs.families import Family
 from treeselect.designs.modeldata import ModelData
-from treeselect.designs.response import Response
 from treeselect.designs.scoring import Scoring, check_scoring, is_lost, with_scoring
 from treeselect.designs.weights import RowWeights, check_order
 from treeselect.engine.arrays import FloatArray, IntArray
@@ -73,39 +72,36 @@ class OuterFolds:
 
 def outer_folds(
     result: Fit,
-    folds: int | Splitter | Sequence[int],
+    folds: int | Splitter | Sequence[int] | None,
     *,
     repeats: int,
-    scoring: Scoring,
     seed: int,
+    scoring: Scoring = None,
     fold_groups: str | Sequence[Any] | None = None,
 ) -> OuterFolds:
-    """Split the rows of a fit according to `folds`, with the fit's clusters or others."""
+    """Split the rows of a fit according to `folds`, if there are any, with the fit's clusters or
+    others; the score may be a function that is not here."""
     here, data = result.design, result.source
     check_order(result.given, folds=folds)
     in_groups, grouped = result.in_groups(fold_groups)
     n_rows = len(here.all_rows() if data is None else read_data(data))
-    asked = read_folds(folds, repeats, None, n_rows).for_rows(here.response.rows)
+    asked = Folds(None) if folds is None else read_folds(folds, repeats, None, n_rows)
+    asked = asked.for_rows(here.response.rows)
     asked = dataclasses.replace(asked, groups_name=grouped.groups_name, choose=False)
-    _, family = _families(here.response, scoring)
+    family = with_scoring(here.response.family, scoring, here.response.follow_up)
     check_scoring(family, here.response.y, here.weight)
     problem = dataclasses.replace(here.problem, family=family, wants_scores=False)
-    splits = split_rows(problem, in_groups.row_weights, asked, seed)
+    splits = () if folds is None else split_rows(problem, in_groups.row_weights, asked, seed)
     return OuterFolds(here, data, asked, splits, in_groups.row_weights, family)
 
 
-def _families(response: Response, scoring: Scoring) -> tuple[Family, Family]:
-    """The family with the score that chooses k, and the family with the held-out score."""
-    of_fit = response.family
-    outside = with_scoring(of_fit, scoring, response.follow_up)
-    if not is_lost(of_fit):
-        return of_fit, outside
-    if scoring is None:
+def check_known(family: Family) -> None:
+    """Raise an OptionError if the held-out score is a function that is not here."""
+    if is_lost(family):
         raise OptionError(
-            f"`scoring` must be given: that of the fit, {quoted(of_fit.score_name)}, is a function,"
+            f"`scoring` must be given: that of the fit, {quoted(family.score_name)}, is a function,"
             " which a model file does not hold."
         )
-    return outside, outside
 
 
 # --- the selection in a fold ---------------------------------------------------------------------
@@ -119,14 +115,15 @@ class Nested(NamedTuple):
     horizon: float | None = None  # at which survival is predicted
 
 
-def nested_selection(result: Fit, outer: OuterFolds, scoring: Scoring = None) -> Nested:
+def nested_selection(result: Fit, outer: OuterFolds) -> Nested:
     """The selection of a fit as it is repeated in outer folds: with its choice of k, and its
     clusters."""
     here, choice, method = outer.here, result.choice, result.chosen_method
     inside = in_own_groups(here, choice.folds, outer.data).row_weights
     if inside.groups is None and choice.folds.groups_name is not False:
         inside = outer.weights  # a model file does not hold the clusters of the fit
-    family, _ = _families(here.response, scoring)
+    check_known(outer.family)
+    family = outer.family if is_lost(here.response.family) else here.response.family
     problem = dataclasses.replace(here.problem_for(method), family=family, wants_scores=False)
     return Nested(Procedure(problem, method, inside, choice), outer.family)
 

@@ -564,7 +564,7 @@ def measure(
     outer = outer_folds(
         result, folds, scoring=scoring, seed=stream_seed(seed, "performance"), **given
     )
-    nested = nested_selection(result, outer, scoring)
+    nested = nested_selection(result, outer)
     here, family, n_folds = outer.here, outer.family, len(outer.splits)
     horizon = horizon_of(horizon, here, outer.weights.values)
     nested = nested._replace(horizon=horizon)
