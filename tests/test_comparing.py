@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 from quick import normal
 from sklearn.feature_selection import SelectKBest, VarianceThreshold, f_classif
+from sklearn.metrics import make_scorer, mean_pinball_loss
 from sklearn.model_selection import TimeSeriesSplit
 
 import treeselect
@@ -213,6 +214,10 @@ def fits(data):
     return one, one.update("~ . - a", labels={"b": "Body mass"})
 
 
+def pinball(tenths):
+    return make_scorer(mean_pinball_loss, alpha=int(tenths) / 10, greater_is_better=False)
+
+
 def test_differences_of_fits_are_those_of_their_performance(fits):
     found = treeselect.compare(fits, folds=3, seed=7)
     one, two = (fit.performance(3, seed=7) for fit in fits)
@@ -267,9 +272,14 @@ def test_what_is_refused_and_rows_that_one_fit_drops(data, fits):
         treeselect.compare(fits, fold=3)
     with pytest.raises(OptionError, match="`methods` must be"):
         treeselect.compare("y ~ .", data)
-    other = fits[0].update(scoring="neg_mean_squared_error")
-    with pytest.raises(OptionError, match="`scoring` must be given"):
-        treeselect.compare([fits[0], other])
+    named = fits[0].update(scoring="neg_mean_squared_error")
+    # Functions of one name are told apart by what they compute.
+    high, low, again = (fits[0].update(scoring=pinball(a), seed=i) for i, a in enumerate("991"))
+    for pair in ([fits[0], named], [high, named], [high, again]):
+        with pytest.raises(OptionError, match="`scoring` must be given: the fits have different"):
+            treeselect.compare(pair)
+    for pair in ([high, low], [named, named.update(seed=1)]):
+        assert treeselect.compare(pair, folds=3).scores.shape == (2, 3)
     some = data.assign(b=data["b"].where(data["b"] < 0.5))
     one = treeselect.select("y ~ a + b + c", some, method="mrmr", k=1, seed=2)
     two = one.update(missing="drop")
