@@ -301,9 +301,10 @@ def rates_table(held: HeldOut, thresholds: Sequence[float]) -> pd.DataFrame:
     rows = _Rows(held, np.array(thresholds))
     true, false = rows.rates(rows.mass, _above, check=True)[:, 1:]
     missed, right = rows.rates(rows.mass, _below, check=True)[:, 1:]
+    positive = _above(np.bincount(rows.reached, rows.mass, rows.n + 1))[1:] / rows.mass.sum()
     with np.errstate(invalid="ignore"):
         return pd.DataFrame({
-            "threshold": np.array(thresholds, dtype=np.float64), "positive": true + false,
+            "threshold": np.array(thresholds, dtype=np.float64), "positive": positive,
             "sensitivity": true / (true + missed), "specificity": right / (right + false),
             "ppv": true / (true + false), "npv": right / (right + missed),
         })  # fmt: skip
