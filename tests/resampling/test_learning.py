@@ -354,6 +354,14 @@ def test_groups_of_the_fit_are_kept_together(mixed, monkeypatch):
         assert len(rows) == 10 * len(inside)
 
 
+def test_the_interval_is_that_of_the_clusters_held_out(mixed):
+    fit = treeselect.select("dose ~ signal + noise", mixed, k=1, model="glm", seed=1, **QUICK)
+    apart = fit.performance(3, fold_groups=CLUSTERS)
+    own = fit.update(fold_groups=CLUSTERS).performance(3)
+    assert same(apart, own)
+    np.testing.assert_array_equal(apart.errors, own.errors)
+
+
 def test_which_arguments_of_the_fit_are_kept_and_other_folds_and_scores(mixed):
     fit = treeselect.select("dose ~ . - died", mixed, method="rrf", lam=0.5, seed=1, n_trees=10)
     assert "lam = 0.5, as in the fit" in fit.performance(2).summary().as_text()

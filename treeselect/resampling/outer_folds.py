@@ -112,6 +112,7 @@ class Nested(NamedTuple):
 
     asked: Procedure  # with the score that chooses k, and the clusters of the selection inside
     family: Family  # with the score on held-out rows
+    clusters: IntArray | None  # of the outer folds
     horizon: float | None = None  # at which survival is predicted
 
 
@@ -125,7 +126,8 @@ def nested_selection(result: Fit, outer: OuterFolds) -> Nested:
     check_known(outer.family)
     family = outer.family if is_lost(here.response.family) else here.response.family
     problem = dataclasses.replace(here.problem_for(method), family=family, wants_scores=False)
-    return Nested(Procedure(problem, method, inside, choice), outer.family)
+    asked = Procedure(problem, method, inside, choice)
+    return Nested(asked, outer.family, outer.weights.groups)
 
 
 class Fold(NamedTuple):
@@ -141,7 +143,7 @@ class Fold(NamedTuple):
 
 def one_fold(nested: Nested, split: Split, seed: int, where: str, *, n_threads: int = 1) -> Fold:
     """The whole selection on the training rows, and its predictions of the held-out rows."""
-    asked, family, horizon = nested
+    asked, family, clusters, horizon = nested
     problem = asked.problem
     train, test = split.weights(asked.weights)
     try:
@@ -160,7 +162,7 @@ def one_fold(nested: Nested, split: Split, seed: int, where: str, *, n_threads: 
     units = np.flatnonzero(found.step.selected)
     units = units[falling(model.importance[units])]
     drawn = stream_seed(seed, "held-out rows")
-    s_e = sampling_error(scored, predicted, train, test, drawn)
+    s_e = sampling_error(scored, predicted, train, test.in_groups(clusters), drawn)
     event = None if horizon is None else 1 - survival_at(problem, train.values, predicted, horizon)
     rows = test.rows
     return Fold(score, units, predicted[rows], s_e, None if event is None else event[rows])
