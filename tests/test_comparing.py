@@ -117,6 +117,17 @@ def test_no_rule_leaves_out_what_is_kept(mixed, rule):
     assert found.glance()[["k", "k_1se"]].to_numpy().tolist() == [[2, 2]]
     assert set(fit.selected) == {"noise", "flag"} == set(found.terms()["term"])
     assert "from 2 to 3" in str(found.summary())
+    assert "The same folds chose k" in str(found.summary())
+
+
+def test_one_size_is_not_chosen(mixed):
+    made = {"keep": ["noise"], "folds": 2, "seed": 1}
+    for formula, k in (("died ~ noise + copy", [2]), ("died ~ noise", "best")):
+        said = str(treeselect.compare(formula, mixed, ["mrmr", "lasso"], k=k, **made).summary())
+        assert "The same folds chose k" not in said
+        assert "k (1 s.e.)" not in said
+    one = treeselect.compare("died ~ noise + copy + flag", mixed, ["mrmr"], k=[2], **made)
+    assert "k = 2: the largest set of at most 2 terms" in str(one.summary())
 
 
 def test_tables_are_in_the_library_of_the_data_or_of_a_file(mixed, tmp_path):

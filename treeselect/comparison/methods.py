@@ -98,7 +98,8 @@ def read_sizes(k: object, groups: FeatureGroups) -> tuple[int | str, tuple[int, 
     given = [check_size(size, groups) for size in listed]
     if not given:
         raise OptionError("`k` must have at least one size.\n  Found: an empty list.")
-    return "1se", tuple(sorted(set(given)))
+    sizes = tuple(sorted(set(given)))
+    return "1se" if len(sizes) > 1 else sizes[0], sizes
 
 
 # --- runs --------------------------------------------------------------------------------------
@@ -206,7 +207,7 @@ class AllTerms(Method):
 
 def summarise_comparison(found: Contest) -> printing.SummaryContent:
     """Content of the summary of a comparison: a row for each method, the best score first."""
-    several, is_fixed = len(found.runs) > 1, isinstance(found.rule, int)
+    several, is_fixed = len(found.runs) > 1, isinstance(found.rule, int) and _can_choose(found)
     against = found.in_pandas.differences().set_index("method").to_dict("index")
 
     def difference(i: int) -> cells.Cell:
@@ -244,6 +245,10 @@ def summarise_comparison(found: Contest) -> printing.SummaryContent:
         rows=rows,
         notes=_notes(found),
     )
+
+
+def _can_choose(found: Contest) -> bool:
+    return any(len(choices(found, run)) > 1 for run in found.runs)
 
 
 def _rule(found: Contest) -> str:
@@ -311,7 +316,7 @@ def _notes(found: Contest) -> tuple[str, ...]:
             f"k in parentheses: mean number of {noun_in(found)} selected at a given tuning"
             " parameter."
         )
-    if isinstance(found.rule, str) and any(run.sizes for run in found.runs):
+    if isinstance(found.rule, str) and _can_choose(found):
         notes.append(
             "The same folds chose k, so scores are optimistic, for some methods more than for"
             " others; `select(...).performance()`, which chooses k inside each fold, tells by how"
