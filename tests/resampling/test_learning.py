@@ -53,7 +53,7 @@ def test_the_table_and_its_words_by_hand():
     assert "The stability index of the selected sets stayed at -1.00." in apart.words
     found = curve([[0.2, 0.4]], [[[1, 0, 1], [0, 1, 1]]], (0.5,))
     assert found.words == "With 50 training rows, the mean R2 on held-out rows is 0.300."
-    found = curve([[0.2], [0.5]], [[[1, 0, 1]], [[1, 0, 1]]], (0.5, 1.0))
+    found = curve([[0.2, 0.2], [0.5, 0.5]], [[[1, 1, 1]] * 2, [[0, 0, 1]] * 2], (0.5, 1.0))
     assert found.tidy()["stability"].isna().all()
     assert found.words == (
         "From 50 to 100 training rows, the mean R2 on held-out rows changed by +0.300, to 0.500."
