@@ -112,6 +112,10 @@ def test_what_chooses_k_inside_a_part_may_have_too_few_rows(data):
     fit = treeselect.select("y ~ a + b", data, method="mrmr", k="best", folds=10, seed=1)
     with pytest.raises(OptionError, match="which are split again to choose `k`"):
         fit.search.learning_curve([0.1, 1], 3)
+    gaps = data.assign(a=data["a"].where(data.index < 15))
+    fit = treeselect.select("y ~ a + b", gaps, method="mrmr", k=1, missing="drop", seed=1)
+    with pytest.raises(OptionError, match=r"in the training rows of fold \d\.$"):
+        fit.performance(2)
 
 
 # --- standard errors of held-out scores, and what an interval of them is made of -----------------

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from treeselect.arguments.checks import SCORE_RULES
 from treeselect.designs.families import Family
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.scoring import Scoring, check_scoring, is_lost, with_scoring
@@ -152,9 +153,9 @@ def one_fold(nested: Nested, split: Split, seed: int, where: str, *, n_threads: 
     except MethodError:  # not about the folds
         raise
     except OptionError as error:
+        why = ", which are split again to choose `k`" if asked.choice.k in SCORE_RULES else ""
         raise OptionError(
-            f"{error}\n  This was in the training rows of fold {where}, which are split again to"
-            " choose `k`."
+            f"{error}\n  This was in the training rows of fold {where}{why}."
         ) from None
     predicted = model.predict(problem, n_threads)
     scored = dataclasses.replace(problem, family=family)
