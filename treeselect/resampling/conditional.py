@@ -237,7 +237,7 @@ def leave_out(
         given=given,
         test_share=outer.test_share if outer.splits else float("nan"),
         labels=shown_names(result.design),
-        **outer.scored(result, seed),
+        **outer.scored(result, seed) | ({"scheme": "no folds"} if folds is None else {}),
     )
 
 

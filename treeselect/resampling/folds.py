@@ -69,8 +69,6 @@ class Folds:
 
     def words(self, n_splits: int) -> str:
         """The scheme in words: ``"5-fold cross-validation"``."""
-        if not n_splits:
-            return "no folds"
         if isinstance(self.folds, int):
             text = f"{self.folds}-fold cross-validation"
         elif isinstance(self.folds, Splitter):
@@ -223,11 +221,12 @@ def split_rows(problem: Problem, weights: RowWeights, folds: Folds, seed: int) -
         if not isinstance(state, int | np.integer):  # it would draw anew at each call
             splitter = copy.copy(splitter)
             is_free = state in (None, np.random)
-            own = stream_seed(seed, "folds") % 2**32 if is_free else copy.deepcopy(state)
-            splitter.random_state = own
+            state = stream_seed(seed, "folds") % 2**32 if is_free else copy.deepcopy(state)
+            splitter.random_state = state
         found = _splits_by(splitter, problem, rows, groups)
-        if (known := weights.groups) is not None and all(map(_looks_forward, found)):
-            # Of a time series, without the training rows of a block that a split divides.
+        if (known := weights.groups) is not None and all(
+            own.train.max(initial=-1) < own.test.min(initial=len(weights)) for own in found
+        ):  # of a time series, without the training rows of a block that a split divides
             found = [
                 Split(own.train[~np.isin(known[own.train], known[own.test])], own.test)
                 for own in found
@@ -346,12 +345,6 @@ def _splits_by(
             f"`folds` must be a splitter that can split the {len(rows)} rows in use.\n"
             f"  {type(splitter).__name__} says: {said_by(error)}"
         ) from None
-
-
-def _looks_forward(split: Split) -> bool:
-    """Whether all held-out rows come after the training rows."""
-    some = len(split.train) > 0 and len(split.test) > 0
-    return some and bool(split.train.max() < split.test.min())
 
 
 def _way_out(first: str, *more: str, choose: bool) -> str:

@@ -18,7 +18,6 @@ from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import falling
 from treeselect.errors import MethodError, OptionError, quoted
-from treeselect.frames.reading import read_data
 from treeselect.resampling.choosing import Procedure, run_selection
 from treeselect.resampling.cross_validation import sampling_error, score_predictions, test_share
 from treeselect.resampling.fit import Fit
@@ -85,7 +84,7 @@ def outer_folds(
     here, data = result.design, result.source
     check_order(result.given, folds=folds)
     in_groups, grouped = result.in_groups(fold_groups)
-    n_rows = len(here.all_rows() if data is None else read_data(data))
+    n_rows = len(here.all_rows())
     asked = Folds(None) if folds is None else read_folds(folds, repeats, None, n_rows)
     asked = asked.for_rows(here.response.rows)
     asked = dataclasses.replace(asked, groups_name=grouped.groups_name, choose=False)
