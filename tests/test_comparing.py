@@ -1,5 +1,7 @@
 """compare(): the same folds, arrays and seeds as select(), and what it refuses."""
 
+import threading
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -8,6 +10,7 @@ from quick import normal
 from sklearn.feature_selection import SelectKBest, VarianceThreshold, f_classif
 from sklearn.metrics import make_scorer, mean_pinball_loss
 from sklearn.model_selection import TimeSeriesSplit
+from survival_data import small_fit
 
 import treeselect
 from treeselect import GRRF, MRMR, RRF, ControlBurn
@@ -229,6 +232,16 @@ def pinball(tenths):
     return make_scorer(mean_pinball_loss, alpha=int(tenths) / 10, greater_is_better=False)
 
 
+class Locked:
+    """A score whose parts can't be read."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+
+    def __call__(self, truth, prediction):
+        return -float(np.abs(truth - prediction).max())
+
+
 def test_differences_of_fits_are_those_of_their_performance(fits):
     found = treeselect.compare(fits, folds=3, seed=7)
     one, two = (fit.performance(3, seed=7) for fit in fits)
@@ -289,7 +302,8 @@ def test_what_is_refused_and_rows_that_one_fit_drops(data, fits):
     for pair in ([fits[0], named], [high, named], [high, again]):
         with pytest.raises(OptionError, match="`scoring` must be given: the fits have different"):
             treeselect.compare(pair)
-    for pair in ([high, low], [named, named.update(seed=1)]):
+    locked = fits[0].update(scoring=Locked())
+    for pair in ([high, low], [named, named.update(seed=1)], [locked, locked.update(seed=1)]):
         assert treeselect.compare(pair, folds=3).scores.shape == (2, 3)
     some = data.assign(b=data["b"].where(data["b"] < 0.5))
     one = treeselect.select("y ~ a + b + c", some, method="mrmr", k=1, seed=2)
@@ -300,6 +314,12 @@ def test_what_is_refused_and_rows_that_one_fit_drops(data, fits):
     assert max(n_train) < min(one.performance(3).n_train)
     assert found.difference.p_value == other.difference.p_value
     assert treeselect.compare([one, one, two], folds=3).differences[1] == found.difference
+
+
+def test_a_score_is_the_same_by_default_and_by_its_name():
+    one = small_fit()
+    found = treeselect.compare([one, one.update(scoring="harrell_c")], folds=2)
+    assert found.difference.mean == 0
 
 
 def test_growing_training_sets_have_one_ratio_of_held_out_rows_everywhere(fits, data):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -244,8 +245,12 @@ def _score_of(fit: Fit) -> str:
     """What tells its score from others: of a function all that it depends on, not its name."""
     family = fit.design.response.family
     check_known(family)
-    named = scoring_record(family)
-    return str(named) if named is None or named[1] else Fingerprints().of(family.score)
+    _, has_name = scoring_record(family) or ("", True)
+    if has_name:
+        return family.score_name
+    with contextlib.suppress(OptionError):  # of parts that can't be read
+        return Fingerprints().of(family.score)
+    return repr(family.score)
 
 
 def _check_same(one: ModelData, two: ModelData) -> None:
