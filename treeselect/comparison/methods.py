@@ -117,14 +117,14 @@ def run_methods(
     """All methods, each at its own sizes, in all folds, with the numbers of the folds: if the call
     was stopped, those in which all methods are finished. Seeds are those of ``select()``."""
     own = stream_seed(seed, "cross-validation")
+    seeds = [stream_seed(own, "fold", number) for number in range(len(splits))]
     calls = [
-        (problem, contestant, weights, split, of_method, stream_seed(own, "fold", number), number)
+        (label, number, problem, method, weights, split, sizes, seeds[number])
         for number, split in enumerate(splits)
-        for problem, contestant, of_method in zip(problems, contestants, asked, strict=True)
+        for problem, (label, method), sizes in zip(problems, contestants, asked, strict=True)
     ]
     n = len(contestants)
-    many = "pairs of method and fold"
-    kind = Kind("pair", FoldPath, _whole_folds(n), many, "Comparison")
+    kind = Kind("pair", FoldPath, _whole_folds(n), "pairs of method and fold", "Comparison")
     found = run_pieces(_one_pair, calls, kind, course)
     runs = tuple(
         Run(
@@ -153,25 +153,12 @@ def _whole_folds(n: int) -> Callable[[Found], Found]:
     return whole
 
 
-def _one_pair(
-    problem: Problem,
-    contestant: Contestant,
-    weights: RowWeights,
-    split: Split,
-    sizes: tuple[int, ...] | None,
-    seed: int,
-    number: int,
-    *,
-    n_threads: int = 1,
-) -> FoldPath:
+def _one_pair(label: str, number: int, *call: Any, n_threads: int = 1) -> FoldPath:
+    """See :func:`follow_fold`; an error says of which method and fold it is."""
     try:
-        return follow_fold(
-            problem, contestant.method, weights, split, sizes, seed, n_threads=n_threads
-        )
+        return follow_fold(*call, n_threads=n_threads)
     except TreeselectError as error:
-        raise type(error)(
-            f"{error}\n  This was {quoted(contestant.label)} in fold {number + 1}."
-        ) from None
+        raise type(error)(f"{error}\n  This was {quoted(label)} in fold {number + 1}.") from None
 
 
 def run_notes(

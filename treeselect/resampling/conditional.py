@@ -381,10 +381,9 @@ def _test(y_left: FloatArray, x: FloatArray, weights: RowWeights) -> Tested | No
     counts = weights.values.astype(np.float64)
     if weights.groups is not None or not weights.are_copies:
         products = products * (counts / counts.mean())[:, np.newaxis]
-        counts = np.ones(len(x))
-    if weights.groups is not None:
-        _, own = np.unique(weights.groups, return_inverse=True)
-        products = np.array([np.bincount(own, column) for column in products.T]).T
+        if weights.groups is not None:
+            _, own = np.unique(weights.groups, return_inverse=True)
+            products = np.array([np.bincount(own, column) for column in products.T]).T
         counts = np.ones(len(products))
     scale = np.sqrt(counts @ products**2)
     products = products[:, scale > 0] / scale[scale > 0]

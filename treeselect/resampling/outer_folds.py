@@ -38,7 +38,6 @@ class OuterFolds:
     """How rows are held out around a whole selection."""
 
     here: ModelData  # the rows, those of the fit
-    data: Any  # as given, or None
     folds: Folds  # as requested
     splits: tuple[Split, ...]
     weights: RowWeights  # case weights of the rows, with the clusters of the folds
@@ -81,18 +80,17 @@ def outer_folds(
 ) -> OuterFolds:
     """Split the rows of a fit according to `folds`, if there are any, with the fit's clusters or
     others; the score may be a function that is not here."""
-    here, data = result.design, result.source
+    here = result.design
     check_order(result.given, folds=folds)
     in_groups, grouped = result.in_groups(fold_groups)
-    n_rows = len(here.all_rows())
-    asked = Folds(None) if folds is None else read_folds(folds, repeats, None, n_rows)
+    asked = Folds(None) if folds is None else read_folds(folds, repeats, None, here.rows.total)
     asked = asked.for_rows(here.response.rows)
     asked = dataclasses.replace(asked, groups_name=grouped.groups_name, choose=False)
     family = with_scoring(here.response.family, scoring, here.response.follow_up)
     check_scoring(family, here.response.y, here.weight)
     problem = dataclasses.replace(here.problem, family=family, wants_scores=False)
     splits = () if folds is None else split_rows(problem, in_groups.row_weights, asked, seed)
-    return OuterFolds(here, data, asked, splits, in_groups.row_weights, family)
+    return OuterFolds(here, asked, splits, in_groups.row_weights, family)
 
 
 def check_known(family: Family) -> None:
@@ -120,7 +118,7 @@ def nested_selection(result: Fit, outer: OuterFolds) -> Nested:
     """The selection of a fit as it is repeated in outer folds: with its choice of k, and its
     clusters."""
     here, choice, method = outer.here, result.choice, result.chosen_method
-    inside = in_own_groups(here, choice.folds, outer.data).row_weights
+    inside = in_own_groups(here, choice.folds, result.source).row_weights
     if inside.groups is None and choice.folds.groups_name is not False:
         inside = outer.weights  # a model file does not hold the clusters of the fit
     check_known(outer.family)
