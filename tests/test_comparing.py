@@ -1,12 +1,16 @@
 """compare(): the same folds, arrays and seeds as select(), and what it refuses."""
 
+import threading
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from quick import normal
 from sklearn.feature_selection import SelectKBest, VarianceThreshold, f_classif
+from sklearn.metrics import make_scorer, mean_pinball_loss
 from sklearn.model_selection import TimeSeriesSplit
+from survival_data import small_fit
 
 import treeselect
 from treeselect import GRRF, MRMR, RRF, ControlBurn
@@ -116,6 +120,17 @@ def test_no_rule_leaves_out_what_is_kept(mixed, rule):
     assert found.glance()[["k", "k_1se"]].to_numpy().tolist() == [[2, 2]]
     assert set(fit.selected) == {"noise", "flag"} == set(found.terms()["term"])
     assert "from 2 to 3" in str(found.summary())
+    assert "The same folds chose k" in str(found.summary())
+
+
+def test_one_size_is_not_chosen(mixed):
+    made = {"keep": ["noise"], "folds": 2, "seed": 1}
+    for formula, k in (("died ~ noise + copy", [2]), ("died ~ noise", "best")):
+        said = str(treeselect.compare(formula, mixed, ["mrmr", "lasso"], k=k, **made).summary())
+        assert "The same folds chose k" not in said
+        assert "k (1 s.e.)" not in said
+    one = treeselect.compare("died ~ noise + copy + flag", mixed, ["mrmr"], k=[2], **made)
+    assert "k = 2: the largest set of at most 2 terms" in str(one.summary())
 
 
 def test_tables_are_in_the_library_of_the_data_or_of_a_file(mixed, tmp_path):
@@ -213,6 +228,20 @@ def fits(data):
     return one, one.update("~ . - a", labels={"b": "Body mass"})
 
 
+def pinball(tenths):
+    return make_scorer(mean_pinball_loss, alpha=int(tenths) / 10, greater_is_better=False)
+
+
+class Locked:
+    """A score whose parts can't be read."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+
+    def __call__(self, truth, prediction):
+        return -float(np.abs(truth - prediction).max())
+
+
 def test_differences_of_fits_are_those_of_their_performance(fits):
     found = treeselect.compare(fits, folds=3, seed=7)
     one, two = (fit.performance(3, seed=7) for fit in fits)
@@ -267,9 +296,15 @@ def test_what_is_refused_and_rows_that_one_fit_drops(data, fits):
         treeselect.compare(fits, fold=3)
     with pytest.raises(OptionError, match="`methods` must be"):
         treeselect.compare("y ~ .", data)
-    other = fits[0].update(scoring="neg_mean_squared_error")
-    with pytest.raises(OptionError, match="`scoring` must be given"):
-        treeselect.compare([fits[0], other])
+    named = fits[0].update(scoring="neg_mean_squared_error")
+    # Functions of one name are told apart by what they compute.
+    high, low, again = (fits[0].update(scoring=pinball(a), seed=i) for i, a in enumerate("991"))
+    for pair in ([fits[0], named], [high, named], [high, again]):
+        with pytest.raises(OptionError, match="`scoring` must be given: the fits have different"):
+            treeselect.compare(pair)
+    locked = fits[0].update(scoring=Locked())
+    for pair in ([high, low], [named, named.update(seed=1)], [locked, locked.update(seed=1)]):
+        assert treeselect.compare(pair, folds=3).scores.shape == (2, 3)
     some = data.assign(b=data["b"].where(data["b"] < 0.5))
     one = treeselect.select("y ~ a + b + c", some, method="mrmr", k=1, seed=2)
     two = one.update(missing="drop")
@@ -279,6 +314,12 @@ def test_what_is_refused_and_rows_that_one_fit_drops(data, fits):
     assert max(n_train) < min(one.performance(3).n_train)
     assert found.difference.p_value == other.difference.p_value
     assert treeselect.compare([one, one, two], folds=3).differences[1] == found.difference
+
+
+def test_a_score_is_the_same_by_default_and_by_its_name():
+    one = small_fit()
+    found = treeselect.compare([one, one.update(scoring="harrell_c")], folds=2)
+    assert found.difference.mean == 0
 
 
 def test_growing_training_sets_have_one_ratio_of_held_out_rows_everywhere(fits, data):

@@ -94,6 +94,7 @@ def test_perfect_risks_find_all_events_and_short_follow_up_tells_nothing():
     assert found["net_benefit"].isna().to_list() == [False, True, False]
     assert found["ci_low"].isna().to_list() == [False, True, False]
     assert found["npv"].isna().to_list() == [True, False, False]
+    assert found["positive"].to_list() == [1.0, 0.4, 0.0]
     y = np.arange(50) < 15
     perfect = curve(held(np.where(y, 0.99, 0.01), y), [0.1, 0.3, 0.9]).tidy()
     assert np.allclose(perfect["net_benefit"], 0.3)

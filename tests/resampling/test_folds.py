@@ -144,7 +144,10 @@ def test_splitters_draw_by_the_seed_and_negative_fold_numbers_always_train(probl
     first, again = (splits(problem, free, seed=s) for s in (1, 1))
     other = splits(problem, free, seed=2)
     own = splits(problem, ShuffleSplit(3, random_state=5), seed=1)
-    assert all(np.array_equal(a.test, b.test) for a, b in zip(first, again, strict=True))
+    state = ShuffleSplit(3, random_state=np.random.RandomState(5))
+    stated = [splits(problem, state, seed=s) for s in (1, 2)]  # its draws do not move it on
+    same = [(first, again), *((own, each) for each in stated)]
+    assert all(np.array_equal(a.test, b.test) for p in same for a, b in zip(*p, strict=True))
     assert not np.array_equal(first[0].test, other[0].test)
     assert not np.array_equal(first[0].test, own[0].test)
     assert free.random_state is None

@@ -526,6 +526,18 @@ def test_a_row_that_is_held_out_several_times_has_all_its_predictions_in_risk_gr
     assert mean == pytest.approx(np.mean([own.n_rows @ own.predicted / 90 for own in each]))
 
 
+def after(truth, risk):
+    return float(np.corrcoef(truth["time"], risk)[0, 1])
+
+
+def test_risk_groups_need_no_score(timed, tmp_path):
+    fit = timed.update(scoring=after)
+    again = treeselect.load(fit.save(tmp_path / "fit.treeselect", include_data=True))
+    tables = (own.model.risk_groups(2, 300, folds=2).tidy() for own in (fit, again, timed))
+    own, *others = tables
+    assert all(own.equals(other) for other in others)
+
+
 def test_where_horizons_of_risk_groups_come_from(timed, fitted):
     """Events count by their weights, as copies of them would."""
     data = small_times()

@@ -54,6 +54,14 @@ def test_what_matters_is_found_without_scores_and_copies_and_noise_are_not():
     assert "were selected on" not in text
 
 
+def test_rows_that_could_not_be_split_are_tested():
+    data = frame(1, 60)[["x", "z1", "y"]]
+    data["y"] = np.where(data["y"] > data["y"].median(), "high", "low")
+    data.loc[0, "y"] = "other"
+    found = fitted(data).model.conditional_importance(None)
+    assert (found.scheme, found.tidy().shape) == ("no folds", (2, 5))
+
+
 def test_a_factor_is_the_group_of_its_indicators():
     data = frame(2)[["x", "site", "y"]]
     apart = pd.get_dummies(data, columns=["site"], dtype=float)

@@ -277,8 +277,9 @@ def test_few_wards():
     assert said in " ".join(str(found.summary()).split())
     assert fit.inference(0.4).n_failed == 0
     fit = treeselect.select("y ~ n0 + x", data, seed=1, fold_groups="ward", **LASSO)
+    assert "4 `ward` clusters" in str(fit.inference(0.3).summary())  # tests choose k, not folds
     with pytest.raises(OptionError, match=r"enough clusters for selection in folds(.|\n)*Found: 4"):
-        fit.inference(0.3)
+        fit.update(k="1se").inference(0.3)
     data["ill"] = data["ward"].isin(["w1", "w2"])
     fit = treeselect.select("ill ~ n0 + x", data, k=1, seed=1, fold_groups="ward", **LASSO)
     found = fit.inference()  # each part gets one of the two
@@ -411,12 +412,15 @@ def test_parts_with_few_events_are_refused():
     said = "at least 5 rows with an event for selection.\n.*Found: 4, .* of 8 events"
     with pytest.raises(OptionError, match=said):
         draw_parts(eighty_rows(8), 0.5, [1])
-    (parts,) = draw_parts(eighty_rows(10), 0.5, [1])
-    assert len(parts.train) == 40
+    for k in (1, "auto"):
+        (parts,) = draw_parts(eighty_rows(10, k, 6), 0.5, [1])
+        assert len(parts.train) == 40
+    with pytest.raises(OptionError, match="at least 6 rows with an event for selection in 6 folds"):
+        draw_parts(eighty_rows(10, "1se", 6), 0.5, [1])
 
 
-def eighty_rows(n_events):
-    choice = Choice(1, Folds(5, 1, False))
+def eighty_rows(n_events, k=1, folds=5):
+    choice = Choice(k, Folds(folds, 1, False))
     return Procedure(timed(n_events), treeselect.MRMR(), row_weights(np.ones(80)), choice)
 
 

@@ -53,7 +53,7 @@ def test_the_table_and_its_words_by_hand():
     assert "The stability index of the selected sets stayed at -1.00." in apart.words
     found = curve([[0.2, 0.4]], [[[1, 0, 1], [0, 1, 1]]], (0.5,))
     assert found.words == "With 50 training rows, the mean R2 on held-out rows is 0.300."
-    found = curve([[0.2], [0.5]], [[[1, 0, 1]], [[1, 0, 1]]], (0.5, 1.0))
+    found = curve([[0.2, 0.2], [0.5, 0.5]], [[[1, 1, 1]] * 2, [[0, 0, 1]] * 2], (0.5, 1.0))
     assert found.tidy()["stability"].isna().all()
     assert found.words == (
         "From 50 to 100 training rows, the mean R2 on held-out rows changed by +0.300, to 0.500."
@@ -112,6 +112,10 @@ def test_what_chooses_k_inside_a_part_may_have_too_few_rows(data):
     fit = treeselect.select("y ~ a + b", data, method="mrmr", k="best", folds=10, seed=1)
     with pytest.raises(OptionError, match="which are split again to choose `k`"):
         fit.search.learning_curve([0.1, 1], 3)
+    gaps = data.assign(a=data["a"].where(data.index < 15))
+    fit = treeselect.select("y ~ a + b", gaps, method="mrmr", k=1, missing="drop", seed=1)
+    with pytest.raises(OptionError, match=r"in the training rows of fold \d\.$"):
+        fit.performance(2)
 
 
 # --- standard errors of held-out scores, and what an interval of them is made of -----------------
@@ -354,6 +358,14 @@ def test_groups_of_the_fit_are_kept_together(mixed, monkeypatch):
         assert len(rows) == 10 * len(inside)
 
 
+def test_the_interval_is_that_of_the_clusters_held_out(mixed):
+    fit = treeselect.select("dose ~ signal + noise", mixed, k=1, model="glm", seed=1, **QUICK)
+    apart = fit.performance(3, fold_groups=CLUSTERS)
+    own = fit.update(fold_groups=CLUSTERS).performance(3)
+    assert same(apart, own)
+    np.testing.assert_array_equal(apart.errors, own.errors)
+
+
 def test_which_arguments_of_the_fit_are_kept_and_other_folds_and_scores(mixed):
     fit = treeselect.select("dose ~ . - died", mixed, method="rrf", lam=0.5, seed=1, n_trees=10)
     assert "lam = 0.5, as in the fit" in fit.performance(2).summary().as_text()
@@ -429,6 +441,10 @@ def test_functions_are_not_in_a_model_file(mixed, tmp_path):
     assert again.resample(2).stability.n_resamples == 2
     with pytest.raises(OptionError, match=r"`scoring` must be given: .* `brier`, is a function"):
         again.performance(2)
+    with pytest.raises(OptionError, match="`scoring` must be given"):
+        again.model.conditional_importance(2)
+    tests = [own.model.conditional_importance(None).tidy() for own in (fit, again)]
+    assert tests[0].equals(tests[1])
     with pytest.raises(OptionError, match="The folds that chose `k` must be known"):
         again.performance(2, scoring=brier)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +15,7 @@ from treeselect.arguments.checks import read_seed
 from treeselect.comparison.record import NO_VARIANCE, difference_cells
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import shown_names
-from treeselect.designs.scoring import Scoring
+from treeselect.designs.scoring import Scoring, scoring_record
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.errors import DataError, OptionError, quoted
 from treeselect.printing.numbers import span
@@ -27,9 +28,10 @@ from treeselect.resampling.cross_validation import (
 )
 from treeselect.resampling.fit import Fit
 from treeselect.resampling.folds import Splitter
+from treeselect.resampling.outer_folds import check_known
 from treeselect.resampling.performance import measure
 from treeselect.resampling.records import Scored
-from treeselect.running.pieces import Course
+from treeselect.running.pieces import Course, Fingerprints
 
 _DIFFERENCE = ("difference", "ci_low", "ci_high", "p_value")
 
@@ -209,8 +211,8 @@ def compare_fits(
         fit.design.check_data()
     for other in others:
         _check_same(a.design, other.design)
-    names = dict.fromkeys(fit.design.response.family.score_name for fit in fits)
-    if scoring is None and len(names) > 1:
+    if scoring is None and len(scores := {_score_of(fit): fit for fit in fits}) > 1:
+        names = (fit.design.response.family.score_name for fit in scores.values())
         raise OptionError(
             "`scoring` must be given: the fits have different scores.\n"
             f"  Found: {' and '.join(names)}."
@@ -237,6 +239,18 @@ def compare_fits(
         library=a.design.library,
         labels={k: v for fit in reversed(fits) for k, v in shown_names(fit.design).items()},
     )
+
+
+def _score_of(fit: Fit) -> str:
+    """What tells its score from others: of a function all that it depends on, not its name."""
+    family = fit.design.response.family
+    check_known(family)
+    _, has_name = scoring_record(family) or ("", True)
+    if has_name:
+        return family.score_name
+    with contextlib.suppress(OptionError):  # of parts that can't be read
+        return Fingerprints().of(family.score)
+    return repr(family.score)
 
 
 def _check_same(one: ModelData, two: ModelData) -> None:

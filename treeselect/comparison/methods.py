@@ -98,7 +98,8 @@ def read_sizes(k: object, groups: FeatureGroups) -> tuple[int | str, tuple[int, 
     given = [check_size(size, groups) for size in listed]
     if not given:
         raise OptionError("`k` must have at least one size.\n  Found: an empty list.")
-    return "1se", tuple(sorted(set(given)))
+    sizes = tuple(sorted(set(given)))
+    return "1se" if len(sizes) > 1 else sizes[0], sizes
 
 
 # --- runs --------------------------------------------------------------------------------------
@@ -116,14 +117,14 @@ def run_methods(
     """All methods, each at its own sizes, in all folds, with the numbers of the folds: if the call
     was stopped, those in which all methods are finished. Seeds are those of ``select()``."""
     own = stream_seed(seed, "cross-validation")
+    seeds = [stream_seed(own, "fold", number) for number in range(len(splits))]
     calls = [
-        (problem, contestant, weights, split, of_method, stream_seed(own, "fold", number), number)
+        (label, number, problem, method, weights, split, sizes, seeds[number])
         for number, split in enumerate(splits)
-        for problem, contestant, of_method in zip(problems, contestants, asked, strict=True)
+        for problem, (label, method), sizes in zip(problems, contestants, asked, strict=True)
     ]
     n = len(contestants)
-    many = "pairs of method and fold"
-    kind = Kind("pair", FoldPath, _whole_folds(n), many, "Comparison")
+    kind = Kind("pair", FoldPath, _whole_folds(n), "pairs of method and fold", "Comparison")
     found = run_pieces(_one_pair, calls, kind, course)
     runs = tuple(
         Run(
@@ -152,25 +153,12 @@ def _whole_folds(n: int) -> Callable[[Found], Found]:
     return whole
 
 
-def _one_pair(
-    problem: Problem,
-    contestant: Contestant,
-    weights: RowWeights,
-    split: Split,
-    sizes: tuple[int, ...] | None,
-    seed: int,
-    number: int,
-    *,
-    n_threads: int = 1,
-) -> FoldPath:
+def _one_pair(label: str, number: int, *call: Any, n_threads: int = 1) -> FoldPath:
+    """See :func:`follow_fold`; an error says of which method and fold it is."""
     try:
-        return follow_fold(
-            problem, contestant.method, weights, split, sizes, seed, n_threads=n_threads
-        )
+        return follow_fold(*call, n_threads=n_threads)
     except TreeselectError as error:
-        raise type(error)(
-            f"{error}\n  This was {quoted(contestant.label)} in fold {number + 1}."
-        ) from None
+        raise type(error)(f"{error}\n  This was {quoted(label)} in fold {number + 1}.") from None
 
 
 def run_notes(
@@ -206,7 +194,7 @@ class AllTerms(Method):
 
 def summarise_comparison(found: Contest) -> printing.SummaryContent:
     """Content of the summary of a comparison: a row for each method, the best score first."""
-    several, is_fixed = len(found.runs) > 1, isinstance(found.rule, int)
+    several, is_fixed = len(found.runs) > 1, isinstance(found.rule, int) and _can_choose(found)
     against = found.in_pandas.differences().set_index("method").to_dict("index")
 
     def difference(i: int) -> cells.Cell:
@@ -244,6 +232,10 @@ def summarise_comparison(found: Contest) -> printing.SummaryContent:
         rows=rows,
         notes=_notes(found),
     )
+
+
+def _can_choose(found: Contest) -> bool:
+    return any(len(choices(found, run)) > 1 for run in found.runs)
 
 
 def _rule(found: Contest) -> str:
@@ -311,7 +303,7 @@ def _notes(found: Contest) -> tuple[str, ...]:
             f"k in parentheses: mean number of {noun_in(found)} selected at a given tuning"
             " parameter."
         )
-    if isinstance(found.rule, str) and any(run.sizes for run in found.runs):
+    if isinstance(found.rule, str) and _can_choose(found):
         notes.append(
             "The same folds chose k, so scores are optimistic, for some methods more than for"
             " others; `select(...).performance()`, which chooses k inside each fold, tells by how"

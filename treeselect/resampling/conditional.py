@@ -42,7 +42,7 @@ from treeselect.resampling.cross_validation import (
 )
 from treeselect.resampling.fit import Fit
 from treeselect.resampling.folds import Split, Splitter
-from treeselect.resampling.outer_folds import outer_folds
+from treeselect.resampling.outer_folds import check_known, outer_folds
 from treeselect.resampling.records import Scored
 from treeselect.running.parallel import Workers, run_all
 
@@ -197,17 +197,19 @@ def leave_out(
                 f"`{name}` needs `folds`.\n  Found: {described(value)}, and no folds. Leave it out."
             )
     outer = outer_folds(
-        result, 2 if folds is None else folds, repeats=usual if repeats is None else repeats,
+        result, folds, repeats=usual if repeats is None else repeats,
         seed=stream_seed(seed, "conditional"), scoring=scoring,
     )  # fmt: skip
     here, family = outer.here, outer.family
+    if outer.splits:
+        check_known(family)
     problem = dataclasses.replace(here.problem, family=family, wants_scores=False)
     own = result.step.selected
     base = own | is_all
     sets = [base ^ (np.arange(len(own)) == unit) for unit in units]
     calls = [
         (problem, outer.weights, split, [base, *sets], stream_seed(seed, "conditional", number))
-        for number, split in enumerate(outer.splits if folds is not None else ())
+        for number, split in enumerate(outer.splits)
     ]
     scores = np.array(run_all(_scores, calls, workers, "Folds", result.progress))
     scores = scores.reshape(-1, 1 + len(units))
@@ -233,7 +235,7 @@ def leave_out(
         score=scores[:, 0],
         others=scores[:, 1:][:, order],
         given=given,
-        test_share=outer.test_share,
+        test_share=outer.test_share if outer.splits else float("nan"),
         labels=shown_names(result.design),
         **outer.scored(result, seed) | ({"scheme": "no folds"} if folds is None else {}),
     )
@@ -379,10 +381,9 @@ def _test(y_left: FloatArray, x: FloatArray, weights: RowWeights) -> Tested | No
     counts = weights.values.astype(np.float64)
     if weights.groups is not None or not weights.are_copies:
         products = products * (counts / counts.mean())[:, np.newaxis]
-        counts = np.ones(len(x))
-    if weights.groups is not None:
-        _, own = np.unique(weights.groups, return_inverse=True)
-        products = np.array([np.bincount(own, column) for column in products.T]).T
+        if weights.groups is not None:
+            _, own = np.unique(weights.groups, return_inverse=True)
+            products = np.array([np.bincount(own, column) for column in products.T]).T
         counts = np.ones(len(products))
     scale = np.sqrt(counts @ products**2)
     products = products[:, scale > 0] / scale[scale > 0]

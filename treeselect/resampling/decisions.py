@@ -243,7 +243,6 @@ class _Rows:
         for threshold in thresholds:
             self.reached += at_least(self.held.risk, threshold)
         self._y = self.held.y
-        self._horizon = held.horizon
         if held.family.has_times:
             stop, dies = self._y[:, STOP], self._y[:, EVENT] > 0
             self._times = np.unique(stop[dies & at_least(held.horizon, stop)])
@@ -280,7 +279,9 @@ class _Rows:
             last = np.zeros(self.n + 1)
             np.maximum.at(last, self.reached, np.where(mass > 0, self._y[:, STOP], 0.0))
             last = of_sets(last, np.maximum)
-            left = np.where(at_least(last, self._horizon) | (left == 0) | (last == 0), left, np.nan)
+            left = np.where(
+                at_least(last, self.held.horizon) | (left == 0) | (last == 0), left, np.nan
+            )
         return np.asarray(1 - left)
 
 
@@ -298,12 +299,14 @@ def _below(values: FloatArray, join: Any = np.add) -> FloatArray:
 def rates_table(held: HeldOut, thresholds: Sequence[float]) -> pd.DataFrame:
     """``threshold``, ``positive``, ``sensitivity``, ``specificity``, ``ppv`` and ``npv`` of rising
     thresholds: see :meth:`DecisionCurve.tidy`."""
-    rows = _Rows(held, np.array(thresholds))
+    at = np.array(thresholds, dtype=np.float64)
+    rows = _Rows(held, at)
     true, false = rows.rates(rows.mass, _above, check=True)[:, 1:]
     missed, right = rows.rates(rows.mass, _below, check=True)[:, 1:]
+    reached = _above(np.bincount(rows.reached, rows.mass, rows.n + 1).astype(np.float64))
     with np.errstate(invalid="ignore"):
         return pd.DataFrame({
-            "threshold": np.array(thresholds, dtype=np.float64), "positive": true + false,
+            "threshold": at, "positive": reached[1:] / rows.mass.sum(),
             "sensitivity": true / (true + missed), "specificity": right / (right + false),
             "ppv": true / (true + false), "npv": right / (right + missed),
         })  # fmt: skip

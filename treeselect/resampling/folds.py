@@ -217,12 +217,16 @@ def split_rows(problem: Problem, weights: RowWeights, folds: Folds, seed: int) -
         )
     else:
         splitter: Any = folds.folds
-        if getattr(splitter, "random_state", seed) is None:  # it would draw anew at each call
+        state = getattr(splitter, "random_state", seed)
+        if not isinstance(state, int | np.integer):  # it would draw anew at each call
             splitter = copy.copy(splitter)
-            splitter.random_state = stream_seed(seed, "folds") % 2**32
+            is_free = state in (None, np.random)
+            state = stream_seed(seed, "folds") % 2**32 if is_free else copy.deepcopy(state)
+            splitter.random_state = state
         found = _splits_by(splitter, problem, rows, groups)
-        if (known := weights.groups) is not None and all(map(_looks_forward, found)):
-            # Of a time series, without the training rows of a block that a split divides.
+        if (known := weights.groups) is not None and all(
+            own.train.max(initial=-1) < own.test.min(initial=len(weights)) for own in found
+        ):  # of a time series, without the training rows of a block that a split divides
             found = [
                 Split(own.train[~np.isin(known[own.train], known[own.test])], own.test)
                 for own in found
@@ -341,12 +345,6 @@ def _splits_by(
             f"`folds` must be a splitter that can split the {len(rows)} rows in use.\n"
             f"  {type(splitter).__name__} says: {said_by(error)}"
         ) from None
-
-
-def _looks_forward(split: Split) -> bool:
-    """Whether all held-out rows come after the training rows."""
-    some = len(split.train) > 0 and len(split.test) > 0
-    return some and bool(split.train.max() < split.test.min())
 
 
 def _way_out(first: str, *more: str, choose: bool) -> str:

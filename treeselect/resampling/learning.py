@@ -73,18 +73,14 @@ class LearningCurve(Scored):
             ``share``; ``rows``, mean number over the folds; ``score``, mean on the held-out rows;
             ``standard_error``; ``k``, mean number of selected units; ``stability``, Nogueira's
             index over the folds, with its 95% Monte Carlo interval ``stability_low`` and
-            ``stability_high``. With one fold the standard error and the index are missing; so is
-            the index if every fold selects all units or none.
+            ``stability_high``, missing if every fold selects all units or none.
         """
-        measures = np.full((len(self.shares), 4), np.nan)
-        if self.scores.shape[1] > 1:
-            for row, scores, sets in zip(measures, self.scores, self.selected, strict=True):
-                agreement, interval = stability_index(sets[:, self.assessed])
-                row[:] = standard_error(scores, self.repeats), agreement, *interval
-        error, index, low, high = measures.T
+        agreement = [stability_index(sets[:, self.assessed]) for sets in self.selected]
+        index, low, high = np.array([(own, *ends) for own, ends in agreement]).T
         table = pd.DataFrame({
             "share": self.shares, "rows": self.n_train.mean(axis=1),
-            "score": self.scores.mean(axis=1), "standard_error": error,
+            "score": self.scores.mean(axis=1),
+            "standard_error": standard_error(self.scores.T, self.repeats),
             "k": self.selected.sum(axis=2).mean(axis=1), "stability": index, "stability_low": low,
             "stability_high": high,
         })  # fmt: skip
@@ -195,7 +191,7 @@ def learn(
             "  Use the fit before it is saved, or select with the name of a scorer, which a model"
             " file holds."
         )
-    outer = outer_folds(result, folds, scoring=None, seed=stream_seed(seed, "learning"), **given)
+    outer = outer_folds(result, folds, seed=stream_seed(seed, "learning"), **given)
     nested, groups = nested_selection(result, outer), outer.here.arrays.groups
     n_folds = len(outer.splits)
     places = [(share, number) for share in parts for number in range(n_folds)]

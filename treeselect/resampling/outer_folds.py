@@ -9,16 +9,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from treeselect.arguments.checks import SCORE_RULES
 from treeselect.designs.families import Family
 from treeselect.designs.modeldata import ModelData
-from treeselect.designs.response import Response
 from treeselect.designs.scoring import Scoring, check_scoring, is_lost, with_scoring
 from treeselect.designs.weights import RowWeights, check_order
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import falling
 from treeselect.errors import MethodError, OptionError, quoted
-from treeselect.frames.reading import read_data
 from treeselect.resampling.choosing import Procedure, run_selection
 from treeselect.resampling.cross_validation import sampling_error, score_predictions, test_share
 from treeselect.resampling.fit import Fit
@@ -39,7 +38,6 @@ class OuterFolds:
     """How rows are held out around a whole selection."""
 
     here: ModelData  # the rows, those of the fit
-    data: Any  # as given, or None
     folds: Folds  # as requested
     splits: tuple[Split, ...]
     weights: RowWeights  # case weights of the rows, with the clusters of the folds
@@ -73,39 +71,35 @@ class OuterFolds:
 
 def outer_folds(
     result: Fit,
-    folds: int | Splitter | Sequence[int],
+    folds: int | Splitter | Sequence[int] | None,
     *,
     repeats: int,
-    scoring: Scoring,
     seed: int,
+    scoring: Scoring = None,
     fold_groups: str | Sequence[Any] | None = None,
 ) -> OuterFolds:
-    """Split the rows of a fit according to `folds`, with the fit's clusters or others."""
-    here, data = result.design, result.source
+    """Split the rows of a fit according to `folds`, if there are any, with the fit's clusters or
+    others; the score may be a function that is not here."""
+    here = result.design
     check_order(result.given, folds=folds)
     in_groups, grouped = result.in_groups(fold_groups)
-    n_rows = len(here.all_rows() if data is None else read_data(data))
-    asked = read_folds(folds, repeats, None, n_rows).for_rows(here.response.rows)
+    asked = Folds(None) if folds is None else read_folds(folds, repeats, None, here.rows.total)
+    asked = asked.for_rows(here.response.rows)
     asked = dataclasses.replace(asked, groups_name=grouped.groups_name, choose=False)
-    _, family = _families(here.response, scoring)
+    family = with_scoring(here.response.family, scoring, here.response.follow_up)
     check_scoring(family, here.response.y, here.weight)
     problem = dataclasses.replace(here.problem, family=family, wants_scores=False)
-    splits = split_rows(problem, in_groups.row_weights, asked, seed)
-    return OuterFolds(here, data, asked, splits, in_groups.row_weights, family)
+    splits = () if folds is None else split_rows(problem, in_groups.row_weights, asked, seed)
+    return OuterFolds(here, asked, splits, in_groups.row_weights, family)
 
 
-def _families(response: Response, scoring: Scoring) -> tuple[Family, Family]:
-    """The family with the score that chooses k, and the family with the held-out score."""
-    of_fit = response.family
-    outside = with_scoring(of_fit, scoring, response.follow_up)
-    if not is_lost(of_fit):
-        return of_fit, outside
-    if scoring is None:
+def check_known(family: Family) -> None:
+    """Raise an OptionError if the held-out score is a function that is not here."""
+    if is_lost(family):
         raise OptionError(
-            f"`scoring` must be given: that of the fit, {quoted(of_fit.score_name)}, is a function,"
+            f"`scoring` must be given: that of the fit, {quoted(family.score_name)}, is a function,"
             " which a model file does not hold."
         )
-    return outside, outside
 
 
 # --- the selection in a fold ---------------------------------------------------------------------
@@ -116,19 +110,22 @@ class Nested(NamedTuple):
 
     asked: Procedure  # with the score that chooses k, and the clusters of the selection inside
     family: Family  # with the score on held-out rows
+    clusters: IntArray | None  # of the outer folds
     horizon: float | None = None  # at which survival is predicted
 
 
-def nested_selection(result: Fit, outer: OuterFolds, scoring: Scoring = None) -> Nested:
+def nested_selection(result: Fit, outer: OuterFolds) -> Nested:
     """The selection of a fit as it is repeated in outer folds: with its choice of k, and its
     clusters."""
     here, choice, method = outer.here, result.choice, result.chosen_method
-    inside = in_own_groups(here, choice.folds, outer.data).row_weights
+    inside = in_own_groups(here, choice.folds, result.source).row_weights
     if inside.groups is None and choice.folds.groups_name is not False:
         inside = outer.weights  # a model file does not hold the clusters of the fit
-    family, _ = _families(here.response, scoring)
+    check_known(outer.family)
+    family = outer.family if is_lost(here.response.family) else here.response.family
     problem = dataclasses.replace(here.problem_for(method), family=family, wants_scores=False)
-    return Nested(Procedure(problem, method, inside, choice), outer.family)
+    asked = Procedure(problem, method, inside, choice)
+    return Nested(asked, outer.family, outer.weights.groups)
 
 
 class Fold(NamedTuple):
@@ -144,7 +141,7 @@ class Fold(NamedTuple):
 
 def one_fold(nested: Nested, split: Split, seed: int, where: str, *, n_threads: int = 1) -> Fold:
     """The whole selection on the training rows, and its predictions of the held-out rows."""
-    asked, family, horizon = nested
+    asked, family, clusters, horizon = nested
     problem = asked.problem
     train, test = split.weights(asked.weights)
     try:
@@ -153,9 +150,9 @@ def one_fold(nested: Nested, split: Split, seed: int, where: str, *, n_threads: 
     except MethodError:  # not about the folds
         raise
     except OptionError as error:
+        why = ", which are split again to choose `k`" if asked.choice.k in SCORE_RULES else ""
         raise OptionError(
-            f"{error}\n  This was in the training rows of fold {where}, which are split again to"
-            " choose `k`."
+            f"{error}\n  This was in the training rows of fold {where}{why}."
         ) from None
     predicted = model.predict(problem, n_threads)
     scored = dataclasses.replace(problem, family=family)
@@ -163,7 +160,7 @@ def one_fold(nested: Nested, split: Split, seed: int, where: str, *, n_threads: 
     units = np.flatnonzero(found.step.selected)
     units = units[falling(model.importance[units])]
     drawn = stream_seed(seed, "held-out rows")
-    s_e = sampling_error(scored, predicted, train, test, drawn)
+    s_e = sampling_error(scored, predicted, train, test.in_groups(clusters), drawn)
     event = None if horizon is None else 1 - survival_at(problem, train.values, predicted, horizon)
     rows = test.rows
     return Fold(score, units, predicted[rows], s_e, None if event is None else event[rows])

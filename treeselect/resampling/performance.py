@@ -564,10 +564,9 @@ def measure(
     outer = outer_folds(
         result, folds, scoring=scoring, seed=stream_seed(seed, "performance"), **given
     )
-    nested = nested_selection(result, outer, scoring)
     here, family, n_folds = outer.here, outer.family, len(outer.splits)
     horizon = horizon_of(horizon, here, outer.weights.values)
-    nested = nested._replace(horizon=horizon)
+    nested = nested_selection(result, outer)._replace(horizon=horizon)
     calls = [
         (nested, split, stream_seed(seed, "performance", number), f"{number + 1}")
         for number, split in enumerate(outer.splits)
@@ -578,7 +577,6 @@ def measure(
     found, splits = list(by_fold.values()), [outer.splits[number] for number in by_fold]
     n_train, n_test = outer.n_used(splits)
     own = None if result.scores_are_past or scoring is not None else result.scores
-    path_score = float("nan") if own is None else float(own.mean[result.k])
     return Performance(
         scores=np.array([fold.score for fold in found]),
         errors=np.array([fold.error for fold in found]),
@@ -595,7 +593,7 @@ def measure(
         k_of_fit=result.k,
         fingerprint=data_fingerprint(here),
         model=result.model.description,
-        path_score=path_score,
+        path_score=float("nan") if own is None else float(own.mean[result.k]),
         path_words="" if own is None else f"{own.kind}; {own.chooser} chose k",
         held_out=gather_held_out(
             here,

@@ -230,7 +230,7 @@ def group_by_risk(
             f"  Found: family {quoted(result.family)}."
         )
     n_groups = check_count("n_groups", n_groups, least=2, most=20)
-    outer = outer_folds(result, folds, repeats=1, scoring=None, seed=stream_seed(seed, "risk"))
+    outer = outer_folds(result, folds, repeats=1, seed=stream_seed(seed, "risk"))
     here, problem, weight = outer.here, outer.here.problem, outer.weights.values
     at = held_out.read_horizon(horizon, here, weight)
     calls = [

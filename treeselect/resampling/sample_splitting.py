@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from treeselect.arguments.checks import SCORE_RULES
 from treeselect.brief import brief
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.row_sample import labels_of
@@ -55,7 +56,7 @@ def _draw_groups(asked: Procedure, split: float, seed: int) -> Split:
 
 def _check_folds(asked: Procedure, seed: int) -> None:
     """Raise an OptionError if the first part can't be split into the folds that choose `k`."""
-    if not isinstance(asked.choice.k, str):
+    if asked.choice.k not in SCORE_RULES:
         return
     try:
         own = stream_seed(seed, "cross-validation")  # as `choose` draws them
@@ -75,7 +76,7 @@ def _check_rows(asked: Procedure, split: float, parts: Split) -> None:
     strata, labels = [rows], labels_of(problem, rows)
     if labels is not None:  # all classes, or the rows with an event
         strata = [rows[labels == own] for own in ([1] if times else np.unique(labels))]
-    n_folds = folds if isinstance(folds, int) and isinstance(choice.k, str) else 0
+    n_folds = folds if isinstance(folds, int) and choice.k in SCORE_RULES else 0
     least, of = _FEWEST_ROWS, ""
     if problem.family.has_classes:
         least, of = _FEWEST_OF_CLASS, " of each class"
