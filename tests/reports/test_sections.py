@@ -103,6 +103,12 @@ def test_the_nested_score_stands_in_place_of_the_tuning_score(cross_validated):
     assert nested.details[0].startswith(f"95% interval {low:.3f} to {high:.3f}, mean of 2 folds.")
     perfect = dataclasses.replace(found, scores=np.ones(2), errors=np.zeros(2))
     assert cards_of(cross_validated, perfect)[0].details[0].startswith("1 in each fold, mean of 2")
+    fit = cross_validated._fit
+    nothing = changed(cross_validated, step=min(fit.steps, key=lambda step: step.size))
+    assert not nothing.selected
+    for report, is_so in ((report_of(cross_validated), True), (report_of(nothing), False)):
+        assert ("optimistic" in report.path.lead) is is_so
+        assert ("Optimistic" in report.cards[0].details[0]) is is_so
     unknown = dataclasses.replace(found, scores=np.array([np.nan, 1.0]))
     assert cards_of(cross_validated, unknown)[0] == tuning
 

@@ -126,16 +126,15 @@ def _tuning(fit: Fit) -> parts.Card:
     if not np.isfinite(glance["cv_score"]):
         return parts.Card(f"{family.score_name} on new rows", "Not assessed", (better,))
     assert fit.scores is not None
-    how = f"Optimistic: {fit.scores.chooser} chose the number of {noun(fit)}."
+    chooser = "the same held-out rows" if fit.scores.spared is not None else fit.scores.chooser
+    how = f" Optimistic: {chooser} chose the number of {noun(fit)}." * fit.scores_flatter
     if fit.scores.of_halves:
         most = most_of_half(fit.design.rows.used)
-        how = f"Models from {most}one half of the rows, scored on {most}the other."
-    elif fit.scores.spared is not None:
-        how = f"Optimistic: the same held-out rows chose the number of {noun(fit)}."
+        how = f" Models from {most}one half of the rows, scored on {most}the other."
     return parts.Card.of(
         f"{family.score_name}, {fit.scores.kind.removeprefix('on ')}",
         printing.plain_score(glance["cv_score"]),
-        f"{_error(glance['cv_score'], glance['cv_se'])}. {how}",
+        f"{_error(glance['cv_score'], glance['cv_se'])}.{how}",
         *(f"On the same rows: {said}." for _, said in summary.reference_facts(fit)),
         *(["Of the model that the final one replaced."] if fit.scores_are_past else []),
     )

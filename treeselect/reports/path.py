@@ -49,7 +49,7 @@ def _what_score(fit: Fit) -> str:
     if fit.scores is not None:
         over = "folds" if fit.scores.spared is None else "parts"
         over = "halves" if fit.scores.of_halves else over
-        so = "" if fit.scores.of_halves else ", so the score at the chosen number is optimistic"
+        so = ", so the score at the chosen number is optimistic" if fit.scores_flatter else ""
         return (
             f"{score} on held-out rows: mean of {len(fit.scores.scores)} {over} ± one standard"
             f" error. {fit.scores.chooser.capitalize()} chose the number of {noun(fit)}{so}."

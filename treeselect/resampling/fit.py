@@ -183,6 +183,11 @@ class Fit:
         return self.scored not in (None, self.final)
 
     @property
+    def scores_flatter(self) -> bool:
+        """Whether rows that scored the sets chose how many units are selected, and not none."""
+        return self.scores is not None and not self.scores.of_halves and self.k > 0
+
+    @property
     def all_notes(self) -> tuple[str, ...]:
         """The notes, and whose the scores are if they are not of the final model."""
         return (*self.notes, *([_OF_PREVIOUS] if self.scores_are_past else []))
