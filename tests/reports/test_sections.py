@@ -138,12 +138,15 @@ def test_the_score_is_of_held_out_rows_and_stability_of_enough_resamples(fitted)
     assert card.details[-1] == "A verdict needs at least 10."
 
 
-@pytest.mark.parametrize("all_of_them", [True, False])
-def test_undefined_stability_says_why(fitted, all_of_them):
+@pytest.mark.parametrize(
+    ("all_of_them", "why"),
+    [(True, "every resample selected all terms that it could"), (False, "no resample selected")],
+)
+def test_undefined_stability_says_why(fitted, all_of_them, why):
     same = np.full_like(fitted._fit.resampled.selected, all_of_them)
     card = stability_card(fitted, selected=same)
     assert card.value == "Not defined"
-    assert card.details[0].startswith("The index is not defined: every resample selected all")
+    assert card.details[0].startswith(f"The index is not defined: {why}")
 
 
 def test_nothing_selected(mixed):

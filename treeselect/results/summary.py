@@ -31,7 +31,7 @@ from treeselect.resampling.error_bounds import no_bound
 from treeselect.resampling.fit import Fit, as_shown, noun, selected_of_all, selection_clause
 from treeselect.resampling.records import stopped
 from treeselect.resampling.sample_size import least_rows
-from treeselect.resampling.stability import index_words
+from treeselect.resampling.stability import each_selected_all, index_words
 from treeselect.results import tables
 from treeselect.results.calls import unshown_note
 from treeselect.results.effects import effect_notes, effect_tables
@@ -39,7 +39,6 @@ from treeselect.results.verdict import (
     BY_REQUEST,
     FEWEST,
     could_vary,
-    each_selected_all,
     kept_units,
     model_sentence,
     outsiders_note,
