@@ -398,7 +398,7 @@ def test_other_sizes_and_sets_stand_beside_the_selection(mixed):
             step = fit.path.set_index("k").loc[int(label)]
             assert {row[0] for row in table.rows} == set(step["terms"])
             assert f"{step['cv_score']:.3f} (s.e. {step['cv_se']:.3f})" in said
-            assert ("was found to predict better" in said) == (int(label) < fit.k)
+            assert ("was found to predict better (p < 0.0001)" in said) == (int(label) < fit.k)
     for label, near in zip(
         beside.labels[len(sizes) :], fit.search.alternatives()["terms"], strict=False
     ):

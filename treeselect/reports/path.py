@@ -161,7 +161,7 @@ def _other_sizes(fit: Fit) -> list[_Other]:
                 f" {decimal_text(own, 3)}."
             )
         if fit.p_values is not None and np.isfinite(fit.p_values[size : size + 1]).any():
-            p_value = p_text(fit.p_values[size])
+            p_value = p_text(fit.p_values[size]).replace("<", "< ")
             better = "was" if fit.p_values[size] <= LEVEL else "was not"
             equals = "" if p_value.startswith("<") else "= "
             said.append(
