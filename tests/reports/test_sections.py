@@ -405,4 +405,6 @@ def test_other_sizes_and_sets_stand_beside_the_selection(mixed):
         assert " in place of " in label
         table = beside.tables[beside.labels.index(label)]
         assert [row[0] for row in table.rows] == list(near)
-    assert isinstance(terms(FitMaterial(fit._fit, whole=True)).table, Table)
+    section, note = terms(FitMaterial(fit._fit, whole=True)), "decrease in impurity in its forest"
+    assert isinstance(section.table, Table)
+    assert (note in section.notes) == (" plus a random forest" in fit.model.fitted.description)

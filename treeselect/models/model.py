@@ -40,12 +40,15 @@ class TreeModel:
     __repr__ = brief
 
     note: ClassVar[str | None] = None
-    importance_note: ClassVar[str]
     in_place_note: ClassVar[str]
     stored_as: ClassVar[str]
     reads_columns: ClassVar[bool] = False  # whether it predicts from columns that are not binned
 
     @property
+    @property
+    def importance_note(self) -> str:
+        raise NotImplementedError
+
     def is_link(self) -> bool:
         """Whether :meth:`score` gives the linear predictor without the offset, not the mean."""
         return True
@@ -213,7 +216,7 @@ def _shares(trees: Trees) -> FloatArray:
 class BoostedModel(TreeModel):
     """Boosted trees, whose values are already shrunk; importances are gains summed over trees."""
 
-    importance_note: ClassVar[str] = "Share of the total gain in the final gradient boosting model"
+    importance_note = "Share of the total gain in the final gradient boosting model"
     in_place_note: ClassVar[str] = (
         "predictions come from the gradient boosting model on the selected terms"
     )
@@ -239,7 +242,7 @@ class WeightedForest(TreeModel):
         "The final model is the sparse forest at this step's penalty: the fewer terms, the more"
         " its predictions are shrunk towards the mean."
     )
-    importance_note: ClassVar[str] = (
+    importance_note = (
         "Share of the trees' summed weighted standard deviations, by gain within each tree"
     )
     in_place_note: ClassVar[str] = ""

@@ -53,16 +53,20 @@ class StackedModel(TreeModel):
 
     n_additive: int = 0  # leading trees, each of which is the effect of one column
 
-    importance_note: ClassVar[str] = (
-        "Share of what the final model explains: the covariance of additive effects with the"
-        " response out of sample, plus the out-of-bag decrease in impurity in its forest"
-    )
     in_place_note: ClassVar[str] = (
         "predictions come from an additive model plus a forest on the selected terms"
     )
     stored_as: ClassVar[str] = "stack"
 
     @property
+    @property
+    def importance_note(self) -> str:
+        forest = ", plus the out-of-bag decrease in impurity in its forest"
+        return (
+            "Share of what the final model explains: the covariance of additive effects with the"
+            f" response out of sample{forest * (self.n_trees > self.n_additive)}"
+        )
+
     def _name(self) -> str:
         n = self.n_trees - self.n_additive
         rest = f" plus a random forest of {n} trees of its residuals" if n else ""
