@@ -21,6 +21,7 @@ from treeselect.engine.random import stream_seed
 from treeselect.engine.survival.curves import Baseline, efron
 from treeselect.engine.tree.nodes import LEAF, Trees, join_trees
 from treeselect.models.importing import ImportedBins
+from treeselect.printing.numbers import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +46,10 @@ class TreeModel:
     reads_columns: ClassVar[bool] = False  # whether it predicts from columns that are not binned
 
     @property
-    @property
     def importance_note(self) -> str:
         raise NotImplementedError
 
+    @property
     def is_link(self) -> bool:
         """Whether :meth:`score` gives the linear predictor without the offset, not the mean."""
         return True
@@ -224,7 +225,7 @@ class BoostedModel(TreeModel):
 
     @property
     def _name(self) -> str:
-        return f"a gradient boosting model of {self.n_trees} trees on the selected terms"
+        return f"a gradient boosting model of {counted(self.n_trees, 'tree')} on the selected terms"
 
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
@@ -254,7 +255,7 @@ class WeightedForest(TreeModel):
 
     @property
     def _name(self) -> str:
-        return f"the sparse forest of {self.n_trees} weighted tree{'s' * (self.n_trees > 1)}"
+        return f"the sparse forest of {counted(self.n_trees, 'weighted tree')}"
 
     @property
     def sparse(self) -> WeightedForest:

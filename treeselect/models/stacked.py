@@ -38,6 +38,7 @@ from treeselect.models.forest import (
     slope_outside,
 )
 from treeselect.models.model import TreeModel, null_predictor
+from treeselect.printing.numbers import counted
 from treeselect.running.machine import give_memory_back
 
 _MOST_ROWS = 50_000
@@ -59,7 +60,6 @@ class StackedModel(TreeModel):
     stored_as: ClassVar[str] = "stack"
 
     @property
-    @property
     def importance_note(self) -> str:
         forest = ", plus the out-of-bag decrease in impurity in its forest"
         return (
@@ -67,9 +67,10 @@ class StackedModel(TreeModel):
             f" response out of sample{forest * (self.n_trees > self.n_additive)}"
         )
 
+    @property
     def _name(self) -> str:
         n = self.n_trees - self.n_additive
-        rest = f" plus a random forest of {n} trees of its residuals" if n else ""
+        rest = f" plus a random forest of {counted(n, 'tree')} of its residuals" if n else ""
         return f"an additive model of the selected terms{rest}"
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 
 from treeselect import printing
 from treeselect.figures.shapes import Curve
+from treeselect.printing.numbers import counted, every
 from treeselect.printing.text import code_lines
 from treeselect.reports import parts
 from treeselect.reports.data import data_sentences
@@ -54,7 +55,7 @@ def answer(material: parts.FitMaterial) -> tuple[str, ...]:
     n_selected = len(fit.selected)
     which = f"{n_selected:,} of {n_terms:,} candidate terms"
     if n_selected == n_terms:
-        which = "the only candidate term" if n_terms == 1 else f"all {n_terms:,} candidate terms"
+        which = every(n_terms, "candidate term")
     groups = fit.design.arrays.groups
     units = zip(groups.terms, groups.keep.tolist(), strict=True)
     kept = {term for terms, is_kept in units if is_kept for term in terms}
@@ -69,9 +70,8 @@ def answer(material: parts.FitMaterial) -> tuple[str, ...]:
         sentences = [f"{sentences[0]} {said}".rstrip(), *more]
     trace = fit.step.trace
     if trace is not None and trace.n_rivals:
-        sets = "1 other set" if trace.n_rivals == 1 else f"{trace.n_rivals:,} other sets"
-        terms = f"{fit.k:,} {noun(fit, fit.k)}"
-        sentences.append(f"{sets} of {terms} predict{'s' * (trace.n_rivals == 1)} about as well.")
+        sets = f"{counted(trace.n_rivals, 'other set')} of {counted(fit.k, noun(fit, 1))}"
+        sentences.append(f"{sets} predict{'s' * (trace.n_rivals == 1)} about as well.")
     return tuple(sentences)
 
 
@@ -81,8 +81,8 @@ def answer(material: parts.FitMaterial) -> tuple[str, ...]:
 def cards(material: parts.FitMaterial) -> tuple[parts.Card, ...]:
     fit = material.fit
     score = _nested(material) or _held_out(fit) or _tuning(fit)
-    n, counted = fit.design.rows.used, (_events(fit), *summary.excluded_rows(fit), _missing(fit))
-    rows = parts.Card.of("Data", f"{n:,} row{'' if n == 1 else 's'}", *counted)
+    which = _events(fit), *summary.excluded_rows(fit), _missing(fit)
+    rows = parts.Card.of("Data", counted(fit.design.rows.used, "row"), *which)
     return score, _stability_card(fit), rows
 
 
@@ -107,7 +107,7 @@ def _held_out(fit: Fit) -> parts.Card | None:
     found = fit.held_out
     if found is None or not np.isfinite(found.score):
         return None
-    rows = "1 row" if found.n_rows == 1 else f"{found.n_rows:,} rows"
+    rows = counted(found.n_rows, "row")
     return parts.Card.of(
         f"{found.score_name}, held-out rows",
         printing.plain_score(found.score),
@@ -182,8 +182,7 @@ def _stability_card(fit: Fit) -> parts.Card:
 def _events(fit: Fit) -> str:
     response, counts = fit.design.response, class_counts(fit)
     if response.follow_up is not None:
-        n_events = response.follow_up.n_events
-        return f"{n_events:,} event{'' if n_events == 1 else 's'}."
+        return f"{counted(response.follow_up.n_events, 'event')}."
     if not counts:
         return ""
     if len(counts) == 2:
@@ -192,8 +191,8 @@ def _events(fit: Fit) -> str:
         others = f"{fit.design.rows.used - count:,} with {negative}"
         return f"{count:,} with {response.name} = {positive}, {others}."
     label, count = counts[0]
-    rows = f"{count:,} row{'' if count == 1 else 's'}"
-    return f"{len(counts):,} classes of {response.name}; the smallest, {label}, has {rows}."
+    smallest = f"{label}, has {counted(count, 'row')}"
+    return f"{len(counts):,} classes of {response.name}; the smallest, {smallest}."
 
 
 def _missing(fit: Fit) -> str:

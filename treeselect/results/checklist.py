@@ -14,12 +14,12 @@ from treeselect.designs.problem import reads_columns
 from treeselect.errors import first_few, listing
 from treeselect.frames.tables import PrintedTable, in_library
 from treeselect.printing import SummaryContent, enumeration
+from treeselect.printing.numbers import counted
 from treeselect.resampling.fit import Fit, as_shown
 from treeselect.resampling.performance import Performance
 from treeselect.results.citation import (
     TREATED,
     Citation,
-    counted,
     limitations,
     methods_text,
     of_model,

@@ -16,6 +16,7 @@ from treeselect.algorithms.task import CONFIRMED
 from treeselect.designs.modeldata import COVERED, data_fingerprint
 from treeselect.engine.survival.times import EVENT
 from treeselect.printing import enumeration, percent_text, plain_score, score_text
+from treeselect.printing.numbers import counted
 from treeselect.resampling.assessing import most_of_half
 from treeselect.resampling.choosing import LEVEL, path_is_short
 from treeselect.resampling.fit import Fit, as_shown, noun
@@ -335,10 +336,6 @@ def response_words(fit: Fit) -> str:
         ordered = "ordered " if response.family.is_ordered else ""
         return f"{len(classes):,} {ordered}classes{least}; {n}"
     return f"{'counts' if fit.family == 'poisson' else 'numeric'}; {n}"
-
-
-def counted(n: int, what: str) -> str:
-    return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
 TREATED = {

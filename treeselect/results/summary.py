@@ -25,6 +25,7 @@ from treeselect.printing import (
     plain_score,
     score_text,
 )
+from treeselect.printing.numbers import counted, every
 from treeselect.resampling.assessing import most_of_half
 from treeselect.resampling.choosing import LEVEL
 from treeselect.resampling.error_bounds import no_bound
@@ -102,11 +103,10 @@ def sample_facts(result: Fit) -> tuple[tuple[str, str], ...]:
     facts = [("Sample", said)]
     if found is not None:
         score = plain_score(found.score) if np.isfinite(found.score) else "not defined"
-        all_others = found.n_rows == result.design.rows.not_drawn
-        of = "" if all_others else f"of the {result.design.rows.not_drawn:,} "
-        rows = f"the {found.n_rows:,} " if all_others else f"{found.n_rows:,} "
-        noun = "row" if all_others and found.n_rows == 1 else "rows"
-        facts.append(("Held out", f"{found.score_name} {score} on {rows}{of}{noun} not drawn"))
+        rows = f"the {counted(found.n_rows, 'row')}"
+        if found.n_rows < result.design.rows.not_drawn:
+            rows = f"{found.n_rows:,} of the {result.design.rows.not_drawn:,} rows"
+        facts.append(("Held out", f"{found.score_name} {score} on {rows} not drawn"))
     return tuple(facts)
 
 
@@ -136,7 +136,7 @@ def reference_facts(result: Fit) -> tuple[tuple[str, str], ...]:
     if scores is None or scores.full is None:
         return ()
     full, null = plain_score(scores.full_mean), plain_score(scores.mean[0])
-    return (("All or none", f"{full} with all {n:,} {noun(result, n)}, {null} with none"),)
+    return (("All or none", f"{full} with {every(n, noun(result, 1))}, {null} with none"),)
 
 
 def method_words(method: Method) -> str:
@@ -256,9 +256,8 @@ def _purpose_notes(result: Fit) -> list[str]:
             " unselected term may carry much the same information as a selected one."
         )
         return [minimal] * (result.leaves_out and result.is_chosen)
-    n_rounds = len(decisions.history)
     said = (
-        f"Decisions after {n_rounds} round{'' if n_rounds == 1 else 's'}:"
+        f"Decisions after {counted(len(decisions.history), 'round')}:"
         f" {'; '.join(_named(result, d, word) for d, word in WORDS.items())}."
     )
     purpose = (
@@ -323,9 +322,8 @@ def few_rows_note(result: Fit) -> list[str]:
     needed = least_rows(result.family, p, share)
     if n >= _FAR_BELOW * needed:
         return []
-    parameters = "the only candidate parameter" if p == 1 else f"all {p:,} candidate parameters"
     return [
-        f"Few rows: by Riley's criteria, a regression model with {parameters}"
+        f"Few rows: by Riley's criteria, a regression model with {every(p, 'candidate parameter')}"
         f" needs {needed:,} rows if it explains 15% of what can be explained"
         " (`treeselect.sample_size()`)."
     ]

@@ -9,7 +9,7 @@ import numpy as np
 
 from treeselect.engine.rounding import at_least
 from treeselect.printing import enumeration, percent_text
-from treeselect.printing.numbers import span
+from treeselect.printing.numbers import counted, span
 from treeselect.resampling.agreement import LEAST_SHARE
 from treeselect.resampling.fit import Fit, noun
 from treeselect.resampling.stability import Stability, each_selected_all
@@ -181,8 +181,7 @@ def _of_parts(units: Standing, stability: Stability, one: str) -> str:
         said = f"{which} {_all(units, one)} {were} selected {_often(stability)}"
         said += f", the least frequent, {rarest}, in {found}" if n_again < n else ""
     if n_out := len(units.intruders):
-        these = f"{n_out:,} {one}{'' if n_out == 1 else 's'}"
-        said += f"; {these} outside the selection in at least half of them"
+        said += f"; {counted(n_out, one)} outside the selection in at least half of them"
     return said
 
 
