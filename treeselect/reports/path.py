@@ -98,7 +98,7 @@ def _path_table(fit: Fit) -> parts.Table:
         size = str(row["k"])
         size += f" (cut to {fit.k})" * (row["k"] == fit.step.cut_from)
         size += " (chosen)" * (row["k"] == fit.k)
-        cells = [size, penalty, decimal_text(row["train_score"], 3)]
+        cells = [size, penalty, decimal_text(row["train_score"], 3, missing="–")]
         cells += (
             [decimal_text(row["cv_score"], 3), decimal_text(row["cv_se"], 3)] if validated else []
         )

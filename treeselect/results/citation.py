@@ -18,7 +18,7 @@ from treeselect.engine.survival.times import EVENT
 from treeselect.printing import enumeration, percent_text, plain_score, score_text
 from treeselect.printing.numbers import counted
 from treeselect.resampling.assessing import most_of_half
-from treeselect.resampling.choosing import LEVEL, path_is_short
+from treeselect.resampling.choosing import LEVEL, path_is_short, reduced_words
 from treeselect.resampling.fit import Fit, as_shown, noun
 from treeselect.resampling.performance import Performance
 from treeselect.resampling.stability import index_words
@@ -285,7 +285,8 @@ INDEX = Reference(
 
 def methods_text(fit: Fit, performance: Performance | None) -> str:
     """The paragraph, without versions."""
-    said = [_what(fit), *_which_rows(fit), _how_many(fit), _result(fit)]
+    said = [_what(fit), *_which_rows(fit), _how_many(fit)]
+    said += [*reduced_words(fit.step, fit.p_values, noun(fit)), _result(fit)]
     said += [*_scores(fit, performance), *_stability_sentences(fit)]
     said += [f"The final model was {fit.model.description}."] if fit.selected else []
     return " ".join(said)

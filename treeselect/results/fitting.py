@@ -56,6 +56,7 @@ from treeselect.resampling.choosing import (
     most_units,
     n_shown,
     path_is_short,
+    reduced_words,
     run_selection,
     scored_sizes,
     sufficient_words,
@@ -407,7 +408,9 @@ def _notes(
             f" {'enters' if step.size == 1 else 'enter'} the path: {method.why_left_out}."
         )
     yield from _end_notes(found, groups, n_units)
-    skipped = skipped_sizes([s for s in steps if not np.isnan(s.tuning)] or steps)
+    yield from reduced_words(step, found.p_values, many)
+    by_tests = found.p_values is not None
+    skipped = skipped_sizes([s for s in steps if by_tests or not np.isnan(s.tuning)] or steps)
     if isinstance(k, str) and skipped:
         *others, last = map(str, skipped)
         sizes = f"{', '.join(others)} or {last}" if others else last

@@ -116,6 +116,8 @@ def score_fact(result: Fit) -> tuple[str, str]:
     if result.scores is not None and np.isfinite(glance["cv_score"]):
         score = f"{score_text(glance['cv_score'], glance['cv_se'])}, {result.scores.kind}"
         score += ", of the previous model" * result.scores_are_past
+    elif np.isnan(glance["train_score"]):
+        score = "not known"
     else:
         rows = "of the method's model " * (result.k > 0) + "on the training rows"
         rows = "out of bag" if result.chosen_method.tells_out_of_bag and result.k else rows
