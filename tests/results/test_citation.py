@@ -98,6 +98,10 @@ def test_limitations_and_the_null_of_the_score_test_are_true_of_the_fit(mixed):
     best = quick(mixed, "dose ~ signal + site", k="best", folds=3)
     assert best.k == 2
     assert any("R2 is optimistic" in text for text in best.search.citation().limitations)
+    given = quick(mixed, "dose ~ signal + site", k=2)  # neither do its linear models say so
+    for found, is_so in ((best, True), (given, False)):
+        assert ("are not valid" in " ".join(found.search.citation().limitations)) is is_so
+        assert ("not valid" in str(found.refit("glm", missing="indicator").summary())) is is_so
     few, clusters = mixed.head(60), np.arange(60) // 4
     for null, given in (("permutation", None), ("random-sign", clusters)):
         fit = quick(few, "died ~ signal", k="auto", fold_groups=given, resamples=0)

@@ -49,12 +49,7 @@ def limitations(fit: Fit, performance: Performance | None) -> tuple[str, ...]:
     if n_selected == 0:
         said.append("The absence of selected terms is not evidence that no term matters.")
     elif fit.leaves_out and fit.is_chosen:
-        said += [
-            _score(fit, performance),
-            _others(fit),
-            "Tests and intervals from a model fitted to the selected terms on the same rows ignore"
-            " the selection and are not valid; they are usually anti-conservative.",
-        ]
+        said += [_score(fit, performance), _others(fit)]
     elif fit.leaves_out:
         forced = f"All selected {noun(fit)} were forced in; none was chosen by the data."
         said += [_score(fit, performance), forced]
@@ -62,6 +57,11 @@ def limitations(fit: Fit, performance: Performance | None) -> tuple[str, ...]:
         which = "that vary " if n_selected < n_terms else ""
         said.append(f"All candidate terms {which}were selected, so the data left none of them out.")
         said += [_score(fit, performance)] if isinstance(fit.choice.k, str) else []
+    if fit.is_chosen:
+        said.append(
+            "Tests and intervals from a model fitted to the selected terms on the same rows ignore"
+            " the selection and are not valid; they are usually anti-conservative."
+        )
     said.append(_stability(fit))
     causal = "Selected terms predict the response; selection is not evidence of a causal effect."
     return tuple(text for text in (*said, causal if n_selected else "") if text)
