@@ -10,13 +10,13 @@ import pandas as pd
 
 from treeselect import printing
 from treeselect.figures.shapes import Curve
-from treeselect.printing.numbers import counted, every
+from treeselect.printing.numbers import counted
 from treeselect.printing.text import code_lines
 from treeselect.reports import parts
 from treeselect.reports.data import data_sentences
 from treeselect.reports.path import with_others
 from treeselect.resampling.assessing import most_of_half
-from treeselect.resampling.fit import Fit, noun
+from treeselect.resampling.fit import Fit, noun, selection_clause
 from treeselect.resampling.stability import index_words
 from treeselect.results import summary
 from treeselect.results.citation import cite, of_model, versions_text
@@ -44,23 +44,14 @@ from treeselect.results.verdict import (
 
 def answer(material: parts.FitMaterial) -> tuple[str, ...]:
     """What was selected, and how stable it is."""
-    fit = material.fit
-    n_terms = len(fit.design.spec.terms)
-    response, method = fit.design.response.name, fit.chosen_method.title
+    fit, clause = material.fit, selection_clause(material.fit)
     if not fit.selected:
-        none = f"selected none of {n_terms:,} candidate terms"
-        if n_terms == 1:
-            none = "did not select the only candidate term"
-        return (f"{method} {none} to predict {response}.",)
-    n_selected = len(fit.selected)
-    which = f"{n_selected:,} of {n_terms:,} candidate terms"
-    if n_selected == n_terms:
-        which = every(n_terms, "candidate term")
+        return (f"{clause}.",)
     groups = fit.design.arrays.groups
     units = zip(groups.terms, groups.keep.tolist(), strict=True)
     kept = {term for terms, is_kept in units if is_kept for term in terms}
     names = [f"{term} (always included)" if term in kept else term for term in fit.selected]
-    sentences = [f"{method} selected {which} to predict {response}: {printing.enumeration(names)}."]
+    sentences = [f"{clause}: {printing.enumeration(names)}."]
     if fit.resampled is not None:
         said = verdict(fit, fit.stability)
         if said or np.isfinite(fit.stability.index):
