@@ -29,7 +29,7 @@ from treeselect.results.effects import (
     meaning_of_effects,
     scale_of_effects,
 )
-from treeselect.results.tables import class_counts, glance_table, missing_counts, search_notes
+from treeselect.results.tables import class_counts, glance_table, search_notes
 from treeselect.results.verdict import (
     BY_REQUEST,
     FEWEST,
@@ -72,7 +72,7 @@ def answer(material: parts.FitMaterial) -> tuple[str, ...]:
 def cards(material: parts.FitMaterial) -> tuple[parts.Card, ...]:
     fit = material.fit
     score = _nested(material) or _held_out(fit) or _tuning(fit)
-    which = _events(fit), *summary.excluded_rows(fit), _missing(fit)
+    which = _events(fit), *summary.excluded_rows(fit), summary.missing_words(fit, 3)
     rows = parts.Card.of("Data", counted(fit.design.rows.used, "row"), *which)
     return score, _stability_card(fit), rows
 
@@ -117,8 +117,7 @@ def _tuning(fit: Fit) -> parts.Card:
     if not np.isfinite(glance["cv_score"]):
         return parts.Card(f"{family.score_name} on new rows", "Not assessed", (better,))
     assert fit.scores is not None
-    chooser = "the same held-out rows" if fit.scores.spared is not None else fit.scores.chooser
-    how = f" Optimistic: {chooser} chose the number of {noun(fit)}." * fit.scores_flatter
+    how = f" Optimistic: {fit.scores.chooser} chose the number of {noun(fit)}." * fit.scores_flatter
     if fit.scores.of_halves:
         most = most_of_half(fit.design.rows.used)
         how = f" Models from {most}one half of the rows, scored on {most}the other."
@@ -184,17 +183,6 @@ def _events(fit: Fit) -> str:
     label, count = counts[0]
     smallest = f"{label}, has {counted(count, 'row')}"
     return f"{len(counts):,} classes of {response.name}; the smallest, {smallest}."
-
-
-def _missing(fit: Fit) -> str:
-    if not fit.design.has_data:
-        return ""
-    missing, incomplete = missing_counts(fit)
-    if not missing:
-        return "No missing values in the candidate terms."
-    names = printing.enumeration([f"{name} ({count:,})" for name, count in missing], 3)
-    rows = f"{incomplete:,} row{' has' if incomplete == 1 else 's have'}"
-    return f"{rows} missing values: {names}."
 
 
 # --- settings of the selection, and its data ----------------------------------------------------

@@ -27,7 +27,6 @@ from treeselect.printing import (
 )
 from treeselect.printing.numbers import counted, every
 from treeselect.resampling.assessing import most_of_half
-from treeselect.resampling.choosing import LEVEL
 from treeselect.resampling.error_bounds import no_bound
 from treeselect.resampling.fit import Fit, as_shown, noun, selected_of_all, selection_clause
 from treeselect.resampling.records import stopped
@@ -196,8 +195,7 @@ def _notes(result: Fit) -> tuple[str, ...]:
     if n_selected == 0:
         why = ""
         if result.p_values is not None:
-            why = ": no set was found to predict better than none"
-            why = why if result.p_values[-1] > LEVEL else f": {result.call.rule}"
+            why = f": {result.call.rule}"
         elif result.scores is not None:
             why = ": no number of terms improves the cross-validated score enough"
         elif result.step.decisions is not None:
@@ -214,7 +212,7 @@ def _notes(result: Fit) -> tuple[str, ...]:
             "Importance, entry, frequency and cost, where shown, are those of the whole group, at"
             " its first term."
         )
-    notes += _purpose_notes(result)
+    notes += purpose_notes(result)
     notes += filter(None, [result.design.response.family.score_words])
     notes += [*_optimism_notes(result), rows_note(result), *few_rows_note(result)]
     notes += [*stability_notes(result), *effect_notes(result), *tables.search_notes(result)]
@@ -249,7 +247,7 @@ def _optimism_notes(result: Fit) -> list[str]:
     return [f"{how} by how much."]
 
 
-def _purpose_notes(result: Fit) -> list[str]:
+def purpose_notes(result: Fit) -> list[str]:
     """What kind of selection it is; the decisions if the method makes any."""
     decisions = result.step.decisions
     if decisions is None:
@@ -303,6 +301,18 @@ def excluded_rows(result: Fit) -> list[str]:
         "Excluded because their weight is 0": counts.no_weight,
     }
     return [f"{reason}: {n:,}." for reason, n in reasons.items() if n]
+
+
+def missing_words(fit: Fit, most: int) -> str:
+    """How many rows have missing values, and in which variables; empty without the data."""
+    if not fit.design.has_data:
+        return ""
+    named, incomplete = tables.missing_counts(fit)
+    if not named:
+        return "No missing values in the candidate terms."
+    names = enumeration([f"{name} ({n:,})" for name, n in named], most)
+    have = "has" if incomplete == 1 else "have"
+    return f"{counted(incomplete, 'row')} {have} missing values: {names}."
 
 
 _FAR_BELOW = 0.5
