@@ -88,7 +88,7 @@ def test_outputs_say_what_was_drawn_and_later_calls_use_it(fits, tmp_path, data,
     of = fit.data.design.sample.of
     said = f"selected on 800 of {of:,} rows, stratified by the classes of y"
     assert said in " ".join(str(fit.summary()).split())
-    assert "rows that were not drawn" in fit.search.citation().methods
+    assert "rows not drawn" in fit.search.citation().methods
     page = fit.report(tmp_path / "x.html").read_text()
     assert f"800 of {of:,} rows" in page
     assert "not drawn" in page

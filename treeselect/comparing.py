@@ -48,6 +48,7 @@ from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError
 from treeselect.frames.tables import library_of, open_table
 from treeselect.printing import Summarised, chosen_digits
+from treeselect.printing.numbers import counted
 from treeselect.resampling.folds import Splitter, mean_repeats, read_folds, split_rows
 from treeselect.results.calls import call_text, data_text, once
 from treeselect.running.machine import announce_compilation, read_progress
@@ -454,6 +455,6 @@ class Comparison(Summarised, Contest):
             return write_comparison(self, file_path(path), own, sections)
 
     def __repr__(self) -> str:
-        methods = "1 method" if len(self.runs) == 1 else f"{len(self.runs):,} methods"
+        methods = counted(len(self.runs), "method")
         best = f"{self.score_name} best for {shown(self.best)}"
         return f"<Comparison: {methods} in {len(self.n_test)} folds, {best}>"

@@ -177,13 +177,14 @@ class SelectionResult(Summarised):
         Returns
         -------
         frame, in the library of the data
-            ``k``; ``tuning``, the value of the tuning parameter; ``terms``, tuples of the names of
-            terms (units, if there are groups), most important first; ``train_score`` of the
-            method's own model on its training rows (out of bag for forests; of pruned sets that of
-            the larger set), or, for refined sets and methods without a model, of a random forest (a
-            stack if that is `model`) of the selected terms, out of bag; ``cv_score`` and
-            ``cv_se`` on held-out rows of folds or half-samples (missing without these); and, for
-            best subsets, ``gap``, the optimality gap, which is 0 if the set is proved optimal.
+            ``k``; ``tuning``, the value of the tuning parameter (missing for a set that is not on
+            the method's path); ``terms``, tuples of the names of terms (units, if there are
+            groups), most important first; ``train_score`` of the method's own model on its training
+            rows (out of bag for forests; of pruned sets that of the larger set; missing as
+            ``tuning`` is), or, for refined sets and methods without a model, of a random forest (a
+            stack if that is `model`) of the selected terms, out of bag; ``cv_score`` and ``cv_se``
+            on held-out rows of folds or half-samples (missing without these); and, for best
+            subsets, ``gap``, the optimality gap, which is 0 if the set is proved optimal.
         """
         return in_library(path_table(self._fit), self._fit.design.library)
 

@@ -16,6 +16,7 @@ from treeselect.printing import (
     plain_score,
     score_text,
 )
+from treeselect.printing.numbers import counted, every
 from treeselect.printing.text import aligned, table_lines
 
 CASES = [
@@ -40,6 +41,12 @@ CASES = [
 @pytest.mark.parametrize(("cells", "padded"), CASES)
 def test_numbers_stand_with_their_points_below_each_other(cells, padded):
     assert aligned(cells) == padded
+
+
+def test_counts_and_all_of_them_in_words():
+    assert [counted(n, "row") for n in (0, 1, 1_234)] == ["0 rows", "1 row", "1,234 rows"]
+    found = [every(n, "term") for n in (1, 2, 3, 1_234)]
+    assert found == ["the only term", "both terms", "all 3 terms", "all 1,234 terms"]
 
 
 LONG = (

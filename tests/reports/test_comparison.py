@@ -124,7 +124,7 @@ def test_the_answer_names_what_is_alike_and_worse_and_the_units_selected():
     )
     assert gathered(found).answer == (
         "Of 3 methods, method0 has the best mean AUC for predicting died on held-out rows: 0.800"
-        " (standard error <0.001), using 4 terms.",
+        " (standard error <0.001), using 4 terms; method2 has the same mean.",
         "By the 95% intervals of the paired differences, method2 does not differ detectably from"
         " it; method1 scores lower.",
     )
@@ -145,6 +145,11 @@ def test_all_alike_or_all_worse(second, says):
     assert gathered(found).answer[1] == says
     three = with_scores(made(3, (1, 2), 6), [[0.5, 0.8]] + [[0.5, second]] * 2, [[1, 2]] * 3)
     assert gathered(three).answer[1] == says.replace("method1 scores", "all other methods score")
+    for report, others in (
+        (gathered(found), "method1 has"),
+        (gathered(three), "method1 and method2 have"),
+    ):
+        assert (f" terms; {others} the same mean." in report.answer[0]) == (second == 0.8)
 
 
 def test_a_difference_that_is_the_same_in_every_fold_has_no_interval():

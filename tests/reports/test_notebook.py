@@ -44,10 +44,7 @@ def test_html_has_no_script_and_shows_the_first_screen_of_the_report(fit):
         assert " id=" not in page, name  # would meet those of other outputs
         assert page.count("<div") == page.count("</div>"), name
     page = fit._repr_html_()
-    assert (
-        '<p class="answer">Random forest importance selected 3 of 5 candidate terms to predict died'
-        in page
-    )
+    assert f'<p class="answer">{repr(fit).splitlines()[0]}: ' in page
     assert page.count('<p class="value">') == 3
     assert "<caption>Selected terms" in page
 
@@ -56,6 +53,13 @@ def test_a_fit_prints_five_lines_and_nothing_selected_is_shown(mixed, fit, capsy
     empty = treeselect.select("died ~ noise", mixed, method="lasso", lam=1e9, seed=1)
     assert empty.selected == ()
     assert "did not select the only candidate term" in empty._repr_html_()
+    assert (
+        repr(empty)
+        .splitlines()[0]
+        .endswith("did not select the only candidate term to predict died")
+    )
+    both = treeselect.select("died ~ noise + signal", mixed, method="lasso", k=2, seed=1)
+    assert repr(both).splitlines()[0] == "Group lasso selected both candidate terms to predict died"
     assert repr(empty).splitlines()[1] == "  Selected: nothing"
     print(fit)
     first, selected, score, stability, more = capsys.readouterr().out.splitlines()

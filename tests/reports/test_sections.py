@@ -103,6 +103,12 @@ def test_the_nested_score_stands_in_place_of_the_tuning_score(cross_validated):
     assert nested.details[0].startswith(f"95% interval {low:.3f} to {high:.3f}, mean of 2 folds.")
     perfect = dataclasses.replace(found, scores=np.ones(2), errors=np.zeros(2))
     assert cards_of(cross_validated, perfect)[0].details[0].startswith("1 in each fold, mean of 2")
+    fit = cross_validated._fit
+    nothing = changed(cross_validated, step=min(fit.steps, key=lambda step: step.size))
+    assert not nothing.selected
+    for report, is_so in ((report_of(cross_validated), True), (report_of(nothing), False)):
+        assert ("optimistic" in report.path.lead) is is_so
+        assert ("Optimistic" in report.cards[0].details[0]) is is_so
     unknown = dataclasses.replace(found, scores=np.array([np.nan, 1.0]))
     assert cards_of(cross_validated, unknown)[0] == tuning
 
@@ -132,12 +138,15 @@ def test_the_score_is_of_held_out_rows_and_stability_of_enough_resamples(fitted)
     assert card.details[-1] == "A verdict needs at least 10."
 
 
-@pytest.mark.parametrize("all_of_them", [True, False])
-def test_undefined_stability_says_why(fitted, all_of_them):
+@pytest.mark.parametrize(
+    ("all_of_them", "why"),
+    [(True, "every resample selected all terms that it could"), (False, "no resample selected")],
+)
+def test_undefined_stability_says_why(fitted, all_of_them, why):
     same = np.full_like(fitted._fit.resampled.selected, all_of_them)
     card = stability_card(fitted, selected=same)
     assert card.value == "Not defined"
-    assert card.details[0].startswith("The index is not defined: every resample selected all")
+    assert card.details[0].startswith(f"The index is not defined: {why}")
 
 
 def test_nothing_selected(mixed):
@@ -275,13 +284,14 @@ def test_columns_by_times_and_thirds_with_labels_and_honest_shares(mixed):
     section = report_of(every).data
     assert section.table.caption == "Variables in the selected terms"
     assert section.lead.endswith("counted where there are any.")
-    rare = np.where(np.arange(400) < 1, "a", "b")
-    section = report_of(selected("died ~ rare + signal", mixed.assign(rare=rare))).data
-    tables = [table for table in (section.table, section.others) if table]
-    rows = {row[0]: row[1:] for table in tables for row in table.rows}
-    assert rows["rare: a"][0] == "1 (<1%)"
-    assert rows["rare: b"][0] == "399 (>99%)"
-    assert "0" in rows["rare: a"][1:]
+    for n in (1, 2):
+        rare = np.where(np.arange(400) < n, "a", "b")
+        section = report_of(selected("died ~ rare + signal", mixed.assign(rare=rare))).data
+        tables = [table for table in (section.table, section.others) if table]
+        rows = {row[0]: row[1:] for table in tables for row in table.rows}
+        assert rows["rare: a"][0] == f"{n} (<1%)"
+        assert rows["rare: b"][0] == f"{400 - n} (>99%)"
+        assert n > 1 or "0" in rows["rare: a"][1:]
     labels = {"signal": "Signal (mV)", "noise": "Two", "copy": "Two", "died": "Death"}
     fit = selected("died ~ log1p(abs(signal)) + noise + copy", mixed, k=3, labels=labels)
     report = report_of(fit)
@@ -389,11 +399,13 @@ def test_other_sizes_and_sets_stand_beside_the_selection(mixed):
             step = fit.path.set_index("k").loc[int(label)]
             assert {row[0] for row in table.rows} == set(step["terms"])
             assert f"{step['cv_score']:.3f} (s.e. {step['cv_se']:.3f})" in said
-            assert ("was found to predict better" in said) == (int(label) < fit.k)
+            assert ("was found to predict better (p < 0.0001)" in said) == (int(label) < fit.k)
     for label, near in zip(
         beside.labels[len(sizes) :], fit.search.alternatives()["terms"], strict=False
     ):
         assert " in place of " in label
         table = beside.tables[beside.labels.index(label)]
         assert [row[0] for row in table.rows] == list(near)
-    assert isinstance(terms(FitMaterial(fit._fit, whole=True)).table, Table)
+    section, note = terms(FitMaterial(fit._fit, whole=True)), "decrease in impurity in its forest"
+    assert isinstance(section.table, Table)
+    assert (note in section.notes) == (" plus a random forest" in fit.model.fitted.description)

@@ -363,7 +363,7 @@ def test_interactions_are_found_nothing_in_noise_and_clusters_are_no_rows():
     assert fit.selected == ()
     text = " ".join(str(fit.summary()).split())
     assert "no set was found to predict better than none" in text
-    assert "No term was selected: no set was found to predict better than none." in text
+    assert f"No term was selected: {fit.search.rule}." in text
     assert "cross-validated score enough" not in text
     rng = np.random.default_rng(4)
     x = rng.standard_normal((40, 4))
@@ -376,7 +376,7 @@ def test_interactions_are_found_nothing_in_noise_and_clusters_are_no_rows():
         assert fitted(frame.drop(columns="who")).selected != ()
 
 
-def test_any_method_can_leave_k_to_the_tests_which_remove_redundant_units(linear):
+def test_any_method_can_leave_k_to_the_tests_which_remove_redundant_units(linear, tmp_path):
     for method in ("mrmr", "lasso", "importance"):
         assert set(fitted(linear, method=method).selected) == {"x0", "x1"}
 
@@ -394,7 +394,20 @@ def test_any_method_can_leave_k_to_the_tests_which_remove_redundant_units(linear
             ]
 
     fit = fitted(linear, method=Wrong())
-    assert set(fit.selected) == {"x0", "x1"}
+    assert set(fit.selected) == {"x0", "x1"}  # no step of the path
+    assert fit.path.set_index("k").loc[2, ["tuning", "train_score"]].isna().all()
+    text = " ".join(str(fit.summary()).split())
+    said = "no step of the path: tests left out terms that a larger step did not need."
+    assert said in text
+    assert said in fit.search.citation().methods
+    assert "R2: not known Seed" in text
+    page = fit.report(tmp_path / "page.md").read_text(encoding="utf-8")
+    assert "| 2 (chosen) |  | – | x0 and x1 |" in page
+    assert "nan" not in page
+    own = fitted(linear, method="mrmr")
+    assert np.array_equal(own.search.steps[2].selected, own.search.step.selected)
+    assert own.path["train_score"].notna().all()
+    assert "no step of the path" not in str(own.summary())
 
 
 def test_half_samples_repeat_the_choice_and_score_sets_on_the_other_half(fit, linear):

@@ -98,6 +98,10 @@ def test_limitations_and_the_null_of_the_score_test_are_true_of_the_fit(mixed):
     best = quick(mixed, "dose ~ signal + site", k="best", folds=3)
     assert best.k == 2
     assert any("R2 is optimistic" in text for text in best.search.citation().limitations)
+    given = quick(mixed, "dose ~ signal + site", k=2)  # neither do its linear models say so
+    for found, is_so in ((best, True), (given, False)):
+        assert ("are not valid" in " ".join(found.search.citation().limitations)) is is_so
+        assert ("not valid" in str(found.refit("glm", missing="indicator").summary())) is is_so
     few, clusters = mixed.head(60), np.arange(60) // 4
     for null, given in (("permutation", None), ("random-sign", clusters)):
         fit = quick(few, "died ~ signal", k="auto", fold_groups=given, resamples=0)
@@ -249,7 +253,7 @@ def test_all_items_and_what_is_known():
     said = table["reported"]
     assert said["8a"] == f"survived: {fit._fit.design.response.family_text}."
     assert said["9a"] == "3 candidate terms: `sex`, `age`, `pclass`."
-    assert said["11"] == "263 rows with missing values: age (263). They were retained."
+    assert said["11"] == "263 rows have missing values: age (263). They were retained."
     assert said["22"].startswith("2 of 3 terms: sex and pclass. The final model is a random forest")
     assert said["23a"] == f"AUC {performance.words}, nested cross-validation."
     assert fit.search.citation(performance).methods.startswith(said["12c"])
@@ -274,7 +278,9 @@ def test_what_is_true_of_other_fits():
     assert said.startswith(f"There are only {count} rows of the class")
     assert dropped["12b"].endswith("rows with missing values are left out of all training.")
     groups = fitted(data=DATA.assign(id=np.arange(len(DATA)) // 2), fold_groups="id")
-    assert reported(groups)["12d"] == "Rows of the same id are drawn and held out together."
+    said = "Rows with the same id were kept together in folds, bags of trees and resamples."
+    assert reported(groups)["12d"] == said
+    assert said in groups.search.citation().methods
     few = DATA.head(60)
     assert reported(fitted(data=few))["10"].startswith("Few rows: by Riley's criteria")
     times = treeselect.datasets.load("gbsg2")
@@ -294,7 +300,7 @@ def test_what_is_true_of_other_fits():
     found = reported(fitted("x", one, "y", k=1))
     assert found["9a"].startswith("1 candidate term: ")
     assert found["10"].startswith("Few rows: by Riley's criteria, a regression model with the only")
-    assert found["11"] == "1 row with missing values: x (1). It was retained."
+    assert found["11"] == "1 row has missing values: x (1). It was retained."
     assert found["26"].startswith("There is only 1 row of the class 1 for 1 candidate term (1 per")
     with pytest.raises(OptionError, match="`performance`"):
         fitted().search.checklist(fitted("sex + age").performance(2))

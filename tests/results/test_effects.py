@@ -96,6 +96,15 @@ def test_intervals_surround_effects_and_bands_curves(told):
         assert np.isnan(row.low) == (row.n_resamples < 20)
 
 
+def test_a_summary_has_a_column_of_intervals_where_there_are_any(told, data):
+    (table,) = told.summary().content.more
+    assert table.columns == ("Effect on the mean response", "Change", "2.5 to 97.5%")
+    few = by_mrmr("y ~ x + f + b", data, k=2).resample(2, effects=True)
+    (other,) = few.summary().content.more
+    assert other.columns == table.columns[:2]
+    assert other.rows == tuple(row[:2] for row in table.rows)
+
+
 def test_a_term_without_a_step_needs_no_more_resamples(data, recwarn):
     found = by_mrmr("y ~ x + f:x", data, k=2).resample(20, effects=True).model.effects()
     assert found["step"].tolist().count("none") == 1

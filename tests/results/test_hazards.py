@@ -148,9 +148,10 @@ def test_incidences_sum_to_one_rise_and_stay_below_those_of_a_world_without_the_
 def test_what_is_refused(competing):
     fits = fitted(competing, "glm")
     other = treeselect.select("x ~ stop + z", competing, **QUICK)
-    for wrong in ({"relapse": fits["relapse"]}, [*fits.values()], fits | {"x": other}, None,
+    linear = {name: fit.refit("glm") for name, fit in fits.items()}
+    for wrong in (linear, {"relapse": fits["relapse"]}, [*fits.values()], fits | {"x": other}, None,
                   {"none": fits["relapse"], "death": fits["death"]}):  # fmt: skip
-        with pytest.raises(OptionError, match="`fits` must be a dictionary"):
+        with pytest.raises(OptionError, match=r"results of `select\(\)`"):
             treeselect.cumulative_incidence(wrong, NEW, 5.0)
     with pytest.raises(DataError, match="an event in `death` and in `again`"):
         treeselect.cumulative_incidence(fits | {"again": fits["death"]}, NEW, 5.0)

@@ -130,7 +130,7 @@ def test_what_is_not_allowed_is_refused(fit, asked, words):
 
 def test_other_models_and_responses_are_refused(fit, tmp_path):
     bare = treeselect.load(fit.save(tmp_path / "without"))
-    with pytest.raises(DataError, match="Save the model with `include_data=True`"):
+    with pytest.raises(DataError, match=r"`include_data=True` \(`--include-data`\)"):
         bare.predict(NEW.head(5), interval="prediction")
     with pytest.raises(OptionError, match=r'Use `fit.refit\("stack"\).predict'):
         fit.refit("boosting").predict(NEW.head(2), interval="prediction")

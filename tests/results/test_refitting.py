@@ -244,6 +244,11 @@ def test_boosted_trees_predict_and_survive_a_file(trial, tmp_path, response, opt
 
 
 def test_boosted_trees_add_up_from_the_constant_model(trial):
+    noise = trial.assign(noise=np.random.default_rng(1).normal(size=len(trial)))
+    lone = treeselect.select("noise ~ x", noise, method="mrmr", k=1, model="boosting", seed=1)
+    assert lone.model.fitted.description == (
+        "a gradient boosting model of 1 tree on the selected terms"
+    )
     fit = boosted("count", trial, family="poisson", offset="exposure")
     model = fit.model.fitted
     assert model.groups.tolist() == [n in fit.groups for n in fit.data.design.arrays.groups.names]

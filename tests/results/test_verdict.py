@@ -204,15 +204,20 @@ def test_interchangeable_units_and_sets_in_words():
     )
 
 
+INDEX = "; 1 means identical selections, 0 agreement by chance alone"
+
+
 @pytest.mark.parametrize(
-    ("drawn", "words"),
+    ("drawn", "kept", "words"),
     [
-        (AGE_OR_HEIGHT, "0.34 (95% interval 0.26 to 0.41); 1 means identical selections,"),
-        (selections(("101", 20)),
-         "1.00 (95% interval 0.56 to 1.00); 1 means identical selections, 0 agreement by chance"),
-        (selections(("111", 20)),
-         "not defined: every resample selected all terms that it could, or none"),
+        (AGE_OR_HEIGHT, 0, f"0.34 (95% interval 0.26 to 0.41){INDEX}"),
+        (selections(("101", 20)), 0, f"1.00 (95% interval 0.56 to 1.00){INDEX}"),
+        (selections(("111", 20)), 1,
+         "not defined: every resample selected all terms that it could"),
+        (selections(("000", 20)), 0, "not defined: no resample selected a term"),
+        (selections(("100", 20)), 1,
+         "not defined: no resample selected a term that was not forced in"),
     ],
 )  # fmt: skip
-def test_the_index_in_words(drawn, words):
-    assert index_words(stability_of(drawn, PEOPLE)).startswith(words)
+def test_the_index_in_words(drawn, kept, words):
+    assert index_words(stability_of(drawn, PEOPLE, kept=kept)) == words

@@ -22,6 +22,7 @@ from treeselect.designs.weights import RowWeights
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, TreeselectError, quoted
 from treeselect.printing import cells
+from treeselect.printing.numbers import every
 from treeselect.resampling.choosing import most_units
 from treeselect.resampling.cross_validation import FoldPath, follow_fold
 from treeselect.resampling.folds import Split
@@ -266,10 +267,9 @@ def units_text(mean: float, found: Contest) -> str:
     n_units = len(found.units)
     if not float(mean).is_integer():
         return f"{mean:.1f} {noun_in(found)} on average"
-    if mean == n_units == 1:
-        return f"the only {noun_in(found, 1)}"
-    every = "all " if mean == n_units else ""
-    return f"{every}{printing.count_text(mean)} {noun_in(found, mean)}"
+    if mean == n_units:
+        return every(mean, noun_in(found, 1))
+    return f"{printing.count_text(mean)} {noun_in(found, mean)}"
 
 
 def noun_in(found: Contest, n: float = 2) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from treeselect.figures import axes
 from treeselect.figures.marks import MOST_MARKS, Dot, Plane, Row, Rows, Rule, Series
 from treeselect.printing import decimal_form, decimal_text, interval_text, plain_score
+from treeselect.printing.numbers import counted, every
 
 UNBOUNDED = (-math.inf, math.inf)
 NAN = math.nan
@@ -57,9 +58,9 @@ def path_figure(
         for text, is_chosen in zip(steps.texts, steps.ringed, strict=True)
     ]
     if full is not None:
-        every = f"all {_step_text(*full, noun)}"
-        said.append(every)
-        rules.append(Rule(full[1], "x", every, dashes=False))
+        whole = f"{every(full[0], noun)}: {plain_score(full[1])}"
+        said.append(whole)
+        rules.append(Rule(full[1], "x", whole, dashes=False))
     return Plane(
         key="scores",
         title=f"{score} against number of {noun}s",
@@ -72,7 +73,7 @@ def path_figure(
 
 
 def _step_text(size: int, score: float, noun: str) -> str:
-    return f"{size:,} {noun}{'' if size == 1 else 's'}: {plain_score(score)}"
+    return f"{counted(size, noun)}: {plain_score(score)}"
 
 
 MOST_LINES = 8

@@ -21,6 +21,7 @@ from treeselect.engine.random import stream_seed
 from treeselect.engine.survival.curves import Baseline, efron
 from treeselect.engine.tree.nodes import LEAF, Trees, join_trees
 from treeselect.models.importing import ImportedBins
+from treeselect.printing.numbers import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +41,13 @@ class TreeModel:
     __repr__ = brief
 
     note: ClassVar[str | None] = None
-    importance_note: ClassVar[str]
     in_place_note: ClassVar[str]
     stored_as: ClassVar[str]
     reads_columns: ClassVar[bool] = False  # whether it predicts from columns that are not binned
+
+    @property
+    def importance_note(self) -> str:
+        raise NotImplementedError
 
     @property
     def is_link(self) -> bool:
@@ -213,7 +217,7 @@ def _shares(trees: Trees) -> FloatArray:
 class BoostedModel(TreeModel):
     """Boosted trees, whose values are already shrunk; importances are gains summed over trees."""
 
-    importance_note: ClassVar[str] = "Share of the total gain in the final gradient boosting model"
+    importance_note = "Share of the total gain in the final gradient boosting model"
     in_place_note: ClassVar[str] = (
         "predictions come from the gradient boosting model on the selected terms"
     )
@@ -221,7 +225,7 @@ class BoostedModel(TreeModel):
 
     @property
     def _name(self) -> str:
-        return f"a gradient boosting model of {self.n_trees} trees on the selected terms"
+        return f"a gradient boosting model of {counted(self.n_trees, 'tree')} on the selected terms"
 
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
@@ -239,7 +243,7 @@ class WeightedForest(TreeModel):
         "The final model is the sparse forest at this step's penalty: the fewer terms, the more"
         " its predictions are shrunk towards the mean."
     )
-    importance_note: ClassVar[str] = (
+    importance_note = (
         "Share of the trees' summed weighted standard deviations, by gain within each tree"
     )
     in_place_note: ClassVar[str] = ""
@@ -251,7 +255,7 @@ class WeightedForest(TreeModel):
 
     @property
     def _name(self) -> str:
-        return f"the sparse forest of {self.n_trees} weighted tree{'s' * (self.n_trees > 1)}"
+        return f"the sparse forest of {counted(self.n_trees, 'weighted tree')}"
 
     @property
     def sparse(self) -> WeightedForest:

@@ -38,6 +38,7 @@ from treeselect.models.forest import (
     slope_outside,
 )
 from treeselect.models.model import TreeModel, null_predictor
+from treeselect.printing.numbers import counted
 from treeselect.running.machine import give_memory_back
 
 _MOST_ROWS = 50_000
@@ -53,19 +54,23 @@ class StackedModel(TreeModel):
 
     n_additive: int = 0  # leading trees, each of which is the effect of one column
 
-    importance_note: ClassVar[str] = (
-        "Share of what the final model explains: the covariance of additive effects with the"
-        " response out of sample, plus the out-of-bag decrease in impurity in its forest"
-    )
     in_place_note: ClassVar[str] = (
         "predictions come from an additive model plus a forest on the selected terms"
     )
     stored_as: ClassVar[str] = "stack"
 
     @property
+    def importance_note(self) -> str:
+        forest = ", plus the out-of-bag decrease in impurity in its forest"
+        return (
+            "Share of what the final model explains: the covariance of additive effects with the"
+            f" response out of sample{forest * (self.n_trees > self.n_additive)}"
+        )
+
+    @property
     def _name(self) -> str:
         n = self.n_trees - self.n_additive
-        rest = f" plus a random forest of {n} trees of its residuals" if n else ""
+        rest = f" plus a random forest of {counted(n, 'tree')} of its residuals" if n else ""
         return f"an additive model of the selected terms{rest}"
 
 

@@ -49,6 +49,18 @@ def count_text(n: float) -> str:
     return f"{n:,.1f}".removesuffix(".0")
 
 
+def counted(n: int, one: str) -> str:
+    """So many of something: "1 row", "80 rows"."""
+    return f"{n:,} {one}{'' if n == 1 else 's'}"
+
+
+def every(n: float, one: str) -> str:
+    """All of so many: "the only term", "both terms", "all 7 terms"."""
+    if n < 3:
+        return f"the only {one}" if n == 1 else f"both {one}s"
+    return f"all {count_text(n)} {one}s"
+
+
 def span(counts: Sequence[int] | IntArray) -> str:
     """A count, or the smallest and the largest of several: "80 to 81"."""
     low, high = count_text(min(counts)), count_text(max(counts))

@@ -42,9 +42,13 @@ def answer(material: parts.ContestMaterial) -> tuple[str, ...]:
             f"{best['method']} predicts {response} on held-out rows with a mean {score} of"
             f" {reached}.",
         )
+    same = ranked.loc[ranked["score"] == best["score"], "method"].tolist()[1:]
+    tied = (
+        f"; {enumeration(same)} {'has' if len(same) == 1 else 'have'} the same mean" if same else ""
+    )
     first = (
         f"Of {len(ranked)} methods, {best['method']} has the best mean {score} for predicting"
-        f" {response} on held-out rows: {reached}."
+        f" {response} on held-out rows: {reached}{tied}."
     )
     alike, worse = told_apart(material.differences)
     verb = "scores" if len(worse) == 1 else "score"

@@ -98,8 +98,8 @@ def _counted(cell: dict[str, Any]) -> str:
     n, share = cell["n"], cell["share"]
     if not n:
         return "0"
-    low = "<1%" if share < 0.005 else f"{share:.0%}"
-    return f"{n:,} ({'>99%' if 0.995 < share < 1 else low})"
+    low = "<1%" if share <= 0.005 else f"{share:.0%}"
+    return f"{n:,} ({'>99%' if 0.995 <= share < 1 else low})"
 
 
 def _quartiles(cell: dict[str, Any]) -> str:

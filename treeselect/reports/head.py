@@ -10,12 +10,13 @@ import pandas as pd
 
 from treeselect import printing
 from treeselect.figures.shapes import Curve
+from treeselect.printing.numbers import counted
 from treeselect.printing.text import code_lines
 from treeselect.reports import parts
 from treeselect.reports.data import data_sentences
 from treeselect.reports.path import with_others
 from treeselect.resampling.assessing import most_of_half
-from treeselect.resampling.fit import Fit, noun
+from treeselect.resampling.fit import Fit, noun, selection_clause
 from treeselect.resampling.stability import index_words
 from treeselect.results import summary
 from treeselect.results.citation import cite, of_model, versions_text
@@ -28,7 +29,7 @@ from treeselect.results.effects import (
     meaning_of_effects,
     scale_of_effects,
 )
-from treeselect.results.tables import class_counts, glance_table, missing_counts, search_notes
+from treeselect.results.tables import class_counts, glance_table, search_notes
 from treeselect.results.verdict import (
     BY_REQUEST,
     FEWEST,
@@ -43,23 +44,14 @@ from treeselect.results.verdict import (
 
 def answer(material: parts.FitMaterial) -> tuple[str, ...]:
     """What was selected, and how stable it is."""
-    fit = material.fit
-    n_terms = len(fit.design.spec.terms)
-    response, method = fit.design.response.name, fit.chosen_method.title
+    fit, clause = material.fit, selection_clause(material.fit)
     if not fit.selected:
-        none = f"selected none of {n_terms:,} candidate terms"
-        if n_terms == 1:
-            none = "did not select the only candidate term"
-        return (f"{method} {none} to predict {response}.",)
-    n_selected = len(fit.selected)
-    which = f"{n_selected:,} of {n_terms:,} candidate terms"
-    if n_selected == n_terms:
-        which = "the only candidate term" if n_terms == 1 else f"all {n_terms:,} candidate terms"
+        return (f"{clause}.",)
     groups = fit.design.arrays.groups
     units = zip(groups.terms, groups.keep.tolist(), strict=True)
     kept = {term for terms, is_kept in units if is_kept for term in terms}
     names = [f"{term} (always included)" if term in kept else term for term in fit.selected]
-    sentences = [f"{method} selected {which} to predict {response}: {printing.enumeration(names)}."]
+    sentences = [f"{clause}: {printing.enumeration(names)}."]
     if fit.resampled is not None:
         said = verdict(fit, fit.stability)
         if said or np.isfinite(fit.stability.index):
@@ -69,9 +61,8 @@ def answer(material: parts.FitMaterial) -> tuple[str, ...]:
         sentences = [f"{sentences[0]} {said}".rstrip(), *more]
     trace = fit.step.trace
     if trace is not None and trace.n_rivals:
-        sets = "1 other set" if trace.n_rivals == 1 else f"{trace.n_rivals:,} other sets"
-        terms = f"{fit.k:,} {noun(fit, fit.k)}"
-        sentences.append(f"{sets} of {terms} predict{'s' * (trace.n_rivals == 1)} about as well.")
+        sets = f"{counted(trace.n_rivals, 'other set')} of {counted(fit.k, noun(fit, 1))}"
+        sentences.append(f"{sets} predict{'s' * (trace.n_rivals == 1)} about as well.")
     return tuple(sentences)
 
 
@@ -81,8 +72,8 @@ def answer(material: parts.FitMaterial) -> tuple[str, ...]:
 def cards(material: parts.FitMaterial) -> tuple[parts.Card, ...]:
     fit = material.fit
     score = _nested(material) or _held_out(fit) or _tuning(fit)
-    n, counted = fit.design.rows.used, (_events(fit), *summary.excluded_rows(fit), _missing(fit))
-    rows = parts.Card.of("Data", f"{n:,} row{'' if n == 1 else 's'}", *counted)
+    which = _events(fit), *summary.excluded_rows(fit), summary.missing_words(fit, 3)
+    rows = parts.Card.of("Data", counted(fit.design.rows.used, "row"), *which)
     return score, _stability_card(fit), rows
 
 
@@ -107,7 +98,7 @@ def _held_out(fit: Fit) -> parts.Card | None:
     found = fit.held_out
     if found is None or not np.isfinite(found.score):
         return None
-    rows = "1 row" if found.n_rows == 1 else f"{found.n_rows:,} rows"
+    rows = counted(found.n_rows, "row")
     return parts.Card.of(
         f"{found.score_name}, held-out rows",
         printing.plain_score(found.score),
@@ -126,16 +117,14 @@ def _tuning(fit: Fit) -> parts.Card:
     if not np.isfinite(glance["cv_score"]):
         return parts.Card(f"{family.score_name} on new rows", "Not assessed", (better,))
     assert fit.scores is not None
-    how = f"Optimistic: {fit.scores.chooser} chose the number of {noun(fit)}."
+    how = f" Optimistic: {fit.scores.chooser} chose the number of {noun(fit)}." * fit.scores_flatter
     if fit.scores.of_halves:
         most = most_of_half(fit.design.rows.used)
-        how = f"Models from {most}one half of the rows, scored on {most}the other."
-    elif fit.scores.spared is not None:
-        how = f"Optimistic: the same held-out rows chose the number of {noun(fit)}."
+        how = f" Models from {most}one half of the rows, scored on {most}the other."
     return parts.Card.of(
         f"{family.score_name}, {fit.scores.kind.removeprefix('on ')}",
         printing.plain_score(glance["cv_score"]),
-        f"{_error(glance['cv_score'], glance['cv_se'])}. {how}",
+        f"{_error(glance['cv_score'], glance['cv_se'])}.{how}",
         *(f"On the same rows: {said}." for _, said in summary.reference_facts(fit)),
         *(["Of the model that the final one replaced."] if fit.scores_are_past else []),
     )
@@ -183,8 +172,7 @@ def _stability_card(fit: Fit) -> parts.Card:
 def _events(fit: Fit) -> str:
     response, counts = fit.design.response, class_counts(fit)
     if response.follow_up is not None:
-        n_events = response.follow_up.n_events
-        return f"{n_events:,} event{'' if n_events == 1 else 's'}."
+        return f"{counted(response.follow_up.n_events, 'event')}."
     if not counts:
         return ""
     if len(counts) == 2:
@@ -193,19 +181,8 @@ def _events(fit: Fit) -> str:
         others = f"{fit.design.rows.used - count:,} with {negative}"
         return f"{count:,} with {response.name} = {positive}, {others}."
     label, count = counts[0]
-    rows = f"{count:,} row{'' if count == 1 else 's'}"
-    return f"{len(counts):,} classes of {response.name}; the smallest, {label}, has {rows}."
-
-
-def _missing(fit: Fit) -> str:
-    if not fit.design.has_data:
-        return ""
-    missing, incomplete = missing_counts(fit)
-    if not missing:
-        return "No missing values in the candidate terms."
-    names = printing.enumeration([f"{name} ({count:,})" for name, count in missing], 3)
-    rows = f"{incomplete:,} row{' has' if incomplete == 1 else 's have'}"
-    return f"{rows} missing values: {names}."
+    smallest = f"{label}, has {counted(count, 'row')}"
+    return f"{len(counts):,} classes of {response.name}; the smallest, {smallest}."
 
 
 # --- settings of the selection, and its data ----------------------------------------------------

@@ -49,7 +49,7 @@ def _what_score(fit: Fit) -> str:
     if fit.scores is not None:
         over = "folds" if fit.scores.spared is None else "parts"
         over = "halves" if fit.scores.of_halves else over
-        so = "" if fit.scores.of_halves else ", so the score at the chosen number is optimistic"
+        so = ", so the score at the chosen number is optimistic" if fit.scores_flatter else ""
         return (
             f"{score} on held-out rows: mean of {len(fit.scores.scores)} {over} ± one standard"
             f" error. {fit.scores.chooser.capitalize()} chose the number of {noun(fit)}{so}."
@@ -98,7 +98,7 @@ def _path_table(fit: Fit) -> parts.Table:
         size = str(row["k"])
         size += f" (cut to {fit.k})" * (row["k"] == fit.step.cut_from)
         size += " (chosen)" * (row["k"] == fit.k)
-        cells = [size, penalty, decimal_text(row["train_score"], 3)]
+        cells = [size, penalty, decimal_text(row["train_score"], 3, missing="–")]
         cells += (
             [decimal_text(row["cv_score"], 3), decimal_text(row["cv_se"], 3)] if validated else []
         )
@@ -161,7 +161,7 @@ def _other_sizes(fit: Fit) -> list[_Other]:
                 f" {decimal_text(own, 3)}."
             )
         if fit.p_values is not None and np.isfinite(fit.p_values[size : size + 1]).any():
-            p_value = p_text(fit.p_values[size])
+            p_value = p_text(fit.p_values[size]).replace("<", "< ")
             better = "was" if fit.p_values[size] <= LEVEL else "was not"
             equals = "" if p_value.startswith("<") else "= "
             said.append(

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from treeselect.figures.charts import UnitLines, line_figure
 from treeselect.printing import cells, decimal_text, enumeration
-from treeselect.printing.numbers import span
 from treeselect.reports import parts
 from treeselect.reports.head import cards
 from treeselect.resampling.coefficient_stability import COLUMNS, CoefficientStability
@@ -17,13 +16,7 @@ from treeselect.resampling.stability import Stability
 from treeselect.results.curves import frequency_lines
 from treeselect.results.summary import stability_notes
 from treeselect.results.tables import selected_first
-from treeselect.results.verdict import (
-    BY_REQUEST,
-    could_vary,
-    kept_units,
-    sizes_of_resamples,
-    verdict,
-)
+from treeselect.results.verdict import BY_REQUEST, could_vary, kept_units, sizes_words, verdict
 
 
 def stability(material: parts.FitMaterial) -> parts.Section:
@@ -72,8 +65,6 @@ _STABLE = "Would another sample give the same selection?"
 
 
 def _frequency_lead(stability: Stability, one: str) -> str:
-    low, high = sizes_of_resamples(stability)
-    sizes = f"{span([low, high])} {one}{'' if low == high == 1 else 's'}"
     drawn = "clusters" if stability.groups_name else "rows"
     how = {
         "bootstrap": f"as many {drawn} as in the data, drawn with replacement",
@@ -81,8 +72,8 @@ def _frequency_lead(stability: Stability, one: str) -> str:
         "complementary": f"random splits of the {drawn} into two halves, both used",
     }[stability.scheme]
     return (
-        f"The selection was repeated on {stability.words} ({how}), with {sizes} selected on each."
-        f" Frequency: share of them that selected the {one}."
+        f"The selection was repeated on {stability.words} ({how}), with {sizes_words(stability)}"
+        f" selected on each. Frequency: share of them that selected the {one}."
         + (
             f" In the table, the {one}s of the fit come first, with filled dots; hollow dots are"
             f" other {one}s, and lines are 95% intervals."

@@ -283,8 +283,9 @@ def choose_sufficient(task: Task, method: Method, to: int = 0) -> Chosen:
     if selected is not found.selected:
         worth = np.zeros(len(selected))
         worth[selected] = tests.rises_without(selected)
-        tuning = next((step.tuning for step in steps if step.size == selected.sum()), np.nan)
-        found = method.step_of_set(task, ranked_step(tuning, selected, worth, np.nan))
+        same = (step for step in steps if np.array_equal(step.selected, selected))
+        tuning, score = next(((step.tuning, step.train_score) for step in same), (np.nan, np.nan))
+        found = method.step_of_set(task, ranked_step(tuning, selected, worth, score))
     others = [step for step in steps if step.size != found.size]
     along = sorted([*others, found], key=lambda step: step.size)
     while along[-1].size < to and (step := next(path, None)) is not None:
@@ -425,6 +426,16 @@ def sufficient_words(p_values: FloatArray, n_units: int, *, is_short: bool = Fal
     better = better if size == 0 else "larger set was found to predict better"
     level = level_words(p_value)
     return f"no {better} (p = {p_value:.{3 if level else 2}f}, counting the search{level})"
+
+
+def reduced_words(step: Step, p_values: FloatArray | None, many: str) -> list[str]:
+    """That tests reduced a larger set to one that is not on the path, in a sentence."""
+    if p_values is None or not np.isnan(step.tuning):
+        return []
+    return [
+        f"The selection is no step of the path: tests left out {many} that a larger step did not"
+        " need."
+    ]
 
 
 def level_words(p_value: float) -> str:

@@ -34,6 +34,7 @@ from treeselect.errors import OptionError, listing
 from treeselect.models.forest import Grower, best_forest, n_trees_for
 from treeselect.models.stacked import stack_outside
 from treeselect.printing import cells
+from treeselect.printing.numbers import counted
 from treeselect.resampling.cross_validation import (
     PairedDifference,
     differences,
@@ -168,8 +169,7 @@ class ConditionalImportance(printing.Summarised, Scored):
         )
 
     def __repr__(self) -> str:
-        n = len(self.units)
-        return f"<ConditionalImportance: {n} term{'' if n == 1 else 's'}, {self.scheme}>"
+        return f"<ConditionalImportance: {counted(len(self.units), 'term')}, {self.scheme}>"
 
 
 # --- stacks with and without each of some units, scored on held-out rows -------------------------

@@ -69,7 +69,7 @@ class ScoreBySize:
         """What chose the number of units, such as ``"the same folds"``."""
         if self.of_halves:
             return "tests on all rows"
-        return "the same folds" if self.spared is None else "the same parts"
+        return "the same folds" if self.spared is None else "the same held-out rows"
 
     @property
     def kind(self) -> str:

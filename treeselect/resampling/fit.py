@@ -27,6 +27,7 @@ from treeselect.frames.reading import read_data
 from treeselect.frames.values import Numbers, read_column
 from treeselect.models.model import TreeModel, WeightedForest
 from treeselect.printing import count_text
+from treeselect.printing.numbers import every
 from treeselect.resampling.choosing import Choice
 from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.folds import Folds, in_own_groups, with_groups
@@ -181,6 +182,11 @@ class Fit:
     def scores_are_past(self) -> bool:
         """Whether the scores by size are of a model that the final one replaced."""
         return self.scored not in (None, self.final)
+
+    @property
+    def scores_flatter(self) -> bool:
+        """Whether rows that scored the sets chose how many units are selected, and not none."""
+        return self.scores is not None and not self.scores.of_halves and self.k > 0
 
     @property
     def all_notes(self) -> tuple[str, ...]:
@@ -368,10 +374,15 @@ def selected_of_all(fit: Fit, of: str = "") -> str:
 
 
 def selection_clause(fit: Fit) -> str:
-    """ "Exchange search selected 4 of 7 candidate terms to predict survived", or "none of 7"."""
-    text = selected_of_all(fit, "candidate ")
-    which = text if fit.selected else f"none{text[1:]}"
-    return f"{fit.chosen_method.title} selected {which} to predict {fit.design.response.name}"
+    """ "Exchange search selected 4 of 7 candidate terms to predict survived", "none of 7", "both",
+    or "did not select the only one"."""
+    n, text = len(fit.design.arrays.groups.terms), selected_of_all(fit, "candidate ")
+    said = f"selected {text}" if fit.selected else f"selected none{text[1:]}"
+    if fit.k == n or n == 1:
+        said = (
+            f"{'selected' if fit.k else 'did not select'} {every(n, f'candidate {noun(fit, 1)}')}"
+        )
+    return f"{fit.chosen_method.title} {said} to predict {fit.design.response.name}"
 
 
 # --- a fit as it is printed: terms and units under their labels ----------------------------------

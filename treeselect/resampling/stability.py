@@ -363,10 +363,19 @@ def _named(stability: Stability, which: np.ndarray) -> str:
     return printing.enumeration(names, 6) if names else "none"
 
 
+def each_selected_all(stability: Stability) -> bool:
+    """Whether each resample selected every unit that was not forced in and can be selected."""
+    return bool(stability.selected[:, stability.assessed].all())
+
+
 def index_words(stability: Stability) -> str:
     """The stability index with its interval, or why there is none."""
     index, (low, high) = stability.index, stability.index_ci
     if not np.isfinite(index):
-        return f"not defined: every resample selected all {stability.one}s that it could, or none"
+        why = f"every resample selected all {stability.one}s that it could"
+        if not each_selected_all(stability):
+            others = " that was not forced in" * bool(stability.kept.any())
+            why = f"no resample selected a {stability.one}{others}"
+        return f"not defined: {why}"
     found = f"{printing.decimal_text(index, 2)} (95% interval {printing.interval_text(low, high)})"
     return f"{found}; 1 means identical selections, 0 agreement by chance alone"

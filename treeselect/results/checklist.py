@@ -11,22 +11,23 @@ import pandas as pd
 
 from treeselect.designs.estimators import Estimator
 from treeselect.designs.problem import reads_columns
-from treeselect.errors import first_few, listing
+from treeselect.errors import listing
 from treeselect.frames.tables import PrintedTable, in_library
 from treeselect.printing import SummaryContent, enumeration
+from treeselect.printing.numbers import counted
 from treeselect.resampling.fit import Fit, as_shown
 from treeselect.resampling.performance import Performance
 from treeselect.results.citation import (
     TREATED,
     Citation,
-    counted,
+    cluster_sentences,
     limitations,
     methods_text,
     of_model,
     response_words,
     versions_text,
 )
-from treeselect.results.summary import few_rows_note, rows_note, summarise
+from treeselect.results.summary import few_rows_note, missing_words, rows_note, summarise
 from treeselect.results.tables import missing_counts
 
 TO_ADD = "To add: "
@@ -123,7 +124,8 @@ def _items(fit: Fit, cited: Citation, performance: Performance | None) -> Iterat
     yield "12a", "Use of data", _use(fit, performance)
     yield "12b", "Predictors in the model", _columns(fit)
     yield "12c", "Model building", methods_text(fit, performance)
-    yield "12d", "Clusters", _clusters(fit)
+    alone = f"Rows are taken as independent. {TO_ADD}`fold_groups`, if they are not."
+    yield "12d", "Clusters", " ".join(cluster_sentences(fit)) or alone
     several = len(response.classes) > 2
     has_risks = response.follow_up is not None or len(response.classes) == 2
     measures = f"`calibration()`{' and `decision_curve()`' * has_risks} of `fit.performance()`."
@@ -198,24 +200,12 @@ def _columns(fit: Fit) -> str:
     return f"{said}; {gaps}."
 
 
-def _clusters(fit: Fit) -> str:
-    name = fit.choice.folds.groups_name
-    if name:
-        which = f"the same {name}" if isinstance(name, str) else "one cluster"
-        return f"Rows of {which} are drawn and held out together."
-    return f"Rows are taken as independent. {TO_ADD}`fold_groups`, if they are not."
-
-
 def _missing(fit: Fit) -> str:
     if not fit.design.has_data:
         return "Not known without the data."
-    named, incomplete = missing_counts(fit)
-    if not named:
-        return "No missing values in the candidate terms."
-    said = first_few([f"{name} ({n:,})" for name, n in named], 10)
-    treated = TREATED[fit.design.missing]
-    they = "It was" if incomplete == 1 else "They were"
-    return f"{counted(incomplete, 'row')} with missing values: {said}. {they} {treated}."
+    n, treated = missing_counts(fit)[1], TREATED[fit.design.missing]
+    they = f" {'It was' if n == 1 else 'They were'} {treated}." * (n > 0)
+    return missing_words(fit, 10) + they
 
 
 def _output(fit: Fit) -> str:

@@ -15,13 +15,14 @@ from treeselect.algorithms.references import Reference, entry, texts
 from treeselect.algorithms.task import CONFIRMED
 from treeselect.designs.modeldata import COVERED, data_fingerprint
 from treeselect.engine.survival.times import EVENT
-from treeselect.printing import enumeration, percent_text, plain_score, score_text
+from treeselect.printing import enumeration, percent_text, score_text
+from treeselect.printing.numbers import counted
 from treeselect.resampling.assessing import most_of_half
-from treeselect.resampling.choosing import LEVEL, path_is_short
+from treeselect.resampling.choosing import LEVEL, path_is_short, reduced_words
 from treeselect.resampling.fit import Fit, as_shown, noun
 from treeselect.resampling.performance import Performance
 from treeselect.resampling.stability import index_words
-from treeselect.results.summary import options_text
+from treeselect.results.summary import options_text, purpose_notes, sample_facts
 from treeselect.results.tables import class_counts, missing_counts
 from treeselect.results.verdict import kept_units
 from treeselect.shown import shown
@@ -48,12 +49,7 @@ def limitations(fit: Fit, performance: Performance | None) -> tuple[str, ...]:
     if n_selected == 0:
         said.append("The absence of selected terms is not evidence that no term matters.")
     elif fit.leaves_out and fit.is_chosen:
-        said += [
-            _score(fit, performance),
-            _others(fit),
-            "Tests and intervals from a model fitted to the selected terms on the same rows ignore"
-            " the selection and are not valid; they are usually anti-conservative.",
-        ]
+        said += [_score(fit, performance), _others(fit)]
     elif fit.leaves_out:
         forced = f"All selected {noun(fit)} were forced in; none was chosen by the data."
         said += [_score(fit, performance), forced]
@@ -61,6 +57,11 @@ def limitations(fit: Fit, performance: Performance | None) -> tuple[str, ...]:
         which = "that vary " if n_selected < n_terms else ""
         said.append(f"All candidate terms {which}were selected, so the data left none of them out.")
         said += [_score(fit, performance)] if isinstance(fit.choice.k, str) else []
+    if fit.is_chosen:
+        said.append(
+            "Tests and intervals from a model fitted to the selected terms on the same rows ignore"
+            " the selection and are not valid; they are usually anti-conservative."
+        )
     said.append(_stability(fit))
     causal = "Selected terms predict the response; selection is not evidence of a causal effect."
     return tuple(text for text in (*said, causal if n_selected else "") if text)
@@ -108,8 +109,8 @@ def _score(fit: Fit, performance: Performance | None) -> str:
             f"half of the rows; the number of {noun(fit)} was chosen on all rows."
         )
     if fit.scores is not None:
-        which = "folds" if fit.scores.spared is None else "held-out rows"
-        return f"The same {which} chose the number of {noun(fit)}, so their {name} is optimistic."
+        chooser = fit.scores.chooser.capitalize()
+        return f"{chooser} chose the number of {noun(fit)}, so their {name} is optimistic."
     return (
         f"No {name} was estimated on rows outside the selection, so performance on new data is"
         " unknown."
@@ -118,10 +119,7 @@ def _score(fit: Fit, performance: Performance | None) -> str:
 
 def _others(fit: Fit) -> str:
     if fit.step.decisions is not None and fit.choice.k is None:
-        return (
-            "The method selects every term that it finds more important than shuffled copies, even"
-            " if several carry the same information; a smaller set may predict as well."
-        )
+        return purpose_notes(fit)[0]
     return (
         "Which of several associated terms is selected may be arbitrary: an unselected term can be"
         " as informative about the response as a selected one."
@@ -284,7 +282,8 @@ INDEX = Reference(
 
 def methods_text(fit: Fit, performance: Performance | None) -> str:
     """The paragraph, without versions."""
-    said = [_what(fit), *_which_rows(fit), _how_many(fit), _result(fit)]
+    said = [_what(fit), *_which_rows(fit), _how_many(fit)]
+    said += [*reduced_words(fit.step, fit.p_values, noun(fit)), _result(fit)]
     said += [*_scores(fit, performance), *_stability_sentences(fit)]
     said += [f"The final model was {fit.model.description}."] if fit.selected else []
     return " ".join(said)
@@ -337,10 +336,6 @@ def response_words(fit: Fit) -> str:
     return f"{'counts' if fit.family == 'poisson' else 'numeric'}; {n}"
 
 
-def counted(n: int, what: str) -> str:
-    return f"{n:,} {what}{'' if n == 1 else 's'}"
-
-
 TREATED = {
     "level": "retained",
     "impute": "imputed by regression on the other terms, without the response, learned from the"
@@ -351,17 +346,11 @@ TREATED = {
 
 
 def _which_rows(fit: Fit) -> list[str]:
-    design, rows, said = fit.design, fit.design.rows, []
-    if (sample := design.sample) is not None:
-        said.append(
-            f"Terms were selected on a random sample of {rows.used:,} of {sample.of:,} rows,"
-            f" stratified by {sample.by} (seed {sample.seed})."
-        )
-    if (found := fit.held_out) is not None and np.isfinite(found.score):
-        said.append(
-            f"On {found.n_rows:,} rows that were not drawn the final model has"
-            f" {found.score_name} {plain_score(found.score)}."
-        )
+    design, rows, said, drawn = fit.design, fit.design.rows, [], dict(sample_facts(fit))
+    if design.sample is not None:
+        said.append(f"Terms were {drawn['Sample']}, drawn at random (seed {design.sample.seed}).")
+    if fit.held_out is not None and np.isfinite(fit.held_out.score):
+        said.append(f"The final model has {drawn['Held out']}.")
     its = "its" if rows.no_weight == 1 else "their"
     reasons = {f"{design.response.parts_text} was missing": rows.no_response}
     for why, n in (reasons | {f"{its} weight was 0": rows.no_weight}).items():
@@ -383,10 +372,15 @@ def _which_rows(fit: Fit) -> list[str]:
             said.append(f"Rows entered observation at {known.start} (left truncation).")
         if known.strata:
             said.append(f"Baseline hazards were stratified by {enumeration(known.strata)}.")
-    if (groups := fit.choice.folds.groups_name) is not False:
-        which = f"Rows with the same {groups}" if isinstance(groups, str) else "Clustered rows"
-        said.append(f"{which} were kept together in folds, bags of trees and resamples.")
-    return [*said, *_asked(fit)]
+    return [*said, *cluster_sentences(fit), *_asked(fit)]
+
+
+def cluster_sentences(fit: Fit) -> list[str]:
+    """That clusters were kept together, if there are any."""
+    if (groups := fit.choice.folds.groups_name) is False:
+        return []
+    which = f"Rows with the same {groups}" if isinstance(groups, str) else "Clustered rows"
+    return [f"{which} were kept together in folds, bags of trees and resamples."]
 
 
 def _asked(fit: Fit) -> list[str]:

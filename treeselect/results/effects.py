@@ -40,8 +40,6 @@ MONOTONE = 0.9
 ENDS = 0.025
 """Share of the rows at either end of a curve that is ignored for its direction."""
 
-_HEADS = ("Change", "2.5 to 97.5%")
-
 _MOST_OF_TERM = 6
 """Steps of one term that are printed; the others are in the table."""
 
@@ -241,8 +239,10 @@ def effect_tables(result: Fit) -> tuple[SmallTable, ...]:
     if result.effect_record is None or not result.selected:
         return ()
     cells = effect_cells(effect_table(result))[:MOST_PRINTED]
-    rows = tuple((_words(own), own.change, own.interval) for own in cells)
-    return (SmallTable((f"Effect on {scale_of_effects(result)}", *_HEADS), rows),)
+    known = bool(interval_notes(result.effect_record))
+    rows = tuple((_words(own), own.change, *[own.interval] * known) for own in cells)
+    heads = f"Effect on {scale_of_effects(result)}", "Change", *["2.5 to 97.5%"] * known
+    return (SmallTable(heads, rows),)
 
 
 def _words(own: EffectCells) -> str:

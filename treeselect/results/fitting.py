@@ -46,6 +46,7 @@ from treeselect.formulas.guard import updated_formula
 from treeselect.frames.files import one_line
 from treeselect.frames.tables import Table, library_of, open_table
 from treeselect.models.model import TreeModel, baseline_of
+from treeselect.printing.numbers import every
 from treeselect.resampling.assessing import assess
 from treeselect.resampling.choosing import (
     Choice,
@@ -55,6 +56,7 @@ from treeselect.resampling.choosing import (
     most_units,
     n_shown,
     path_is_short,
+    reduced_words,
     run_selection,
     scored_sizes,
     sufficient_words,
@@ -361,19 +363,19 @@ def _end_notes(found: Chosen, groups: FeatureGroups, n_units: int) -> Iterator[s
     scores, n_all, most = found.scores, len(groups.names), most_units(groups)
     if scores is None or scores.full is None:
         return
-    many = noun_of(groups.terms)
+    one = noun_of(groups.terms, 1)
     last = max((size for size in scores.sizes if size < n_units), default=0)
     if last < min(most, n_units - 1):
         one_path = scores.spared is not None
         ends = "The path ends with" if one_path else "Most paths end with at most"
         yield (
             f"{ends} {last} {noun_of(groups.terms, last)}: of larger sets, only that"
-            f" of all {n_all:,} {many} has a score."
+            f" of {every(n_all, one)} has a score."
         )
     least = scores.full_mean - standard_error(scores.full, scores.repeats)
     if n_units not in scores.sizes and not at_least(max(scores.mean[scores.sizes]), least):
         yield (
-            f"A model with all {n_all:,} {many} predicts better than those with up to {last}, by"
+            f"A model with {every(n_all, one)} predicts better than those with up to {last}, by"
             " more than one standard error."
         )
 
@@ -406,7 +408,9 @@ def _notes(
             f" {'enters' if step.size == 1 else 'enter'} the path: {method.why_left_out}."
         )
     yield from _end_notes(found, groups, n_units)
-    skipped = skipped_sizes([s for s in steps if not np.isnan(s.tuning)] or steps)
+    yield from reduced_words(step, found.p_values, many)
+    by_tests = found.p_values is not None
+    skipped = skipped_sizes([s for s in steps if by_tests or not np.isnan(s.tuning)] or steps)
     if isinstance(k, str) and skipped:
         *others, last = map(str, skipped)
         sizes = f"{', '.join(others)} or {last}" if others else last

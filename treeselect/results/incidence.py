@@ -129,8 +129,8 @@ def _read(fits: Any) -> dict[str, Fit]:
     names = [isinstance(name, str) and name not in _TAKEN for name in known]
     if len(known) < 2 or len(known) < len(given) or not all(names):
         raise OptionError(
-            "`fits` must be a dictionary of two or more fits of times to an event, by the name of"
-            f" the event, which is not {listing(_TAKEN)}.\n  Found: {described(fits)}."
+            "`fits` must be a dictionary of two or more results of `select()` for times, by the"
+            f" name of the event, which is not {listing(_TAKEN)}.\n  Found: {described(fits)}."
         )
     responses = {name: own.design.response for name, own in known.items()}
     spans = (own.follow_up for own in responses.values() if own.follow_up is not None)

@@ -244,7 +244,7 @@ def check_forest(fit: Fit, argument: str) -> None:
     if not fit.design.has_data:
         raise DataError(
             f"`{argument}` needs the data of the fit, which were not saved with the model.\n"
-            "  Save the model with `include_data=True`."
+            "  Save the model with `include_data=True` (`--include-data`)."
         )
 
 

@@ -25,13 +25,13 @@ from treeselect.printing import (
     plain_score,
     score_text,
 )
+from treeselect.printing.numbers import counted, every
 from treeselect.resampling.assessing import most_of_half
-from treeselect.resampling.choosing import LEVEL
 from treeselect.resampling.error_bounds import no_bound
 from treeselect.resampling.fit import Fit, as_shown, noun, selected_of_all, selection_clause
 from treeselect.resampling.records import stopped
 from treeselect.resampling.sample_size import least_rows
-from treeselect.resampling.stability import index_words
+from treeselect.resampling.stability import each_selected_all, index_words
 from treeselect.results import tables
 from treeselect.results.calls import unshown_note
 from treeselect.results.effects import effect_notes, effect_tables
@@ -39,7 +39,6 @@ from treeselect.results.verdict import (
     BY_REQUEST,
     FEWEST,
     could_vary,
-    each_selected_all,
     kept_units,
     model_sentence,
     outsiders_note,
@@ -103,11 +102,10 @@ def sample_facts(result: Fit) -> tuple[tuple[str, str], ...]:
     facts = [("Sample", said)]
     if found is not None:
         score = plain_score(found.score) if np.isfinite(found.score) else "not defined"
-        all_others = found.n_rows == result.design.rows.not_drawn
-        of = "" if all_others else f"of the {result.design.rows.not_drawn:,} "
-        rows = f"the {found.n_rows:,} " if all_others else f"{found.n_rows:,} "
-        noun = "row" if all_others and found.n_rows == 1 else "rows"
-        facts.append(("Held out", f"{found.score_name} {score} on {rows}{of}{noun} not drawn"))
+        rows = f"the {counted(found.n_rows, 'row')}"
+        if found.n_rows < result.design.rows.not_drawn:
+            rows = f"{found.n_rows:,} of the {result.design.rows.not_drawn:,} rows"
+        facts.append(("Held out", f"{found.score_name} {score} on {rows} not drawn"))
     return tuple(facts)
 
 
@@ -117,6 +115,8 @@ def score_fact(result: Fit) -> tuple[str, str]:
     if result.scores is not None and np.isfinite(glance["cv_score"]):
         score = f"{score_text(glance['cv_score'], glance['cv_se'])}, {result.scores.kind}"
         score += ", of the previous model" * result.scores_are_past
+    elif np.isnan(glance["train_score"]):
+        score = "not known"
     else:
         rows = "of the method's model " * (result.k > 0) + "on the training rows"
         rows = "out of bag" if result.chosen_method.tells_out_of_bag and result.k else rows
@@ -137,7 +137,7 @@ def reference_facts(result: Fit) -> tuple[tuple[str, str], ...]:
     if scores is None or scores.full is None:
         return ()
     full, null = plain_score(scores.full_mean), plain_score(scores.mean[0])
-    return (("All or none", f"{full} with all {n:,} {noun(result, n)}, {null} with none"),)
+    return (("All or none", f"{full} with {every(n, noun(result, 1))}, {null} with none"),)
 
 
 def method_words(method: Method) -> str:
@@ -195,8 +195,7 @@ def _notes(result: Fit) -> tuple[str, ...]:
     if n_selected == 0:
         why = ""
         if result.p_values is not None:
-            why = ": no set was found to predict better than none"
-            why = why if result.p_values[-1] > LEVEL else f": {result.call.rule}"
+            why = f": {result.call.rule}"
         elif result.scores is not None:
             why = ": no number of terms improves the cross-validated score enough"
         elif result.step.decisions is not None:
@@ -213,7 +212,7 @@ def _notes(result: Fit) -> tuple[str, ...]:
             "Importance, entry, frequency and cost, where shown, are those of the whole group, at"
             " its first term."
         )
-    notes += _purpose_notes(result)
+    notes += purpose_notes(result)
     notes += filter(None, [result.design.response.family.score_words])
     notes += [*_optimism_notes(result), rows_note(result), *few_rows_note(result)]
     notes += [*stability_notes(result), *effect_notes(result), *tables.search_notes(result)]
@@ -248,7 +247,7 @@ def _optimism_notes(result: Fit) -> list[str]:
     return [f"{how} by how much."]
 
 
-def _purpose_notes(result: Fit) -> list[str]:
+def purpose_notes(result: Fit) -> list[str]:
     """What kind of selection it is; the decisions if the method makes any."""
     decisions = result.step.decisions
     if decisions is None:
@@ -257,9 +256,8 @@ def _purpose_notes(result: Fit) -> list[str]:
             " unselected term may carry much the same information as a selected one."
         )
         return [minimal] * (result.leaves_out and result.is_chosen)
-    n_rounds = len(decisions.history)
     said = (
-        f"Decisions after {n_rounds} round{'' if n_rounds == 1 else 's'}:"
+        f"Decisions after {counted(len(decisions.history), 'round')}:"
         f" {'; '.join(_named(result, d, word) for d, word in WORDS.items())}."
     )
     purpose = (
@@ -305,6 +303,18 @@ def excluded_rows(result: Fit) -> list[str]:
     return [f"{reason}: {n:,}." for reason, n in reasons.items() if n]
 
 
+def missing_words(fit: Fit, most: int) -> str:
+    """How many rows have missing values, and in which variables; empty without the data."""
+    if not fit.design.has_data:
+        return ""
+    named, incomplete = tables.missing_counts(fit)
+    if not named:
+        return "No missing values in the candidate terms."
+    names = enumeration([f"{name} ({n:,})" for name, n in named], most)
+    have = "has" if incomplete == 1 else "have"
+    return f"{counted(incomplete, 'row')} {have} missing values: {names}."
+
+
 _FAR_BELOW = 0.5
 """Share of the rows needed below which this is said."""
 
@@ -324,9 +334,8 @@ def few_rows_note(result: Fit) -> list[str]:
     needed = least_rows(result.family, p, share)
     if n >= _FAR_BELOW * needed:
         return []
-    parameters = "the only candidate parameter" if p == 1 else f"all {p:,} candidate parameters"
     return [
-        f"Few rows: by Riley's criteria, a regression model with {parameters}"
+        f"Few rows: by Riley's criteria, a regression model with {every(p, 'candidate parameter')}"
         f" needs {needed:,} rows if it explains 15% of what can be explained"
         " (`treeselect.sample_size()`)."
     ]

@@ -9,10 +9,10 @@ import numpy as np
 
 from treeselect.engine.rounding import at_least
 from treeselect.printing import enumeration, percent_text
-from treeselect.printing.numbers import span
+from treeselect.printing.numbers import counted, span
 from treeselect.resampling.agreement import LEAST_SHARE
 from treeselect.resampling.fit import Fit, noun
-from treeselect.resampling.stability import Stability
+from treeselect.resampling.stability import Stability, each_selected_all
 
 FEWEST = 10
 """Resamples below which there is no verdict."""
@@ -181,8 +181,7 @@ def _of_parts(units: Standing, stability: Stability, one: str) -> str:
         said = f"{which} {_all(units, one)} {were} selected {_often(stability)}"
         said += f", the least frequent, {rarest}, in {found}" if n_again < n else ""
     if n_out := len(units.intruders):
-        these = f"{n_out:,} {one}{'' if n_out == 1 else 's'}"
-        said += f"; {these} outside the selection in at least half of them"
+        said += f"; {counted(n_out, one)} outside the selection in at least half of them"
     return said
 
 
@@ -219,8 +218,7 @@ def _size_words(fit: Fit, stability: Stability) -> str:
     if stability.fixed_size:
         here = f", {fit.k:,} in the fit" if stability.k != fit.k else ""
         return f" (k fixed at {stability.k:,}{here})"
-    low, high = sizes_of_resamples(stability)
-    return f" ({span([low, high])} {noun(fit, low if low == high else 2)} on each resample)"
+    return f" ({sizes_words(stability)} on each resample)"
 
 
 BY_REQUEST = "forced in"
@@ -235,15 +233,10 @@ def kept_units(stability: Stability) -> frozenset[str]:
     return frozenset(unit for unit, is_kept in named if is_kept)
 
 
-def sizes_of_resamples(stability: Stability) -> tuple[int, int]:
-    """Smallest and largest number of units that a resample selected."""
-    size = stability.selected.sum(axis=1)
-    return int(size.min()), int(size.max())
-
-
-def each_selected_all(stability: Stability) -> bool:
-    """Whether each resample selected every unit that was not forced in and can be selected."""
-    return bool(stability.selected[:, stability.assessed].all())
+def sizes_words(stability: Stability) -> str:
+    """How many units the resamples selected: "1 term", "2 to 4 terms"."""
+    sizes = stability.selected.sum(axis=1)
+    return f"{span(sizes)} {stability.one}{'' if (sizes == 1).all() else 's'}"
 
 
 def could_vary(stability: Stability) -> bool:
