@@ -35,6 +35,7 @@ def need_matplotlib() -> None:
 
 def plotted(figure: marks.Figure, ax: Axes | None, size: tuple[float, float]) -> Axes:
     """A figure on the user's axes, or on new ones of this width and height."""
+    need_matplotlib()
     from matplotlib.axes import Axes
 
     if ax is None:

@@ -20,7 +20,7 @@ from treeselect.errors import OptionError, listing, quoted
 from treeselect.figures.axes import distinct, share_axis
 from treeselect.figures.charts import bar_figure, dot_figure
 from treeselect.figures.marks import Dot, Figure, Plane, Row, Rows, Rule, Tiles
-from treeselect.figures.plotting import need_matplotlib, plotted
+from treeselect.figures.plotting import plotted
 from treeselect.figures.shapes import definite, single_figure
 from treeselect.reports import comparison, model, path
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, ContestMaterial
@@ -60,7 +60,6 @@ def plot(
                     f"`{name}` must not be given for {kind!r}.\n"
                     f"  Found: {described(value)}. It applies to 'shape' only."
                 )
-    need_matplotlib()
     names = shown_names(fit.design)
     fit = as_shown(fit)
     drawn: _Drawn
@@ -272,7 +271,6 @@ def plot_comparison(found: Contest, kind: str, ax: Axes | None = None) -> Axes:
     if kind == "differences" and len(found.runs) < 2:
         compared = f"Compared: {listing(found.methods)}."
         raise _nothing("differences need at least two methods.", compared)
-    need_matplotlib()
     material = ContestMaterial(found)
     if kind == "scores":
         return plotted(_scores(material), ax, (8.4, 4.4))

@@ -17,7 +17,7 @@ from treeselect.engine.survival.times import EVENT, START, STOP
 from treeselect.errors import OptionError, quoted
 from treeselect.figures.axes import nice_ticks, number_axis
 from treeselect.figures.marks import Plane, Rule, Series
-from treeselect.figures.plotting import need_matplotlib, plotted
+from treeselect.figures.plotting import plotted
 from treeselect.printing import Summarised, SummaryContent, cells, decimal_text, number_text
 from treeselect.resampling.held_out import HeldOut
 from treeselect.resampling.records import OfFolds
@@ -112,7 +112,6 @@ class DecisionCurve(Summarised, OfFolds):
         MissingPackageError
             If matplotlib is not installed.
         """
-        need_matplotlib()
         return plotted(decision_figure(self), ax, (6.4, 4.0))
 
     def _content(self) -> SummaryContent:

@@ -21,7 +21,7 @@ from treeselect.designs.preparing import shown_names
 from treeselect.designs.scoring import Scoring
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.random import stream_seed
-from treeselect.figures.plotting import need_matplotlib, plotted
+from treeselect.figures.plotting import plotted
 from treeselect.printing import cells
 from treeselect.printing.numbers import span
 from treeselect.resampling.choosing import Procedure
@@ -485,7 +485,6 @@ class Performance(printing.Summarised, Scored, Stoppable):
             If matplotlib is not installed.
         """
         check_choice("kind", kind, ("calibration", "roc"))
-        need_matplotlib()
         return plotted(drawn(self.held_out, kind, of_class), ax, (5.0, 4.4))
 
     def _content(self) -> printing.SummaryContent:

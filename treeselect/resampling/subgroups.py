@@ -19,7 +19,7 @@ from treeselect.errors import OptionError, quoted
 from treeselect.figures.axes import score_axis
 from treeselect.figures.charts import interval_rows
 from treeselect.figures.marks import Rows
-from treeselect.figures.plotting import need_matplotlib, plotted
+from treeselect.figures.plotting import plotted
 from treeselect.frames.values import Labels, read_column
 from treeselect.models.linear.statistics import Recalibration
 from treeselect.printing import cells
@@ -131,7 +131,6 @@ class Subgroups(printing.Summarised, Scored):
         MissingPackageError
             If matplotlib is not installed.
         """
-        need_matplotlib()
         drawn = subgroup_figure(self)
         return plotted(drawn, ax, (6.4, 1.2 + 0.36 * len(drawn.rows)))
 

@@ -20,7 +20,7 @@ from treeselect.engine.rounding import at_least
 from treeselect.errors import OptionError, quoted
 from treeselect.figures.charts import agreement_figure, share_figure
 from treeselect.figures.marks import Plane, Series
-from treeselect.figures.plotting import need_matplotlib, plotted
+from treeselect.figures.plotting import plotted
 from treeselect.models.linear.statistics import recalibrate
 from treeselect.printing import Summarised, SummaryContent, cells, decimal_text, number_text
 from treeselect.printing.numbers import span
@@ -245,7 +245,6 @@ class Validation(Summarised, OfFolds, Stoppable):
             If matplotlib is not installed.
         """
         checks.check_choice("kind", kind, ("predictions", "calibration"))
-        need_matplotlib()
         return plotted(validation_figure(self, kind), ax, (5.0, 4.4))
 
     def _content(self) -> SummaryContent:

@@ -21,7 +21,7 @@ from treeselect.engine.rounding import falling
 from treeselect.errors import OptionError
 from treeselect.figures.axes import nice_ticks, number_axis
 from treeselect.figures.marks import Figure, Plane, Rule, Series
-from treeselect.figures.plotting import need_matplotlib, plotted
+from treeselect.figures.plotting import plotted
 from treeselect.frames.tables import in_library
 from treeselect.models.linear import diagnostics
 from treeselect.models.linear.data import GAMMA
@@ -188,7 +188,6 @@ class Diagnostics(Summarised):
         MissingPackageError
             If matplotlib is not installed.
         """
-        need_matplotlib()
         if kind is not None:
             check_choice("kind", kind, KINDS)
             drawn = self._figures().get(kind)

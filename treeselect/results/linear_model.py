@@ -15,7 +15,7 @@ from treeselect.arguments.checks import check_choice, check_flag, check_share, f
 from treeselect.coding import LINEAR_FORMAT, write_record
 from treeselect.errors import DataError, ModelFileError, OptionError
 from treeselect.figures.marks import Figure, Rows
-from treeselect.figures.plotting import need_matplotlib, plotted
+from treeselect.figures.plotting import plotted
 from treeselect.frames.tables import in_library
 from treeselect.models.linear import coefficients, tests
 from treeselect.models.linear.regression_table import InPapers, OfTable
@@ -230,7 +230,6 @@ class GlmFit(Summarised, Predicting, InPapers):
         >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=2, seed=1)
         >>> axes = fit.refit("gam").plot("age")
         """
-        need_matplotlib()
         if term is not None:
             assert self.predictor is not None
             figure = term_figure(self._terms(), self.predictor.design, term)
