@@ -81,7 +81,8 @@ BETA[:3] = 1.0, 0.7, 0.4
 METHODS = tuple(name for name in FORMS if "," not in name)
 ALONE = {
     "nested": ("R2", "AUC", "AUC, rare", "C", "log loss"),
-    "counts": ("lasso",), "resamples": ("lasso", "mrmr", "fcbf"),
+    "outside": ("exchange", "lasso", "mrmr"), "counts": ("lasso",),
+    "resamples": ("lasso", "mrmr", "fcbf"),
     "refits": ("least squares", "clusters", "logistic", "firth", "ordinal", "negative-binomial",
                "gamma", "cox", "splines", "interactions", "conditional"),
     "gaps": ("complete data", "level", "drop", "impute"), "enough": ("lasso", "mrmr"),
