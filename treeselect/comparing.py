@@ -347,8 +347,7 @@ def _compare_fits(
         apart = name in ("formula", "folds", "repeats", "scoring", "seed", "progress")
         if not apart and value is not defaults[name]:
             raise OptionError(
-                f"`{name}` must be left out where fits are compared, which have their own.\n"
-                f"  Found: {described(value)}."
+                f"`{name}` must be left out where fits are compared.\n  Found: {described(value)}."
             )
     workers = workers_for(check_n_jobs(n_jobs))
     return compare_fits(

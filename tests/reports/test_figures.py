@@ -441,6 +441,8 @@ def test_a_long_curve_has_the_corners_of_its_pixels_and_shares_end_at_1():
     assert (first[0], last[0]) == (drawing.x_ticks["0.0"], drawing.x_ticks["1.0"])
     assert last[1] == drawing.y_ticks["1.0"]
     assert figure.text == "a; b"
+    gap = dots([0.0, 1.0], [NAN, 1.0], [NAN, 0.9], [NAN, 1.0], ["observed nan", "b"])
+    assert charts.share_figure(gap, LABELS).text == "b"  # what is not drawn is not said
 
 
 @pytest.mark.parametrize("kind", [charts.agreement_figure, charts.level_figure])

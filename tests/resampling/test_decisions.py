@@ -95,6 +95,8 @@ def test_perfect_risks_find_all_events_and_short_follow_up_tells_nothing():
     assert found["ci_low"].isna().to_list() == [False, True, False]
     assert found["npv"].isna().to_list() == [True, False, False]
     assert found["positive"].to_list() == [1.0, 0.4, 0.0]
+    drawn = decision_figure(curve(held([0.9, 0.8, 0.4, 0.3, 0.2], y, horizon=6.0), [0.1, 0.5]))
+    assert "at threshold 0.5 net benefit unknown, treating all" in drawn.text
     y = np.arange(50) < 15
     perfect = curve(held(np.where(y, 0.99, 0.01), y), [0.1, 0.3, 0.9]).tidy()
     assert np.allclose(perfect["net_benefit"], 0.3)

@@ -377,14 +377,14 @@ _FINE = 250
 def share_figure(dots: Series, labels: tuple[str, str]) -> Plane:
     """Shares as dots with intervals, and the diagonal."""
     axis = axes.number_axis(_SHARES)
-    return _square(dots, axis, axis, Rule(None), labels, "; ".join(dots.texts))
+    return _square(dots, axis, axis, Rule(None), labels)
 
 
 def agreement_figure(dots: Series, labels: tuple[str, str]) -> Plane:
     """Any values as dots on equal axes, and the diagonal."""
     seen = [v for v in (*dots.x, *dots.y, *dots.low, *dots.high) if v == v]
     axis = axes.number_axis(axes.nice_ticks(min(seen), max(seen), 4))
-    return _square(dots, axis, axis, Rule(None), labels, "; ".join(dots.texts))
+    return _square(dots, axis, axis, Rule(None), labels)
 
 
 def level_figure(dots: Series, labels: tuple[str, str]) -> Plane:
@@ -392,15 +392,16 @@ def level_figure(dots: Series, labels: tuple[str, str]) -> Plane:
     seen = [v for v in (0.0, *dots.y, *dots.low, *dots.high) if v == v]
     x = axes.number_axis(axes.nice_ticks(min(dots.x), max(dots.x), 4))
     y = axes.number_axis(axes.nice_ticks(min(seen), max(seen), 4))
-    return _square(dots, x, y, Rule(0.0, "x"), labels, "; ".join(dots.texts))
+    return _square(dots, x, y, Rule(0.0, "x"), labels)
 
 
 def _square(
-    series: Series, x: axes.Axis, y: axes.Axis, rule: Rule, labels: tuple[str, str], text: str
+    series: Series, x: axes.Axis, y: axes.Axis, rule: Rule, labels: tuple[str, str], text: str = ""
 ) -> Plane:
+    drawn = (words for words, value in zip(series.texts, series.y, strict=False) if value == value)
     return Plane(
         form="square",
-        text=text,
+        text=text or "; ".join(drawn),
         x=x.named(labels[0]),
         y=y.named(labels[1]),
         series=[series],

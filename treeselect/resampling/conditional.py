@@ -225,9 +225,8 @@ def leave_out(
     order = np.argsort(p_value, kind="stable")
     if len(scores):
         order = falling(lost.mean(axis=0) * np.where(base[units], 1, -1))
-    names = here.arrays.groups.names
     return ConditionalImportance(
-        units=tuple(names[units[i]] for i in order),
+        units=tuple(here.arrays.groups.names[units[i]] for i in order),
         selected=own[units][order],
         p_value=p_value[order],
         e_value=e_value[order],

@@ -187,10 +187,11 @@ def decision_figure(curve: DecisionCurve) -> Plane:
     none = Series(
         x=x, y=[0.0] * len(x), name="treat none", colour=5, stroke=2, marked=marked, mark=2
     )
+    told = found[["threshold", "net_benefit", "all"]].iloc[_spread(len(x))]
     said = "; ".join(
-        f"at threshold {row.threshold:g} net benefit {row.net_benefit:.3f}, treating all"
-        f" {row.all:.3f}"
-        for row in found.iloc[_spread(len(x))].itertuples()
+        f"at threshold {at:g} net benefit {number_text(own, '.3f', 'unknown')}, treating all"
+        f" {every:.3f}"
+        for at, own, every in told.to_numpy().tolist()
     )
     ends = nice_ticks(min(x), max(x))
     chosen = () if curve.threshold is None else (Rule(curve.threshold),)

@@ -361,14 +361,13 @@ def recalibration(held: HeldOut, law: Any = None) -> Recalibration | None:
     intercept."""
     if held.predicted.ndim == 2:
         return None
-    known = linear_predictor(held.family, held.predicted)
-    known = known if law is None else law.link(held.predicted)
+    own = linear_predictor(held.family, held.predicted) if law is None else law.link(held.predicted)
     y = held.y.copy()
     if held.family.has_times:  # each fold has its own baseline hazards
         pairs = np.column_stack([held.fold, y[:, STRATUM]])
         y[:, STRATUM] = np.unique(pairs, axis=0, return_inverse=True)[1].ravel()
     units = held.units if held.is_robust else None
-    return recalibrate(held.family.name, y, known, held.mass, units, law, held.offset)
+    return recalibrate(held.family.name, y, own, held.mass, units, law, held.offset)
 
 
 def mean_outcome(y: FloatArray, mass: FloatArray, horizon: float) -> float:
