@@ -397,7 +397,7 @@ def test_any_method_can_leave_k_to_the_tests_which_remove_redundant_units(linear
     assert set(fit.selected) == {"x0", "x1"}  # no step of the path
     assert fit.path.set_index("k").loc[2, ["tuning", "train_score"]].isna().all()
     text = " ".join(str(fit.summary()).split())
-    said = "no step of the path: tests left out terms that a larger step did not need."
+    said = "no step of the path: tests left out terms of a larger one."
     assert said in text
     assert said in fit.search.citation().methods
     assert "R2: not known Seed" in text
