@@ -287,6 +287,7 @@ SENTENCES = [
     ((ONE, TWO, NONE), "of 20 resamples, 10 bootstrap resamples from each imputed frame with"),
     ((TWO, ("signal", "site"), ("site", "copy")), "none of them selected exactly the final"),
     ((TWO, TWO, TWO), "All 3 imputations selected the same terms."),
+    ((ONE, ONE, ONE), "All 3 imputations selected the same term."),
 ]
 
 

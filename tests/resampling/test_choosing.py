@@ -397,7 +397,7 @@ def test_any_method_can_leave_k_to_the_tests_which_remove_redundant_units(linear
     assert set(fit.selected) == {"x0", "x1"}  # no step of the path
     assert fit.path.set_index("k").loc[2, ["tuning", "train_score"]].isna().all()
     text = " ".join(str(fit.summary()).split())
-    said = "no step of the path: tests left out terms that a larger step did not need."
+    said = "no step of the path: tests left out terms of a larger one."
     assert said in text
     assert said in fit.search.citation().methods
     assert "R2: not known Seed" in text
@@ -489,9 +489,9 @@ def test_where_the_path_ends_before_a_set_is_sufficient_this_is_said():
     fit = fitted(data, method="lasso", k="auto")
     assert fit.k == 30
     assert fit.search.p_values[-1] < LEVEL
-    said = "though larger ones were found to predict better"
+    said = "the largest set considered, though larger ones were found to predict better"
     assert said in " ".join(str(fit.summary()).split())
-    assert "largest that was considered, though larger" in fit.search.citation().methods
+    assert f"chosen by tests at level {LEVEL}: {said}." in fit.search.citation().methods
 
 
 @pytest.fixture(scope="module")

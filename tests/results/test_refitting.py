@@ -279,7 +279,7 @@ def test_what_summary_trees_and_shapes_tell_of_boosted_trees(trial, tmp_path):
     assert "gradient boosting model" in text
     sparse = select("size", trial).refit("boosting")
     assert len(sparse.model.trees()) == len(sparse.model.sparse.trees)
-    assert "predictions come from the gradient boosting model" in " ".join(
+    assert f"predictions come from {sparse.model.fitted.description}." in " ".join(
         sparse.report(tmp_path / "report.html").read_text().split()
     )
 

@@ -29,7 +29,7 @@ from treeselect.printing import (
     decimal_text,
     interval_text,
 )
-from treeselect.printing.numbers import span
+from treeselect.printing.numbers import every, span
 from treeselect.resampling.agreement import clustered_interval, stability_index, wilson_interval
 from treeselect.resampling.fit import Fit, as_shown, noun
 from treeselect.results.calls import unshown_note
@@ -417,12 +417,12 @@ def _agreement(found: Imputed) -> str:
     if not chosen.any():
         return f"None of the {m} imputations selected any {_noun(found, 1)}."
     if distinct == 1:
-        return f"All {m} imputations selected the same {_noun(found)}."
+        those = _noun(found, chosen[0].sum())
+        return f"{every(m, 'imputation').capitalize()} selected the same {those}."
     same = int((chosen == found.kept).all(axis=1).sum())
-    which = f"{same or 'none'} of them"
     return (
-        f"The {m} imputations selected {distinct} different sets of {_noun(found)}; {which}"
-        " selected exactly the final set."
+        f"The {m} imputations selected {distinct} different sets of {_noun(found)};"
+        f" {same or 'none'} of them selected exactly the final set."
     )
 
 

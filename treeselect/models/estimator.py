@@ -60,7 +60,6 @@ class EstimatorModel(ColumnModel):
         "Share in the summed changes (root mean squares) of predictions when the values of a term"
         " are permuted"
     )
-    in_place_note: ClassVar[str] = "predictions come from an estimator on the selected terms"
     stored_as: ClassVar[str] = "estimator"
 
     @property

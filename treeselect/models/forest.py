@@ -88,7 +88,6 @@ class ForestModel(TreeModel):
     on_link: bool = False  # whether trees add to a linear predictor
 
     importance_note = "Share of the out-of-bag decrease in impurity in the final random forest"
-    in_place_note: ClassVar[str] = "predictions come from the random forest on the selected terms"
     stored_as: ClassVar[str] = "forest"
 
     @property

@@ -27,8 +27,7 @@ from treeselect.printing.numbers import counted
 @dataclass(frozen=True, slots=True)
 class TreeModel:
     """A final model: predicts from the selected units, those of `groups`, by a constant and a sum
-    of weighted trees. Its notes say what importances are shares of, and which model predicts in
-    place of a sparse forest; `stored_as` is its name in model files."""
+    of weighted trees. `stored_as` is its name in model files."""
 
     groups: BoolArray
     trees: Any
@@ -41,12 +40,12 @@ class TreeModel:
     __repr__ = brief
 
     note: ClassVar[str | None] = None
-    in_place_note: ClassVar[str]
     stored_as: ClassVar[str]
     reads_columns: ClassVar[bool] = False  # whether it predicts from columns that are not binned
 
     @property
     def importance_note(self) -> str:
+        """What importances are shares of."""
         raise NotImplementedError
 
     @property
@@ -218,9 +217,6 @@ class BoostedModel(TreeModel):
     """Boosted trees, whose values are already shrunk; importances are gains summed over trees."""
 
     importance_note = "Share of the total gain in the final gradient boosting model"
-    in_place_note: ClassVar[str] = (
-        "predictions come from the gradient boosting model on the selected terms"
-    )
     stored_as: ClassVar[str] = "boost"
 
     @property
@@ -246,7 +242,6 @@ class WeightedForest(TreeModel):
     importance_note = (
         "Share of the trees' summed weighted standard deviations, by gain within each tree"
     )
-    in_place_note: ClassVar[str] = ""
     stored_as: ClassVar[str] = "sub"
 
     @property

@@ -54,9 +54,6 @@ class StackedModel(TreeModel):
 
     n_additive: int = 0  # leading trees, each of which is the effect of one column
 
-    in_place_note: ClassVar[str] = (
-        "predictions come from an additive model plus a forest on the selected terms"
-    )
     stored_as: ClassVar[str] = "stack"
 
     @property

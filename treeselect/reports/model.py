@@ -238,8 +238,9 @@ def _forest_lead(fit: Fit, table: pd.DataFrame) -> str:
         f"The sparse forest has {'one tree' if n == 1 else f'{n:,} trees'} with positive weight."
         " A tree's share measures its contribution to the prediction."
     )
-    if fit.model.in_place_note:
-        lead += f" The sparse forest selects but does not predict: {fit.model.in_place_note}."
+    if fit.model.sparse is None:
+        made = f"predictions come from {fit.model.description}"
+        lead += f" The sparse forest selects but does not predict: {made}."
     unused = units_without_trees(fit, table)
     if unused:
         lead += (

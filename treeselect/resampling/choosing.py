@@ -432,10 +432,7 @@ def reduced_words(step: Step, p_values: FloatArray | None, many: str) -> list[st
     """That tests reduced a larger set to one that is not on the path, in a sentence."""
     if p_values is None or not np.isnan(step.tuning):
         return []
-    return [
-        f"The selection is no step of the path: tests left out {many} that a larger step did not"
-        " need."
-    ]
+    return [f"The selection is no step of the path: tests left out {many} of a larger one."]
 
 
 def level_words(p_value: float) -> str:

@@ -374,8 +374,7 @@ def selected_of_all(fit: Fit, of: str = "") -> str:
 
 
 def selection_clause(fit: Fit) -> str:
-    """ "Exchange search selected 4 of 7 candidate terms to predict survived", "none of 7", "both",
-    or "did not select the only one"."""
+    """ "Exchange search selected 4 of 7 candidate terms to predict survived", or "none of 7"."""
     n, text = len(fit.design.arrays.groups.terms), selected_of_all(fit, "candidate ")
     said = f"selected {text}" if fit.selected else f"selected none{text[1:]}"
     if fit.k == n or n == 1:

@@ -18,7 +18,7 @@ from treeselect.engine.survival.times import EVENT
 from treeselect.printing import enumeration, percent_text, score_text
 from treeselect.printing.numbers import counted
 from treeselect.resampling.assessing import most_of_half
-from treeselect.resampling.choosing import LEVEL, path_is_short, reduced_words
+from treeselect.resampling.choosing import LEVEL, reduced_words
 from treeselect.resampling.fit import Fit, as_shown, noun
 from treeselect.resampling.performance import Performance
 from treeselect.resampling.stability import index_words
@@ -412,17 +412,13 @@ def _how_many(fit: Fit) -> str:
             return f"{what} was fixed at {k:,}."
         return f"Of {k:,} {noun(fit, k)} requested, only {fit.k:,} entered the path."
     if fit.p_values is not None:
-        but = "" if fit.p_values[-1] > LEVEL else "notably "
-        said = f"smallest for which no larger set was found to predict {but}better"
-        if path_is_short(fit.steps, fit.p_values) and fit.leaves_out:
-            said = "largest that was considered, though larger sets were found to predict better"
         ridits = " of ridits" if fit.design.response.family.is_ordered else ""
         signs = fit.design.row_weights.error_groups is not None or fit.family == "poisson"
         by = "random-sign" if signs else "permutation"
         return (
-            f"{what} is the {said} (level {LEVEL:g}): by a score test of all other terms in an"
-            f" additive model{ridits}, with a {by} null, and by out-of-bag tests of nested models"
-            f" [{NESTED_MODELS.short}]."
+            f"{what} was chosen by tests at level {LEVEL:g}: {fit.call.rule}. They are a score test"
+            f" of all other terms in an additive model{ridits}, with a {by} null, and out-of-bag"
+            f" tests of nested models [{NESTED_MODELS.short}]."
         )
     assert fit.scores is not None
     family, folds = fit.design.response.family, fit.scores.words(fit.choice.folds)

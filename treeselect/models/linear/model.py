@@ -68,7 +68,6 @@ class LinearModel(ColumnModel):
         "Share in the summed standard deviations of the terms' parts of the linear predictor, over"
         " rows weighted by their information"
     )
-    in_place_note: ClassVar[str] = "predictions come from the linear model of the selected terms"
     stored_as: ClassVar[str] = "linear"
 
     @property
