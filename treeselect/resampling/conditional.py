@@ -42,7 +42,7 @@ from treeselect.resampling.cross_validation import (
     paired_difference,
 )
 from treeselect.resampling.fit import Fit
-from treeselect.resampling.folds import Split, Splitter
+from treeselect.resampling.folds import Folds, Split, Splitter
 from treeselect.resampling.outer_folds import check_known, outer_folds
 from treeselect.resampling.records import Scored
 from treeselect.running.parallel import Workers, run_all
@@ -197,8 +197,8 @@ def leave_out(
                 f"`{name}` needs `folds`.\n  Found: {described(value)}, and no folds. Leave it out."
             )
     outer = outer_folds(
-        result, folds, repeats=usual if repeats is None else repeats,
-        seed=stream_seed(seed, "conditional"), scoring=scoring,
+        result, Folds(None) if folds is None else folds, scoring=scoring,
+        repeats=usual if repeats is None else repeats, seed=stream_seed(seed, "conditional"),
     )  # fmt: skip
     here, family = outer.here, outer.family
     if outer.splits:

@@ -244,12 +244,12 @@ class _Rows:
             self.reached += at_least(self.held.risk, threshold)
         self._y = self.held.y
         if held.family.has_times:
-            stop, dies = self._y[:, STOP], self._y[:, EVENT] > 0
-            self._times = np.unique(stop[dies & at_least(held.horizon, stop)])
+            stop = self._y[:, STOP]
+            self._dies = (self._y[:, EVENT] > 0) & at_least(held.horizon, stop)
+            self._times = np.unique(stop[self._dies])
             # A row is at risk at the times from the first on, and before the other.
             self._first = np.searchsorted(self._times, self._y[:, START], side="right")
             self._after = np.searchsorted(self._times, stop, side="right")
-            self._dies = dies & at_least(held.horizon, stop)
 
     def rates(self, mass: FloatArray, of_sets: Any, *, check: bool = False) -> FloatArray:
         """Shares with and without the event among rows that reach each threshold (`_above`) or do
@@ -279,9 +279,8 @@ class _Rows:
             last = np.zeros(self.n + 1)
             np.maximum.at(last, self.reached, np.where(mass > 0, self._y[:, STOP], 0.0))
             last = of_sets(last, np.maximum)
-            left = np.where(
-                at_least(last, self.held.horizon) | (left == 0) | (last == 0), left, np.nan
-            )
+            known = at_least(last, self.held.horizon) | (left == 0) | (last == 0)
+            left = np.where(known, left, np.nan)
         return np.asarray(1 - left)
 
 

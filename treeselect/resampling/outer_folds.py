@@ -71,26 +71,27 @@ class OuterFolds:
 
 def outer_folds(
     result: Fit,
-    folds: int | Splitter | Sequence[int] | None,
+    folds: int | Splitter | Sequence[int] | Folds,
     *,
     repeats: int,
     seed: int,
     scoring: Scoring = None,
     fold_groups: str | Sequence[Any] | None = None,
 ) -> OuterFolds:
-    """Split the rows of a fit according to `folds`, if there are any, with the fit's clusters or
-    others; the score may be a function that is not here."""
+    """Split the rows of a fit according to `folds`, of which ``Folds(None)`` has none, with the
+    fit's clusters or others; the score may be a function that is not here."""
     here = result.design
     check_order(result.given, folds=folds)
     in_groups, grouped = result.in_groups(fold_groups)
-    asked = Folds(None) if folds is None else read_folds(folds, repeats, None, here.rows.total)
-    asked = asked.for_rows(here.response.rows)
+    asked, weights = folds, in_groups.row_weights
+    if not isinstance(asked, Folds):
+        asked = read_folds(asked, repeats, None, here.rows.total).for_rows(here.response.rows)
     asked = dataclasses.replace(asked, groups_name=grouped.groups_name, choose=False)
     family = with_scoring(here.response.family, scoring, here.response.follow_up)
     check_scoring(family, here.response.y, here.weight)
     problem = dataclasses.replace(here.problem, family=family, wants_scores=False)
-    splits = () if folds is None else split_rows(problem, in_groups.row_weights, asked, seed)
-    return OuterFolds(here, asked, splits, in_groups.row_weights, family)
+    splits = () if asked.folds is None else split_rows(problem, weights, asked, seed)
+    return OuterFolds(here, asked, splits, weights, family)
 
 
 def check_known(family: Family) -> None:
@@ -124,8 +125,7 @@ def nested_selection(result: Fit, outer: OuterFolds) -> Nested:
     check_known(outer.family)
     family = outer.family if is_lost(here.response.family) else here.response.family
     problem = dataclasses.replace(here.problem_for(method), family=family, wants_scores=False)
-    asked = Procedure(problem, method, inside, choice)
-    return Nested(asked, outer.family, outer.weights.groups)
+    return Nested(Procedure(problem, method, inside, choice), outer.family, outer.weights.groups)
 
 
 class Fold(NamedTuple):
