@@ -221,9 +221,11 @@ def test_it_says_the_order_what_ratios_are_of_and_constant_columns():
     model = fitted(data.assign(twin=1 - data["x"]), "x + twin + z", k=3).refit("ordinal")
     assert np.isfinite(model.tidy()["std_error"]).all()
     assert len(model.left_out) == 2
-    fit = treeselect.select("y ~ x", SURVEY, method="mrmr", k=1)
-    with pytest.raises(OptionError, match=r'`model="ordinal"` needs ordered classes'):
+    fit = treeselect.select("o ~ x", SURVEY.assign(o=SURVEY["o"].astype(float)), method="mrmr", k=1)
+    said = r'`model="ordinal"` needs ordered classes.*\n.*Select with `family="ordinal"`'
+    with pytest.raises(OptionError, match=said):
         fit.refit("ordinal")
+    assert fit.update(family="ordinal").refit("ordinal").tidy()["term"].tolist()[-1] == "x"
     two = fit.update("b ~ x", data=SURVEY.assign(b=SURVEY["x"] > 0))
     with pytest.raises(OptionError, match=r'`binomial`. Use `refit\("glm"\)`'):
         two.refit("ordinal")

@@ -169,7 +169,7 @@ class DesignSpec:
                     f"Column {quoted(spec.factor.name)} must contain only levels known to the"
                     f" model.\n  New: {', '.join(rows)}{' and more' if len(new) > 8 else ''}."
                     f" Known: {known}{' and more' if len(same.levels) > 12 else ''}.\n"
-                    '  To allow new levels, refit with `new_levels="missing"` or'
+                    '  To allow new levels, select with `new_levels="missing"` or'
                     ' `new_levels="other"`.'
                 )
             same = Labels(np.where(unseen, -1, same.codes), same.levels)

@@ -10,7 +10,6 @@ from itertools import compress
 import numpy as np
 
 from treeselect._version import __version__
-from treeselect.algorithms.method import OWN
 from treeselect.algorithms.references import Reference, entry, texts
 from treeselect.algorithms.task import CONFIRMED
 from treeselect.designs.modeldata import COVERED, data_fingerprint
@@ -404,9 +403,7 @@ def _named(name: str | bool) -> str:
 def _how_many(fit: Fit) -> str:
     what, k = f"The number of {noun(fit)}", fit.choice.k
     if k is None:
-        method = fit.chosen_method
-        at = "" if method.tuning_value == OWN else f" ({method.tuning_words})"
-        return f"{what} was determined by the method{at}."
+        return f"{what} was determined by the method."
     if isinstance(k, int):
         if fit.k == k:
             return f"{what} was fixed at {k:,}."

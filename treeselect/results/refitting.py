@@ -94,7 +94,8 @@ def _check_family(model: str, data: ModelData) -> None:
             needed, "ordered classes, three or more"
         )
         others = response.classes and needed in {"binomial", "multinomial"}  # in number
-        way = 'Use `refit("glm")`' if others else f'Select with `family="{needed}"`'
+        asked = needed.replace("multinomial", "ordinal")
+        way = 'Use `refit("glm")`' if others else f'Select with `family="{asked}"`'
         found = quoted(response.family.name)
         raise OptionError(f'`model="{model}"` needs {what}.\n  Found: the family {found}. {way}.')
     if model == ORDINAL:
