@@ -81,7 +81,7 @@ BETA[:3] = 1.0, 0.7, 0.4
 METHODS = tuple(name for name in FORMS if "," not in name)
 ALONE = {
     "nested": ("R2", "AUC", "AUC, rare", "C", "log loss"),
-    "outside": ("exchange", "lasso", "mrmr"), "counts": ("lasso",),
+    "outside": ("exchange", "controlburn", "lasso", "mrmr"), "counts": ("lasso",),
     "resamples": ("lasso", "mrmr", "fcbf"),
     "refits": ("least squares", "clusters", "logistic", "firth", "ordinal", "negative-binomial",
                "gamma", "cox", "splines", "interactions", "conditional"),
