@@ -10,6 +10,7 @@ import pytest
 from comparison_data import made
 from markup import MADE, own_page, without_style
 
+from treeselect.comparison.methods import summarise_comparison
 from treeselect.errors import OptionError
 from treeselect.figures.marks import Dot
 from treeselect.figures.svg import drawn
@@ -150,6 +151,8 @@ def test_all_alike_or_all_worse(second, says):
         (gathered(three), "method1 and method2 have"),
     ):
         assert (f" terms; {others} the same mean." in report.answer[0]) == (second == 0.8)
+    tied = f"from {found.best}, one of 2 with the best mean score"
+    assert (tied in " ".join(summarise_comparison(found).notes)) == (second == 0.8)
 
 
 def test_a_difference_that_is_the_same_in_every_fold_has_no_interval():

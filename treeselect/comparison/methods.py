@@ -310,8 +310,11 @@ def _notes(found: Contest) -> tuple[str, ...]:
             " much."
         )
     if len(found.runs) > 1:
+        scores = found.ranked_table()["score"]
+        n_best = int((scores == scores.iloc[0]).sum())
+        which = "which has" if n_best == 1 else f"one of {n_best} with"
         notes += [
-            f"Differences are from {found.best}, which has the best mean score, and paired by fold:"
+            f"Differences are from {found.best}, {which} the best mean score, and paired by fold:"
             " corrected resampled t (Nadeau and Bengio 2003; p-values in `.differences()`), not"
             " adjusted for the number of methods or for the choice of the best.",
             "Pareto front: no other method is at least as good in score, number of"

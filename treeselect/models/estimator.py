@@ -56,7 +56,7 @@ class EstimatorModel(ColumnModel):
     codings: tuple[ColumnCoding, ...]
     order: IntArray  # of the columns of the selected units, as they are passed
 
-    importance_note = (
+    _importance: ClassVar[str] = (
         "Share in the summed changes (root mean squares) of predictions when the values of a term"
         " are permuted"
     )

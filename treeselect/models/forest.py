@@ -87,7 +87,9 @@ class ForestModel(TreeModel):
 
     on_link: bool = False  # whether trees add to a linear predictor
 
-    importance_note = "Share of the out-of-bag decrease in impurity in the final random forest"
+    _importance: ClassVar[str] = (
+        "Share of the out-of-bag decrease in impurity in the final random forest"
+    )
     stored_as: ClassVar[str] = "forest"
 
     @property

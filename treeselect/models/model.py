@@ -40,13 +40,14 @@ class TreeModel:
     __repr__ = brief
 
     note: ClassVar[str | None] = None
+    _importance: ClassVar[str]
     stored_as: ClassVar[str]
     reads_columns: ClassVar[bool] = False  # whether it predicts from columns that are not binned
 
     @property
     def importance_note(self) -> str:
         """What importances are shares of."""
-        raise NotImplementedError
+        return self._importance
 
     @property
     def is_link(self) -> bool:
@@ -216,7 +217,7 @@ def _shares(trees: Trees) -> FloatArray:
 class BoostedModel(TreeModel):
     """Boosted trees, whose values are already shrunk; importances are gains summed over trees."""
 
-    importance_note = "Share of the total gain in the final gradient boosting model"
+    _importance: ClassVar[str] = "Share of the total gain in the final gradient boosting model"
     stored_as: ClassVar[str] = "boost"
 
     @property
@@ -239,7 +240,7 @@ class WeightedForest(TreeModel):
         "The final model is the sparse forest at this step's penalty: the fewer terms, the more"
         " its predictions are shrunk towards the mean."
     )
-    importance_note = (
+    _importance: ClassVar[str] = (
         "Share of the trees' summed weighted standard deviations, by gain within each tree"
     )
     stored_as: ClassVar[str] = "sub"

@@ -64,7 +64,7 @@ class LinearModel(ColumnModel):
     parts: tuple[LinearPart, ...]
     bends: bool = False  # whether numbers have splines
 
-    importance_note = (
+    _importance: ClassVar[str] = (
         "Share in the summed standard deviations of the terms' parts of the linear predictor, over"
         " rows weighted by their information"
     )
