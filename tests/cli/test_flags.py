@@ -23,7 +23,7 @@ from treeselect.cli.arguments import (
     read_value,
     split,
 )
-from treeselect.cli.main import main, make_parser
+from treeselect.cli.main import _as_typed, main, make_parser
 from treeselect.errors import OptionError
 from treeselect.results.fitting import ARGUMENTS
 
@@ -155,13 +155,25 @@ def test_arguments_about_the_data_arrive(tmp_path, monkeypatch, capsys):
     assert "required: DATA" in capsys.readouterr().err
 
 
+def test_messages_name_arguments_as_they_are_typed(tmp_path, capsys):
+    (tmp_path / "d.csv").write_text("y,x,c\n" + "".join(f"{i},{i % 7},u{i}\n" for i in range(40)))
+    asked = ["select", "y ~ x", str(tmp_path / "d.csv")]
+    assert main([*asked, "--family", "binomial"]) == 2
+    assert capsys.readouterr().err.startswith("treeselect: `--family binomial` needs two classes.")
+    assert _as_typed("`k=3`, `data=1`, `include_data=True`, `x`, `lam=0.1`") == (
+        "`-k 3`, `data=1`, `--include-data`, `x`, `lam=0.1`"
+    )
+
+
 def test_trusted_is_no_flag_and_no_option(tmp_path, capsys):
     (tmp_path / "d.csv").write_text("y,x\n1,2\n")
     asked = ["select", "y ~ x", str(tmp_path / "d.csv")]
     with pytest.raises(SystemExit) as ended:
         main([*asked, "--trusted"])
     assert ended.value.code == 2
-    assert "unrecognized arguments: --trusted" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "unrecognized arguments: --trusted\n" in said
+    assert "`--set gamma=0.3`" in said
     for option in ("trusted=true", "seed=1"):
         assert main([*asked, "--set", option]) == 2
         assert "`--set` must name options of the method" in capsys.readouterr().err

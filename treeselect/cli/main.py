@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with _short_warnings():
             _run(arguments)
     except TreeselectError as error:
-        return _failed(str(error), REFUSED)
+        return _failed(_as_typed(str(error)), REFUSED)
     except KeyboardInterrupt:
         return _failed("stopped.", STOPPED)
     except MemoryError:
@@ -87,7 +87,7 @@ def _short_warnings() -> Iterator[None]:
 
     def short(message, category, *place, **line):  # type: ignore[no-untyped-def]
         if issubclass(category, TreeselectWarning):
-            return f"treeselect: warning: {message}\n"
+            return f"treeselect: warning: {_as_typed(str(message))}\n"
         return usual(message, category, *place, **line)
 
     warnings.formatwarning = short
@@ -97,14 +97,35 @@ def _short_warnings() -> Iterator[None]:
         warnings.formatwarning = usual
 
 
+def _as_typed(text: str) -> str:
+    """A message of the package whose arguments and values are written as in a shell."""
+    flags = {flag.argument: flag for command in COMMANDS for flag in flags_in(command.flags)}
+
+    def typed(found: re.Match[str]) -> str:
+        name, value = found.groups()
+        flag = flags.get(name)
+        if flag is None:
+            return found[0]
+        first = flag.names.split()[0]
+        return f"`{first}`" if flag.metavar is None else f"`{first} {value}`"
+
+    return re.sub(r'`(\w+)="?([\w.]+)"?`', typed, text)
+
+
 # --- the parser: options and file names in any order, help that fits -----------------------------
+
+
+_WAY_OUT = """
+  `treeselect COMMAND --help` lists the options of a command. An option of a method is
+  given by `--set`, for example `--set gamma=0.3`."""
 
 
 class Parser(argparse.ArgumentParser):
     """A parser whose error messages contain no control characters from the command line."""
 
     def error(self, message: str) -> NoReturn:
-        super().error(shown(message))
+        unknown = message.startswith("unrecognized")
+        super().error(shown(message) + _WAY_OUT * unknown)
 
 
 class CommandParser(Parser):
