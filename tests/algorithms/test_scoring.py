@@ -135,3 +135,16 @@ def test_the_null_model_has_the_score_of_its_offset(method):
     fit = select("y ~ x", data, offset="known", method=method, k=1, seed=1)
     left = data["y"] - data["known"]
     assert fit.path["train_score"][0] == pytest.approx(1 - left.var() / data["y"].var())
+
+
+def test_out_of_bag_the_auc_of_noise_is_about_one_half():
+    # Without a row of a class the others are fewer: predictions of different models, as they are,
+    # are lower the more often the response is 1, and had an AUC of .41 on average, of 0 at worst.
+    found = []
+    for seed in range(12):
+        rng = np.random.default_rng(100 + seed)
+        data = pd.DataFrame(rng.normal(size=(100, 5)), columns=list("abcde"))
+        fit = select("y ~ .", data.assign(y=rng.integers(0, 2, 100)), k=1, seed=1)
+        found.append(fit.search.step.train_score)
+    assert 0.48 < np.mean(found) < 0.62
+    assert min(found) > 0.3

@@ -13,9 +13,10 @@ import pytest
 
 import treeselect
 from treeselect.designs import row_sample
+from treeselect.engine.threads import no_collection
 from treeselect.errors import OutOfMemoryError, TreeselectError, TreeselectWarning, WorkerError
 from treeselect.running import machine
-from treeselect.running.machine import memory_errors, no_collection, track, warn
+from treeselect.running.machine import memory_errors, track, warn
 from treeselect.running.parallel import ALONE, run_all
 
 

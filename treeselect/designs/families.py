@@ -70,6 +70,11 @@ class Family:
     def has_classes(self) -> bool:
         return self.n_classes > 0
 
+    @property
+    def score_compares(self) -> bool:
+        """Whether the score only compares predictions with each other, as AUC and C do."""
+        return self.null_score == 0.5
+
     def indicators(self, y: FloatArray) -> FloatArray:
         """More than two classes as numbers whose squared errors are those of the shares of the
         classes, shape (n_rows, n_classes); of ordered ones of the shares up to each class but the

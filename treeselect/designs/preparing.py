@@ -37,6 +37,7 @@ from treeselect.designs.weights import (
     read_groups,
     read_offset,
 )
+from treeselect.engine.threads import no_collection
 from treeselect.errors import DataError, OptionError, listing, quoted
 from treeselect.formula import parse_formula
 from treeselect.formulas.terms import (
@@ -59,7 +60,7 @@ from treeselect.frames.files import one_line
 from treeselect.frames.opening import read_codes
 from treeselect.frames.reading import check_rows
 from treeselect.frames.tables import Table, table_of
-from treeselect.running.machine import memory_errors, no_collection, warn
+from treeselect.running.machine import memory_errors, warn
 from treeselect.shown import is_broken
 
 # --- monotone constraints: which terms they are on, and in which direction ---------------------

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import gc
 import json
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -23,6 +21,7 @@ from numba.np import arrayobj
 from numba.np.numpy_support import as_dtype
 
 from treeselect.engine.object_code import ENTRY, HEAD, target_machine
+from treeselect.engine.threads import no_collection
 
 _WORD = ir.IntType(64)
 
@@ -113,23 +112,10 @@ def type_of(function: Callable[..., Any], forceinline: bool) -> Any:
     return types.Dispatcher(dispatcher_of(function, forceinline))
 
 
-@contextlib.contextmanager
-def _no_collection() -> Iterator[None]:
-    """Without Python's search for cycles: the compiler makes objects by the hundred thousand, which
-    stay, and each search looks at all that the process has loaded."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
 def object_code(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[bytes, str]:
     """Object code of a kernel for arguments like these, and the kind of its result as JSON."""
     kinds = tuple(types.unliteral(numba.typeof(value)) for value in arguments)
-    with _no_collection(), numba.core.compiler_lock.global_compiler_lock:
+    with no_collection(), numba.core.compiler_lock.global_compiler_lock:
         dispatcher = dispatcher_of(function, False)
         dispatcher.compile(kinds)
         compiled = dispatcher.overloads[kinds]

@@ -1,8 +1,10 @@
-"""Threads for the parts of long work, and a single one for matrix products."""
+"""What goes on beside the work: threads for its parts, a single one for matrix products, and no
+search for cycles."""
 
 from __future__ import annotations
 
 import functools
+import gc
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -78,3 +80,16 @@ def one_thread() -> Iterator[None]:
             if _inside == 0 and _limits is not None:
                 _limits.restore_original_limits()
                 _limits = None
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Without Python's search for cycles; also a decorator. Where objects are made by the hundred
+    thousand and stay, each search looks at all that the process has loaded."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -84,7 +84,9 @@ def refit_stack(
     """Fit an additive model and a forest of what its leave-one-out predictions leave, on the
     selected units. The forest is multiplied by the number of least out-of-bag loss, 0 where it does
     not lower the squared error of what is left."""
-    return stack_outside(problem, weights, selected, seed, n_trees, n_threads, wants_importance)[0]
+    return stack_outside(
+        problem, weights, selected, seed, n_trees, n_threads, wants_importance
+    ).model
 
 
 def outside_stack(
@@ -92,14 +94,26 @@ def outside_stack(
 ) -> FloatArray | None:
     """Out-of-bag predictions of a numeric response by a stacked model, shape (n_rows,); NaN for
     rows in all bags. None if the model was fitted with another seed or to other rows."""
-    again, outside, _ = stack_outside(
+    again = stack_outside(
         problem, weights, model.groups, seed, REFITTED_TREES, 1, wants_importance=False
     )
-    if again.trees is None or model.trees is None:
+    if again.model.trees is None or model.trees is None:
         return None
-    values = again.trees.nodes.value, model.trees.nodes.value
+    values = again.model.trees.nodes.value, model.trees.nodes.value
     is_same = values[0].shape == values[1].shape and np.allclose(*values, rtol=1e-6, atol=1e-9)
-    return outside[:, 0] if is_same else None
+    return again.predictor[:, 0] if is_same else None
+
+
+class OutsideStack(NamedTuple):
+    """A stacked model, and its linear predictor of each row out of bag, NaN for rows in all bags;
+    the same less the mean predictor of the model without the row, but for a constant; and what such
+    predictions leave of the response, on the scale of minus the gradient of the loss; (n_rows,
+    n_outputs) each."""
+
+    model: StackedModel
+    predictor: FloatArray
+    compared: FloatArray
+    left: FloatArray
 
 
 def stack_outside(
@@ -110,10 +124,7 @@ def stack_outside(
     n_trees: int,
     n_threads: int,
     wants_importance: bool,
-) -> tuple[StackedModel, FloatArray, FloatArray]:
-    """The model, its linear predictor of each row out of bag, NaN for rows in all bags, and what
-    such predictions leave of the response, on the scale of minus the gradient of the loss; (n_rows,
-    n_outputs) each."""
+) -> OutsideStack:
     family, weight = problem.family, weights.values
     base = problem.constant(weight).reshape(len(problem.y), -1)
     constant = null_predictor(problem, weight)
@@ -121,13 +132,16 @@ def stack_outside(
     loss = family.loss.of(problem.y, weight)
     if not selected.any():
         left = _minus_gradient(loss, base)
-        return StackedModel(selected, None, constant, importance, family), base, left
+        return OutsideStack(
+            StackedModel(selected, None, constant, importance, family), base, base, left
+        )
     part = select_groups(problem.data, selected)
     additive = _Additive(problem, weights, part, base, seed)
     effects = additive.trees
     eta = base + additive.fit.constant + predict_sum(effects, part, n_threads)
-    outside = eta.copy()
+    outside, level = eta.copy(), np.zeros_like(eta)
     outside[additive.rows] = additive.fit.outside
+    level[additive.rows] = additive.fit.mean_outside
     constant = constant + additive.fit.constant
     if wants_importance:
         importance[selected] = additive.importance(_minus_gradient(loss, base), loss, base)
@@ -155,7 +169,7 @@ def stack_outside(
         gains = np.maximum(out_of_bag_gains(grown.forest).mean, 0.0)
         importance[selected] += share * (2 - share) * gains
     model = StackedModel(selected, trees, constant, importance, family, effects.n_trees)
-    return model, outside, grown.rest(left, weight)
+    return OutsideStack(model, outside, outside + level, grown.rest(left, weight))
 
 
 class _Additive:

@@ -357,7 +357,7 @@ def dependence_given(
     known = [columns.group(g) for g in others]
     beside = [z[:, None] for values, own in known for z in values[own.penalty < 1]]
     parts = [(slopes, 1.0)], [(c[:, None], 1.0) for c in curves.T], [(slopes, z) for z in beside]
-    y_left = stack_outside(problem, weights, given, seed, _TREES, n_threads, False)[2]
+    y_left = stack_outside(problem, weights, given, seed, _TREES, n_threads, False).left
     found = [
         (share / len(some), *tested)
         for share, some in zip(_SHARES, parts, strict=True)

@@ -128,19 +128,6 @@ def warn(text: str) -> None:
 # --- no garbage collection while many small records are made -------------------------------------
 
 
-@contextlib.contextmanager
-def no_collection() -> Iterator[None]:
-    """Switch Python's cyclic garbage collection off; also usable as a decorator. With thousands of
-    columns the collector would look again and again through records that all stay."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
 # --- progress of long calls on standard error ----------------------------------------------------
 
 Item = TypeVar("Item")

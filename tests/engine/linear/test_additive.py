@@ -235,6 +235,8 @@ def test_approximate_predictions_are_near_those_of_fits_without_the_row(family):
         own = fit_additive(again, [0, 2], family.loss.of(y, weight), base, ridges=[5.0])
         near = 0.02 + 0.1 * abs(own.eta[row, 0] - fit.eta[row, 0])
         assert fit.outside[row] == pytest.approx(own.eta[row], abs=near)
+        lower = fit.eta.mean(axis=0) - own.eta.mean(axis=0)
+        assert fit.mean_outside[row] == pytest.approx(lower, rel=0.2, abs=1e-3)
 
 
 def test_what_must_not_fall_stays_level():

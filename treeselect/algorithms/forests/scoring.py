@@ -90,7 +90,10 @@ def score_of(task: Task, groups: BoolArray, n_trees: int = SCORED_TREES) -> floa
     rows = rows_to_judge(task, _SCORED_ROWS)
     if problem.model == "stack":
         weights = task.weights.only(rows.places)
-        found = stack_outside(problem, weights, groups, seed, n_trees, task.n_threads, False)[1]
+        outside = stack_outside(problem, weights, groups, seed, n_trees, task.n_threads, False)
+        # Without a row of a class the others are fewer, and its prediction is lower: predictions of
+        # different models are compared above the mean of each (Airola et al. 2011).
+        found = outside.compared if family.score_compares else outside.predictor
         known = ~np.isnan(found[:, 0]) & weights.used
         mean = family.mean(found if family.n_classes > 2 else found[:, 0])
     else:

@@ -43,12 +43,14 @@ class AdditiveFit:
     constants, 0 where the loss has none, and the linear predictor (n_rows, n_outputs), base
     included. `outside` is the same without the row, or its fold, by one Newton step (approximate
     leave-one-out; Beirami et al. 2017), `error` its mean loss, and `effects_outside`, (n_groups,
-    n_rows, n_outputs), each group's part in it."""
+    n_rows, n_outputs), each group's part in it. `mean_outside` is by how much the mean of the
+    linear predictor is lower without the row."""
 
     coef: FloatArray
     constant: FloatArray
     eta: FloatArray
     outside: FloatArray
+    mean_outside: FloatArray
     effects_outside: FloatArray
     error: float
     has_constant: bool = True
@@ -94,7 +96,8 @@ def fit_additive(
         (x[a:b, :, np.newaxis] * (coef[a:b, np.newaxis] - moved[a:b])).sum(axis=0)
         for a, b in itertools.pairwise(ends)
     ])  # fmt: skip
-    return AdditiveFit(coef, constant, *best, by_group, error, has_constant)
+    mean_outside = np.tensordot(np.average(gram.x, 1, columns.weight), steps[1], 1)
+    return AdditiveFit(coef, constant, *best, mean_outside, by_group, error, has_constant)
 
 
 def _newton(
