@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from treeselect.designs.columns import TermSpec
+from treeselect.designs.weights import quartiles
 from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from treeselect.engine.columns import MAX_BINS, OTHER
 from treeselect.engine.rounding import PRECISION, at_least, falling, slack
@@ -396,30 +397,19 @@ def _steps(result: Fit, term: str, weight: FloatArray) -> tuple[FloatArray | Non
 def _number_step(values: FloatArray, known: BoolArray, weight: FloatArray, is_bool: bool) -> _Step:
     """From the lower to the upper quartile; where these are the same, from the first to the last
     decile; of two values, and where these are the same, too, from the least to the largest."""
-    rows = np.flatnonzero(known)
-    order = rows[np.argsort(values[rows], kind="stable")]
-    distinct = np.unique(values[rows])
+    own = values[known]
+    distinct = np.unique(own)
     if len(distinct) < 2:
         return _Step(NONE)
-    start, end, name = order[0], order[-1], VALUES if len(distinct) == 2 else RANGE
+    ends, name = (float(distinct[0]), float(distinct[-1])), VALUES if len(distinct) == 2 else RANGE
     for part, called in ((0.25, QUARTILES), (0.1, DECILES)) if len(distinct) > 2 else ():
-        low, high = order[list(quantile_rows(values[order], weight[order], part))]
-        if values[low] < values[high]:
-            start, end, name = low, high, called
+        low, high = quartiles(own, weight[known], part)
+        if low < high:
+            ends, name = (low, high), called
             break
-    ends = float(values[start]), float(values[end])
+    start, end = (int(np.flatnonzero(known & (values == one))[0]) for one in ends)
     texts = [str(bool(end)) for end in ends] if is_bool else texts_apart(ends)
-    return _Step(name, texts[0], texts[1], (int(start), int(end)))
-
-
-def quantile_rows(values: FloatArray, weight: FloatArray, part: float = 0.25) -> tuple[int, int]:
-    """Places of the quartiles among sorted values: the least value that a quarter of the weight (or
-    another part) is not above, and the largest that it is not below."""
-    wanted = part * weight.sum()
-    below, above = np.cumsum(weight), np.cumsum(weight[::-1])
-    low = int(np.argmax(at_least(below, wanted)))
-    high = len(values) - 1 - int(np.argmax(at_least(above, wanted)))
-    return low, high
+    return _Step(name, texts[0], texts[1], (start, end))
 
 
 def _level_steps(spec: TermSpec, columns: list[AnyArray], weight: FloatArray) -> list[_Step]:
