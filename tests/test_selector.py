@@ -129,6 +129,11 @@ def test_frames_keep_their_index_and_any_order_of_columns(data):
     np.testing.assert_array_equal(found.feature_importances_, first.feature_importances_[::-1])
     with pytest.raises(OptionError, match="`y` must be in the order of the rows"):
         clone(QUICK).fit(X, pd.Series(y)[::-1])
+    turned = pd.Series(np.arange(len(X)) % 4)[::-1]
+    with pytest.raises(OptionError, match="`fold_groups` must be in the order of the rows"):
+        clone(QUICK).fit(X, y, fold_groups=turned)
+    with pytest.raises(OptionError, match="`folds` must be in the order of the rows"):
+        clone(QUICK).set_params(k="best", folds=turned).fit(X, y)
 
 
 def test_arrays_have_numbered_columns_groups_costs_and_kept_ones(data):

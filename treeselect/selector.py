@@ -238,7 +238,9 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         ValueError
             For a formula, data or arguments that are not allowed.
         """
-        check_order(X, y=y, sample_weight=sample_weight)  # named as here
+        check_order(
+            X, y=y, sample_weight=sample_weight, fold_groups=fold_groups, folds=self.folds
+        )  # named as here
         read = self._read_columns if self.formula is None else self._read_formula
         formula, frame, arguments = read(X, y, sample_weight, fold_groups)
         frame.attrs["labels"] = labels_in(X)
