@@ -248,10 +248,9 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         result = select(formula, frame, progress=False, **arguments)
         assert isinstance(result, SelectionResult)
         self.result_: SelectionResult = result
-        names = list(frame.columns)
         if self.formula is None:
             tidy = tidy_table(result._fit).set_index("term")
-            names = [name for name in names if name in tidy.index]
+            names = [name for name in frame.columns if name in tidy.index]
             found = tidy["importance"].loc[names].to_numpy(dtype=np.float64)
             self.feature_importances_: FloatArray = found
         else:

@@ -184,14 +184,6 @@ def _by_size(own: pd.DataFrame) -> IntArray:
 # --- in words ----------------------------------------------------------------------------------
 
 
-def _step_words(row: Mapping[Hashable, Any]) -> str | None:
-    """A step in words, with the class if there are more than two."""
-    if row["step"] == NONE:
-        return None
-    of = f", on {row['class']}" if "class" in row else ""
-    return f"{row['from']} to {row['to']}{of}"
-
-
 @dataclass(frozen=True, slots=True)
 class EffectCells:
     """An effect in words: a row of a table."""
@@ -211,8 +203,10 @@ def effect_cells(table: pd.DataFrame) -> tuple[EffectCells, ...]:
     for term, own in table.groupby("term", sort=False):
         first = own.iloc[_by_size(own)[:_MOST_OF_TERM]]
         for row in first.to_dict("records"):
+            of = f", on {row['class']}" if "class" in row else ""
+            step = "" if row["step"] == NONE else f"{row['from']} to {row['to']}{of}"
             numbers = _numbers(row, digits)
-            found.append(EffectCells(str(term), _step_words(row) or "", row["direction"], *numbers))
+            found.append(EffectCells(str(term), step, row["direction"], *numbers))
         if n_more := len(own) - len(first):
             more = f"{n_more:,} others, with smaller changes"
             more = "1 other, with a smaller change" if n_more == 1 else more
