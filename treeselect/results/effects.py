@@ -14,7 +14,7 @@ from treeselect.designs.weights import quartiles
 from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from treeselect.engine.columns import MAX_BINS, OTHER
 from treeselect.engine.rounding import PRECISION, at_least, falling, slack
-from treeselect.errors import listing
+from treeselect.errors import first_few, quoted
 from treeselect.figures.shapes import MISSING, definite
 from treeselect.models.probing import Probes, ResampledReadings, TermProbe, read_model
 from treeselect.printing import MOST_ROWS as MOST_PRINTED
@@ -155,7 +155,7 @@ def warn_of_few(found: pd.DataFrame) -> None:
     if (found["n_resamples"] == 0).all() or few.empty:
         return
     counts = dict(zip(few["term"], few["n_resamples"], strict=True))
-    each = listing([f"{name} ({n:,})" for name, n in counts.items()], 6)
+    each = first_few([f"{quoted(name)} ({n:,})" for name, n in counts.items()], 6)
     warn(
         f"Intervals are missing where fewer than {LEAST_RESAMPLES} resamples tell them: {each}."
         " Draw more, as by `fit.resample(200, effects=True)`."
