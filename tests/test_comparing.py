@@ -64,6 +64,9 @@ def test_groups_weights_scoring_and_rows_in_order_of_time_are_those_of_all(fitte
     assert {("signal", "noise"), ("noise", "signal")} & {
         row[:2] for row in found.tidy()["terms"] if len(row) > 1
     }
+    forced = treeselect.compare("dose ~ signal + site", data, ["mrmr"], k="best", folds=2,
+                                keep=["signal", "site"], seed=1)  # fmt: skip
+    assert "own k by the best score, from 2\n" in forced.summary().as_text()
 
 
 def test_names_calls_and_any_order_of_columns_and_methods(mixed, compared):

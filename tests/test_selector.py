@@ -62,6 +62,23 @@ def test_missing_values_are_treated_as_in_select(data, mixed, missing):
     assert np.isnan(found.transform(X)).sum() == unknown.to_numpy().sum()
 
 
+LEVELS = ["worse", "same", "better"]
+ORDERED = pd.Series(pd.Categorical(LEVELS * 40, LEVELS, ordered=True), np.arange(120) * 2)
+
+
+@pytest.mark.parametrize("formula", [None, "y ~ x + z"])
+@pytest.mark.parametrize("y", [
+    ORDERED, ORDERED.array, pl.Series(LEVELS * 40, dtype=pl.Enum(LEVELS)),
+])  # fmt: skip
+def test_categories_of_the_response_keep_their_order(formula, y):
+    X = pd.DataFrame({"x": np.tile([1.0, 2.0, 3.0], 40), "z": np.arange(120.0) % 7})
+    options = {"k": 1, "formula": formula, "random_state": 1}
+    found = TreeSelector("mrmr", family="ordinal", **options).fit(X, y)
+    assert found.result_.data.design.response.classes == tuple(LEVELS)
+    found = TreeSelector("mrmr", **options).fit(X, pd.Categorical(["b", "a"] * 60, ["b", "a"]))
+    assert found.result_.data.design.response.classes == ("b", "a")
+
+
 def test_what_select_says_is_what_is_kept(data, mixed):
     X, y = data
     found = clone(QUICK).fit(X, y)
@@ -112,6 +129,11 @@ def test_frames_keep_their_index_and_any_order_of_columns(data):
     np.testing.assert_array_equal(found.feature_importances_, first.feature_importances_[::-1])
     with pytest.raises(OptionError, match="`y` must be in the order of the rows"):
         clone(QUICK).fit(X, pd.Series(y)[::-1])
+    turned = pd.Series(np.arange(len(X)) % 4)[::-1]
+    with pytest.raises(OptionError, match="`fold_groups` must be in the order of the rows"):
+        clone(QUICK).fit(X, y, fold_groups=turned)
+    with pytest.raises(OptionError, match="`folds` must be in the order of the rows"):
+        clone(QUICK).set_params(k="best", folds=turned).fit(X, y)
 
 
 def test_arrays_have_numbered_columns_groups_costs_and_kept_ones(data):

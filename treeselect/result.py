@@ -189,7 +189,7 @@ class SelectionResult(Summarised):
         return in_library(path_table(self._fit), self._fit.design.library)
 
     def tidy(self) -> Any:
-        """One row per term: selected terms first, then by entry into the path.
+        """One row per term: those of ``selected``, then the others by entry into the path.
 
         Returns
         -------

@@ -216,11 +216,12 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         X : array or frame, shape (n_samples, n_features)
             Numbers, with NaN for missing values, or text; a pandas, polars or pyarrow frame may
             also have categories. With a formula a frame.
-        y : array, shape (n_samples,)
-            For survival a structured array as in scikit-survival, with a logical field (the event)
-            and a numeric field (the time). With a formula the variable on its left-hand side: it is
-            needed if X does not hold this column, and must equal it if X does. If there are several
-            variables, as in ``Surv(time, event)``, X must hold them, and `y` is not read.
+        y : array or series, shape (n_samples,)
+            Categories keep their order. For survival a structured array as in scikit-survival, with
+            a logical field (the event) and a numeric field (the time). With a formula the variable
+            on its left-hand side: it is needed if X does not hold this column, and must equal it if
+            X does. If there are several variables, as in ``Surv(time, event)``, X must hold them,
+            and `y` is not read.
         sample_weight : array of float, shape (n_samples,), optional
             Case weights, at least 0; with a formula use `weights`.
         fold_groups : array, shape (n_samples,), optional
@@ -237,7 +238,9 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         ValueError
             For a formula, data or arguments that are not allowed.
         """
-        check_order(X, y=y, sample_weight=sample_weight)  # named as here
+        check_order(
+            X, y=y, sample_weight=sample_weight, fold_groups=fold_groups, folds=self.folds
+        )  # named as here
         read = self._read_columns if self.formula is None else self._read_formula
         formula, frame, arguments = read(X, y, sample_weight, fold_groups)
         frame.attrs["labels"] = labels_in(X)
@@ -245,10 +248,9 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         result = select(formula, frame, progress=False, **arguments)
         assert isinstance(result, SelectionResult)
         self.result_: SelectionResult = result
-        names = list(frame.columns)
         if self.formula is None:
             tidy = tidy_table(result._fit).set_index("term")
-            names = [name for name in names if name in tidy.index]
+            names = [name for name in frame.columns if name in tidy.index]
             found = tidy["importance"].loc[names].to_numpy(dtype=np.float64)
             self.feature_importances_: FloatArray = found
         else:
@@ -281,7 +283,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
             if given is not None and length(given) is not None:
                 _check_lengths(y, f"`{name}`", given)
         frame = self._read(X, y)
-        known = _read_response(y, self)
+        known = _read_response(y)
         _check_lengths(known, "X", frame)
         read_weights(sample_weight, frame, "sample_weight", self.weights_kind)
         arguments |= {
@@ -448,8 +450,8 @@ class TreeSelector(SelectorMixin, BaseEstimator):
 # --- data ----------------------------------------------------------------------------------------
 
 
-def _read_response(y: Any, estimator: TreeSelector) -> Any:
-    """The response as an array; scikit-learn's errors if it is missing or infinite."""
+def _read_response(y: Any) -> Any:
+    """The response, checked; scikit-learn's errors if it is missing or infinite."""
     if getattr(getattr(y, "dtype", None), "names", None):
         return _read_times(y)
     shape: tuple[int, ...] = getattr(y, "shape", ())
@@ -459,9 +461,17 @@ def _read_response(y: Any, estimator: TreeSelector) -> Any:
             "  For survival give a structured array with a logical event and the time, as from"
             " scikit-survival's `Surv.from_arrays(event, time)`."
         )
-    values = column_or_1d(y, warn=True)
-    check_array(values, ensure_2d=False, dtype=None, input_name="y", estimator=estimator)
+    values = _one_column(y)
+    check_array(np.asarray(values), ensure_2d=False, dtype=None, input_name="y")
     return values
+
+
+def _one_column(y: Any) -> Any:
+    """One value per row, of a series with its type: the order of categories has a meaning."""
+    y = pd.Series(y) if isinstance(y, pd.Categorical) else y
+    if nw.dependencies.is_into_series(y):
+        return read_data(nw.from_native(y, series_only=True).alias("y").to_frame().to_native())["y"]
+    return column_or_1d(y, warn=True)
 
 
 def _read_times(y: Any) -> Any:
@@ -529,8 +539,7 @@ def _with_response(frame: pd.DataFrame, y: Any, formula: Any) -> pd.DataFrame:
     if y is None or len(names) != 1:
         return frame
     _check_lengths(y, "X", frame)
-    values = y.reset_index(drop=True) if isinstance(y, pd.Series) else column_or_1d(y, warn=True)
-    (name,) = names
+    (name,), values = names, _one_column(y)
     if name not in frame:
         return with_columns(frame, {name: values})
     # A permuted `y` beside the true response would be ignored in silence.

@@ -122,6 +122,11 @@ def test_ratios_of_other_units(per, step):
     np.testing.assert_allclose(more.filter(like="x: per", axis=0), one.loc[["x"]] ** step)
     label = "x: per s.d. (" if per == "sd" else "x: per 10"
     assert label in str(model.regression_table(per=per))
+    weights = 1 + np.arange(len(SURVEY)) % 3 / 7
+    for kind in ("sampling", "precision"):  # weights that sum to less than 1 are weights, too
+        given = [fitted("x + g", weights=w, weights_kind=kind) for w in (weights, weights / 1e4)]
+        texts = [str(own.refit("glm").regression_table(per=per)) for own in given]
+        assert texts[0] == texts[1]
 
 
 def test_a_number_of_two_values_has_no_standard_deviation():

@@ -21,6 +21,12 @@ def fitted(right, left="y", data=SURVEY, **options):
     return treeselect.select(f"{left} ~ {right}", data, **options)
 
 
+def quartiles(x):
+    """Among the values, and those of -x with the other sign."""
+    low, high = (np.quantile(own, 0.25, method="inverted_cdf") for own in (x, -x))
+    return low, -high
+
+
 @pytest.mark.parametrize("family", LEFT)
 def test_splines_are_those_of_r(family):
     model = fitted("x + g", LEFT[family], family=family).refit("gam")
@@ -56,7 +62,7 @@ def test_it_is_the_final_model_that_bends(left):
     gaps = SURVEY.assign(x=SURVEY["x"].mask(SURVEY["w"] > 38))
     fit = fitted("x + w + g", left, gaps, model="gam")
     model = fit.refit("gam", missing="indicator")
-    low, high = np.quantile(gaps["x"].dropna(), [0.25, 0.75], method="inverted_cdf")
+    low, high = quartiles(gaps["x"].dropna())
     assert f"x: {high:.4g} vs {low:.4g}" in str(model.summary())
     ours, theirs = fit.predict(gaps), model.predict(gaps)
     ratio = np.asarray(ours / theirs, dtype=float)
@@ -80,8 +86,10 @@ def test_degrees_of_freedom_quartiles_and_wald_tests_of_clusters():
     text = str(fitted("x + w + x:w").refit("glm", splines=2).summary())
     assert [text.count(f"\n{name} ") for name in ("x:w", "x':w", "x:w'", "x':w'")] == [1] * 4
     assert "Knots" not in dict(fitted("x:w + g").refit("gam").content.facts)  # not bent
-    model = fitted("x + g", "b", labels={"x": "Dose (mg)"}).refit("gam")
-    low, high = np.quantile(SURVEY["x"], [0.25, 0.75], method="inverted_cdf")
+    fit = fitted("x + g", "b", labels={"x": "Dose (mg)"})
+    model, (low, high) = fit.refit("gam"), quartiles(SURVEY["x"])
+    ends = fit.model.effects().query("term == 'x'")[["from", "to"]].astype(float)
+    np.testing.assert_allclose(ends, [[low, high]], rtol=1e-3)
     cells = [row[0] for row in model.summary().content.rows]
     assert f"Dose (mg): {high:.4g} vs {low:.4g}" in cells
     assert "Dose (mg)'" not in str(model.summary())

@@ -18,7 +18,7 @@ rows <- NULL
 for (family in c("gaussian", "binomial", "poisson", "cox")) {
   f <- fit(family, bent)
   own <- c("x1", "x2", "x3")
-  q <- quantile(d$x, c(.25, .75), type = 1)
+  q <- c(quantile(d$x, .25, type = 1), -quantile(-d$x, .25, type = 1))  # mirrored
   step <- as.numeric(diff(matrix(rcspline.eval(q, at, inclx = TRUE), 2)))
   test <- anova(fit(family, straight), f, test = if (family == "gaussian") "F" else "Chisq")
   rows <- rbind(rows, data.frame(

@@ -380,6 +380,7 @@ def test_which_arguments_of_the_fit_are_kept_and_other_folds_and_scores(mixed):
     assert same(found, fit.with_data(data).performance(np.arange(N) // 100))
     past = fit.performance(TimeSeriesSplit(3))
     assert past.n_train.tolist() == [90, 180, 270]
+    assert past.n_cases == past.n_test.sum()  # no fold holds out the first rows
     fit = treeselect.select("died ~ signal + noise", mixed, seed=1, folds=3, **QUICK)
     own, other = fit.performance(2), fit.performance(2, scoring="neg_brier_score")
     assert own.selected == other.selected

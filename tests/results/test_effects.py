@@ -7,7 +7,7 @@ from quick import by_mrmr, changed
 from survival_data import small_fit, small_times
 
 import treeselect
-from treeselect.designs.weights import no_weights
+from treeselect.designs.weights import no_weights, quartiles
 from treeselect.errors import TreeselectWarning
 from treeselect.models.probing import read_model, read_resample
 from treeselect.results import shapes
@@ -20,7 +20,6 @@ from treeselect.results.effects import (
     effect_table,
     effect_tables,
     main_effects,
-    quantile_rows,
 )
 
 
@@ -103,6 +102,8 @@ def test_a_summary_has_a_column_of_intervals_where_there_are_any(told, data):
     (other,) = few.summary().content.more
     assert other.columns == table.columns[:2]
     assert other.rows == tuple(row[:2] for row in table.rows)
+    with pytest.warns(TreeselectWarning, match=r"tell them: `\w` \(2\)"):
+        few.model.effects()
 
 
 def test_a_term_without_a_step_needs_no_more_resamples(data, recwarn):
@@ -201,10 +202,10 @@ def test_quartiles_main_effects_and_directions_by_hand():
     curve, share = np.array([0.0, -0.1, -0.2, -0.1, 2.0]), np.full(5, 0.2)  # the last point decides
     assert [direction(curve, share, by) for by in (0.1, -0.1)] == ["up", "mixed"]
     assert [direction(-curve, share, by) for by in (-0.1, 0.1)] == ["down", "mixed"]
-    values = np.array([1.0, 2.0, 3.0, 4.0])
-    assert quantile_rows(values, np.ones(4)) == (0, 3)
-    assert quantile_rows(values, np.array([1.0, 6.0, 1.0, 1.0])) == (1, 1)
-    assert quantile_rows(np.arange(7.0), np.ones(7)) == (1, 5)
+    values = np.array([3.0, 2.0, 1.0, 4.0])
+    assert quartiles(values, np.ones(4)) == (1, 4)
+    assert quartiles(values, np.array([1.0, 6.0, 1.0, 1.0])) == (2, 2)
+    assert quartiles(np.arange(7.0), np.ones(7)) == (1, 5)
     steps = [("a", "x", "y", 0.1), ("a", "x", "missing", 0.4), ("b", "x", "missing", 0.2)]
     table = pd.DataFrame(steps, columns=["term", "from", "to", "effect"])
     assert main_effects(table)["to"].to_dict() == {"a": "y", "b": "missing"}

@@ -23,6 +23,11 @@ def test_answer_names_terms_in_order_of_importance_variables_and_formula(fitted)
     assert importance.is_monotonic_decreasing
     assert importance.sum() == pytest.approx(1.0)
     assert (tidy.loc[~tidy["selected"], "importance"] == 0).all()
+    noise = pd.DataFrame(np.random.default_rng(5).normal(size=(60, 6)), columns=[*"abcdey"])
+    tied = treeselect.select("y ~ .", noise, method="mrmr", k=5, seed=1)
+    tidy = tied.tidy()
+    assert (tidy["importance"] == 0).sum() > 1
+    assert tuple(tidy["term"]) == tied.selected
 
 
 def test_path_tidy_and_glance_have_the_same_columns_always(cross_validated, fitted, mixed):

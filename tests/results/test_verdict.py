@@ -198,6 +198,8 @@ def test_interchangeable_units_and_sets_in_words():
     assert model_sentence(own) == (
         "The 100 resamples selected 3 distinct sets; 58 of them selected that of the fit."
     )
+    always = stability_of(selections(("101", 20)), PEOPLE)
+    assert model_sentence(always) == "All 20 resamples selected the set of the fit."
     never = stability_of(selections(("101", 20)), PEOPLE, fitted=[0, 1, 0])
     assert model_sentence(never) == (
         "The 20 resamples selected one set; none of them selected that of the fit."

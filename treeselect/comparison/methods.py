@@ -22,7 +22,7 @@ from treeselect.designs.weights import RowWeights
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, TreeselectError, quoted
 from treeselect.printing import cells
-from treeselect.printing.numbers import every
+from treeselect.printing.numbers import every, span
 from treeselect.resampling.choosing import most_units
 from treeselect.resampling.cross_validation import FoldPath, follow_fold
 from treeselect.resampling.folds import Split
@@ -248,7 +248,7 @@ def _rule(found: Contest) -> str:
     else:
         name = "1 s.e. rule" if found.rule == "1se" else "best score"
         whole = sizes == list(range(sizes[0], sizes[-1] + 1))
-        among = f"{sizes[0]} to {sizes[-1]}" if whole else ", ".join(map(str, sizes))
+        among = span(sizes) if whole else ", ".join(map(str, sizes))
         text = f"each method's own k by the {name}, from {among}"
     if any(run.sizes is None for run in found.runs):
         text += "; with a given tuning parameter, the set at that value"

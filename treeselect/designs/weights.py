@@ -12,7 +12,7 @@ import pandas as pd
 
 from treeselect.arguments import checks
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
-from treeselect.engine.rounding import weighted_median
+from treeselect.engine.rounding import weighted_median, weighted_quantiles
 from treeselect.errors import OptionError, in_row, quoted
 from treeselect.frames.values import Numbers, read_column
 
@@ -175,6 +175,13 @@ def quantiles(values: FloatArray, copies: IntArray, shares: Sequence[float]) -> 
 def median(values: FloatArray, weight: WeightArray) -> float:
     """The middle of some numbers, one or more: that of -x is its opposite."""
     return weighted_median(values, weight) / 2 - weighted_median(-values, weight) / 2
+
+
+def quartiles(values: FloatArray, weight: WeightArray, part: float = 0.25) -> tuple[float, float]:
+    """The quartiles of some numbers, one or more, that are among them: the least that a quarter of
+    the weight (or another part) is not above, and the largest that it is not below."""
+    low, high = (weighted_quantiles(own, weight, [part])[0] for own in (values, -values))
+    return float(low), -float(high)
 
 
 def row_weights(values: WeightArray, groups: IntArray | None = None) -> RowWeights:

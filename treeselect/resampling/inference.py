@@ -19,7 +19,7 @@ from treeselect.designs.preparing import in_labels, shown_names
 from treeselect.designs.row_sample import varies
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
-from treeselect.errors import OptionError, listing, quoted
+from treeselect.errors import OptionError, first_few, quoted
 from treeselect.models.linear import coefficients as coefs
 from treeselect.models.linear.regression_table import InPapers, OfTable
 from treeselect.models.linear.statistics import dispersion_fact
@@ -346,10 +346,9 @@ def split_notes(data: ModelData, splits: Sequence[SplitFit]) -> tuple[str, ...]:
     )
 
     def told(counted: Counter[str]) -> str:
-        one = len(splits) == 1
-        return listing(
-            f"{labels.get(name, name)}{'' if one else f' ({n:,})'}" for name, n in counted.items()
-        )
+        several = len(splits) > 1
+        names = {name: quoted(labels.get(name, name)) for name in counted}
+        return first_few([names[t] + f" ({n:,})" * several for t, n in counted.items()], 12)
 
     if counts:
         n = sum(bool(split.aliased) for split in splits)

@@ -575,11 +575,12 @@ def measure(
     by_fold = run_pieces(one_fold, calls, Kind("fold", Fold), course)
     found, splits = list(by_fold.values()), [outer.splits[number] for number in by_fold]
     n_train, n_test = outer.n_used(splits)
+    held_out = np.concatenate([split.test for split in splits])
     own = None if result.scores_are_past or scoring is not None else result.scores
     return Performance(
         scores=np.array([fold.score for fold in found]),
         errors=np.array([fold.error for fold in found]),
-        n_cases=n_cases(here.response, outer.weights),
+        n_cases=n_cases(here.response, outer.weights.only(held_out)),
         selected=tuple(here.terms_of([names[g] for g in fold.units]) for fold in found),
         k=np.array([len(fold.units) for fold in found], dtype=np.int64),
         n_train=n_train,

@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 
 from treeselect.designs.columns import TermSpec
+from treeselect.designs.weights import quartiles
 from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from treeselect.engine.columns import MAX_BINS, OTHER
 from treeselect.engine.rounding import PRECISION, at_least, falling, slack
-from treeselect.errors import listing
+from treeselect.errors import first_few, quoted
 from treeselect.figures.shapes import MISSING, definite
 from treeselect.models.probing import Probes, ResampledReadings, TermProbe, read_model
 from treeselect.printing import MOST_ROWS as MOST_PRINTED
@@ -154,7 +155,7 @@ def warn_of_few(found: pd.DataFrame) -> None:
     if (found["n_resamples"] == 0).all() or few.empty:
         return
     counts = dict(zip(few["term"], few["n_resamples"], strict=True))
-    each = listing([f"{name} ({n:,})" for name, n in counts.items()], 6)
+    each = first_few([f"{quoted(name)} ({n:,})" for name, n in counts.items()], 6)
     warn(
         f"Intervals are missing where fewer than {LEAST_RESAMPLES} resamples tell them: {each}."
         " Draw more, as by `fit.resample(200, effects=True)`."
@@ -183,14 +184,6 @@ def _by_size(own: pd.DataFrame) -> IntArray:
 # --- in words ----------------------------------------------------------------------------------
 
 
-def _step_words(row: Mapping[Hashable, Any]) -> str | None:
-    """A step in words, with the class if there are more than two."""
-    if row["step"] == NONE:
-        return None
-    of = f", on {row['class']}" if "class" in row else ""
-    return f"{row['from']} to {row['to']}{of}"
-
-
 @dataclass(frozen=True, slots=True)
 class EffectCells:
     """An effect in words: a row of a table."""
@@ -210,8 +203,10 @@ def effect_cells(table: pd.DataFrame) -> tuple[EffectCells, ...]:
     for term, own in table.groupby("term", sort=False):
         first = own.iloc[_by_size(own)[:_MOST_OF_TERM]]
         for row in first.to_dict("records"):
+            of = f", on {row['class']}" if "class" in row else ""
+            step = "" if row["step"] == NONE else f"{row['from']} to {row['to']}{of}"
             numbers = _numbers(row, digits)
-            found.append(EffectCells(str(term), _step_words(row) or "", row["direction"], *numbers))
+            found.append(EffectCells(str(term), step, row["direction"], *numbers))
         if n_more := len(own) - len(first):
             more = f"{n_more:,} others, with smaller changes"
             more = "1 other, with a smaller change" if n_more == 1 else more
@@ -396,30 +391,19 @@ def _steps(result: Fit, term: str, weight: FloatArray) -> tuple[FloatArray | Non
 def _number_step(values: FloatArray, known: BoolArray, weight: FloatArray, is_bool: bool) -> _Step:
     """From the lower to the upper quartile; where these are the same, from the first to the last
     decile; of two values, and where these are the same, too, from the least to the largest."""
-    rows = np.flatnonzero(known)
-    order = rows[np.argsort(values[rows], kind="stable")]
-    distinct = np.unique(values[rows])
+    own = values[known]
+    distinct = np.unique(own)
     if len(distinct) < 2:
         return _Step(NONE)
-    start, end, name = order[0], order[-1], VALUES if len(distinct) == 2 else RANGE
+    ends, name = (float(distinct[0]), float(distinct[-1])), VALUES if len(distinct) == 2 else RANGE
     for part, called in ((0.25, QUARTILES), (0.1, DECILES)) if len(distinct) > 2 else ():
-        low, high = order[list(quantile_rows(values[order], weight[order], part))]
-        if values[low] < values[high]:
-            start, end, name = low, high, called
+        low, high = quartiles(own, weight[known], part)
+        if low < high:
+            ends, name = (low, high), called
             break
-    ends = float(values[start]), float(values[end])
+    start, end = (int(np.flatnonzero(known & (values == one))[0]) for one in ends)
     texts = [str(bool(end)) for end in ends] if is_bool else texts_apart(ends)
-    return _Step(name, texts[0], texts[1], (int(start), int(end)))
-
-
-def quantile_rows(values: FloatArray, weight: FloatArray, part: float = 0.25) -> tuple[int, int]:
-    """Places of the quartiles among sorted values: the least value that a quarter of the weight (or
-    another part) is not above, and the largest that it is not below."""
-    wanted = part * weight.sum()
-    below, above = np.cumsum(weight), np.cumsum(weight[::-1])
-    low = int(np.argmax(at_least(below, wanted)))
-    high = len(values) - 1 - int(np.argmax(at_least(above, wanted)))
-    return low, high
+    return _Step(name, texts[0], texts[1], (start, end))
 
 
 def _level_steps(spec: TermSpec, columns: list[AnyArray], weight: FloatArray) -> list[_Step]:

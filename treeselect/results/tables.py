@@ -72,12 +72,9 @@ def tidy_table(result: Fit) -> pd.DataFrame:
         by_unit = result.resampled.in_pandas.tidy().set_index("term").loc[list(groups.names)]
         for column in ("frequency", "ci_low", "ci_high"):
             frame[column] = by_unit[column].to_numpy()[at]
-    return frame.sort_values(
-        ["selected", "importance", "step"],
-        ascending=[False, False, True],
-        kind="stable",
-        ignore_index=True,
-    )
+    place = {term: i for i, term in enumerate(result.selected)}
+    frame.index = pd.Index([place.get(term, len(place)) for term in terms], name="place")
+    return frame.sort_values(["place", "step"], ignore_index=True)
 
 
 def history_table(result: Fit) -> pd.DataFrame:

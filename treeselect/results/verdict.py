@@ -9,7 +9,7 @@ import numpy as np
 
 from treeselect.engine.rounding import at_least
 from treeselect.printing import enumeration, percent_text
-from treeselect.printing.numbers import counted, span
+from treeselect.printing.numbers import counted, every, span
 from treeselect.resampling.agreement import LEAST_SHARE
 from treeselect.resampling.fit import Fit, noun
 from treeselect.resampling.stability import Stability, each_selected_all
@@ -268,5 +268,7 @@ def place_sentences(stability: Stability) -> list[str]:
 def model_sentence(stability: Stability) -> str:
     """How many distinct sets the resamples selected, and how often the set of the fit."""
     n, n_models, own = stability.n_resamples, stability.n_models, stability.same_model
+    if own == n:
+        return f"{every(n, 'resample').capitalize()} selected the set of the fit."
     sets = "one set" if n_models == 1 else f"{n_models:,} distinct sets"
     return f"The {n:,} resamples selected {sets}; {own or 'none'} of them selected that of the fit."

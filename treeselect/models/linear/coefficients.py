@@ -14,8 +14,9 @@ import scipy
 from treeselect.designs.evaluation import spline_basis
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.preparing import column_labels, distinct_labels, term_label
+from treeselect.designs.weights import quartiles
 from treeselect.engine.arrays import BoolArray, FloatArray
-from treeselect.engine.rounding import PRECISION, weighted_quantiles
+from treeselect.engine.rounding import PRECISION
 from treeselect.errors import OptionError, listing, quoted
 from treeselect.models.linear.data import LinearData
 from treeselect.models.linear.fit import LinearFit
@@ -62,7 +63,7 @@ def readable(
             x = data.matrix[term].to_numpy()
             gaps = data.matrix.loc[:, np.array(data.term_of) == term].filter(like="missing(")
             known = data.row_weights.values * (gaps == 0).all(axis=1).to_numpy()
-            low, high = weighted_quantiles(x, known, [0.25, 0.75]).tolist()
+            low, high = quartiles(x, known)
             if not low < high:  # where the quartiles coincide, the extremes
                 low, high = float(x.min()), float(x.max())
             basis = spline_basis(np.array([low, high]), data.splines[term])

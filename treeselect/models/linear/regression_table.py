@@ -213,9 +213,9 @@ def _units(per: object, data: ModelData, terms: Sequence[str]) -> dict[str, floa
             rows = ~np.isnan(x) & (data.weight > 0)
             mass, largest = data.weight[rows], np.abs(x[rows]).max()  # no square overflows
             x = x[rows] / largest
-            total = mass.sum() - 1 if mass.dtype.kind in "iu" else mass.sum()
+            total = max(mass.sum() - 1, 1) if mass.dtype.kind in "iu" else mass.sum()
             squares = mass * (x - np.average(x, weights=mass)) ** 2
-            found[name] = float(largest * np.sqrt(squares.sum() / max(total, 1)))
+            found[name] = float(largest * np.sqrt(squares.sum() / total))
         return found
     steps = dict(per) if isinstance(per, Mapping) else None
     wrong = [name for name in steps or () if name not in numbers]
