@@ -1,5 +1,7 @@
 """Forests that others have fitted, sparsified as they are."""
 
+from contextlib import nullcontext
+
 import lightgbm
 import numpy as np
 import pandas as pd
@@ -59,6 +61,18 @@ def test_a_fitted_forest_is_sparsified(data, kind):
     assert set(fit.selected) == {"a", "b"}
     text = fit.summary().as_text()
     assert f"a fitted {type(model).__name__}" in text
+
+
+@pytest.mark.parametrize("response", ["two", "three"])
+def test_classes_in_another_order_are_refused(data, response):
+    model, _ = models(data)[{"two": "forest of classes", "three": "three classes"}[response]]
+    turned = data.assign(
+        **{response: pd.Categorical(data[response], [1, 0, 2][: model.n_classes_])}
+    )
+    for frame, refused in ((turned, True), (data.astype({response: "category"}), False)):
+        with pytest.raises(MethodError, match="same order") if refused else nullcontext():
+            formula = f"{response} ~ {' + '.join(COLUMNS)}"
+            treeselect.select(formula, frame, method=ControlBurn(forest=model), k=1, seed=1)
 
 
 def test_columns_are_the_models_own_predictions(data):
