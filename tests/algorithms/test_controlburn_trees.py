@@ -87,6 +87,13 @@ def test_columns_are_the_models_own_predictions(data):
         assert set(names[tree]) == used
 
 
+def test_names_with_spaces_which_lightgbm_does_not_keep(data):
+    frame = data.rename(columns={"a": "an a"})
+    model = lightgbm.LGBMRegressor(n_estimators=5, verbose=-1, n_jobs=1)
+    method = ControlBurn(forest=model.fit(frame[["an a", "b"]], frame["y"]))
+    assert treeselect.select("y ~ `an a` + b", frame, method=method, k=1).selected == ("an a",)
+
+
 def test_trees_of_very_many_leaves_are_taken_as_they_are():
     frame = normal(0, 70_000, "ab", a=1)
     model = DecisionTreeRegressor(random_state=0).fit(frame[["a", "b"]], frame["y"])

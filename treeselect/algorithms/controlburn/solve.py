@@ -286,7 +286,8 @@ def _tree_penalty(problem: Problem, weight: WeightArray, tree_cost: float) -> Sp
 def imported_pool(model: Any, coded: CodedColumns, n_outputs: int) -> TreePool:
     """The trees of a model fitted by another library, unchanged."""
     forest = import_forest(model)
-    forest = forest.with_features(_column_of_each(_feature_names(model), coded))
+    names = _feature_names(model, coded.column_names)
+    forest = forest.with_features(_column_of_each(names, coded))
     data = forest.bins.bin(coded.columns, np.arange(len(coded.columns)).tolist())
     group_of, n_groups = coded.groups.ids[data.group_of], len(coded.groups.names)
     leaves: list[LeafArray] = []
@@ -340,10 +341,11 @@ def check_kind(model: Any, pool: TreePool, problem: Problem) -> None:
         )
 
 
-def _feature_names(model: Any) -> list[str]:
+def _feature_names(model: Any, columns: Sequence[str]) -> list[str]:
     booster = getattr(model, "booster_", model)
     if hasattr(booster, "feature_name"):
-        return list(booster.feature_name())
+        own = {name.replace(" ", "_"): name for name in columns}  # LightGBM's names have no spaces
+        return [own.get(name, name) for name in booster.feature_name()]
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         raise MethodError(
