@@ -164,6 +164,15 @@ def test_refit_uses_the_selected_units_only(fitted, mixed):
     np.testing.assert_array_equal(fitted.predict(mixed), fitted.predict(changed))
 
 
+@pytest.mark.parametrize("model", [None, "forest", "stack"])
+def test_the_forest_that_predicts_has_the_trees_asked_for(mixed, model):
+    frame = mixed.assign(y=mixed["dose"].fillna(0.0) * mixed["flag"])
+    method = ControlBurn(forests=1, n_trees=30)
+    fit = treeselect.select("y ~ dose + flag", frame, method=method, k=2, model=model, seed=1)
+    assert "forest of 30 trees" in fit.summary().as_text()
+    assert (fit.predict(frame, interval="prediction").diff(axis=1).iloc[:, 2] > 0).all()
+
+
 def test_trees_that_tell_nothing_but_rounding_are_left_out_at_once(monkeypatch):
     """A fold in which they are uncorrelated with the classes: the solver looked for minutes for an
     optimum finer than numbers are."""

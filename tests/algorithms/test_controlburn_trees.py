@@ -1,5 +1,7 @@
 """Forests that others have fitted, sparsified as they are."""
 
+from contextlib import nullcontext
+
 import lightgbm
 import numpy as np
 import pandas as pd
@@ -61,6 +63,18 @@ def test_a_fitted_forest_is_sparsified(data, kind):
     assert f"a fitted {type(model).__name__}" in text
 
 
+@pytest.mark.parametrize("response", ["two", "three"])
+def test_classes_in_another_order_are_refused(data, response):
+    model, _ = models(data)[{"two": "forest of classes", "three": "three classes"}[response]]
+    turned = data.assign(
+        **{response: pd.Categorical(data[response], [1, 0, 2][: model.n_classes_])}
+    )
+    for frame, refused in ((turned, True), (data.astype({response: "category"}), False)):
+        with pytest.raises(MethodError, match="same order") if refused else nullcontext():
+            formula = f"{response} ~ {' + '.join(COLUMNS)}"
+            treeselect.select(formula, frame, method=ControlBurn(forest=model), k=1, seed=1)
+
+
 def test_columns_are_the_models_own_predictions(data):
     model, _ = models(data)["forest of numbers"]
     task = task_of(data, ControlBurn(forest=model), "y ~ a + b + c + d + e")
@@ -71,6 +85,13 @@ def test_columns_are_the_models_own_predictions(data):
     for tree, own in zip(pool.uses, model.estimators_, strict=True):
         used = {COLUMNS[f] for f in own.tree_.feature if f >= 0}
         assert set(names[tree]) == used
+
+
+def test_names_with_spaces_which_lightgbm_does_not_keep(data):
+    frame = data.rename(columns={"a": "an a"})
+    model = lightgbm.LGBMRegressor(n_estimators=5, verbose=-1, n_jobs=1)
+    method = ControlBurn(forest=model.fit(frame[["an a", "b"]], frame["y"]))
+    assert treeselect.select("y ~ `an a` + b", frame, method=method, k=1).selected == ("an a",)
 
 
 def test_trees_of_very_many_leaves_are_taken_as_they_are():

@@ -10,7 +10,7 @@ from quick import normal
 from tasks import NO_PROBLEM, names_of, sizes_of, task_of, with_problem
 
 import treeselect
-from treeselect import ForestImportance, RecursiveElimination, VarSelRF
+from treeselect import RRF, Boruta, ForestImportance, RecursiveElimination, VarSelRF
 from treeselect.algorithms.forests.elimination import out_of_bag_error
 from treeselect.algorithms.forests.ranking import KINDS, _usual_trees
 from treeselect.algorithms.forests.scoring import forest_target
@@ -71,6 +71,28 @@ def test_many_valued_noise_is_not_favoured_outside_the_bags():
     for kind in ("unbiased", "permutation"):
         assert np.abs(found[kind].mean).max() < 0.2 * biased.max()
         assert (found[kind].standard_error > 0).all()
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        ForestImportance(n_trees=50, mtry=4),
+        RecursiveElimination(n_trees=50, mtry=4),
+        VarSelRF(n_trees=50, mtry=4),
+        Boruta(level=None, n_trees=40, max_rounds=3, mtry=8),
+        RRF(
+            lam=1.0, n_trees=50, mtry=4, screen=False, gain="decrease", ties="random", replace=True
+        ),
+    ],
+    ids=lambda method: method.name,
+)
+@pytest.mark.parametrize("values", [[0.1, 1.3], ["u", "v"]], ids=["numbers", "classes"])
+def test_a_gain_that_is_rounding_is_none(method, values):
+    """Rows that are drawn twice round otherwise than rows drawn once: equal numbers then differ."""
+    data = normal(0, 200, "abcd", 0.0)
+    data["y"] = np.where(data["a"] > 0, *values)
+    task = task_of(data, method)
+    assert names_of(task, method.path(task)[-1].selected) == {"a"}
 
 
 @pytest.mark.parametrize(("n_rows", "n_trees"), [(1_000, 500), (40_000, 250), (10**6, 50)])

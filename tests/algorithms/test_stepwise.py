@@ -166,10 +166,26 @@ def test_more_columns_than_rows():
     for y in (x[:, :3].sum(axis=1) + rng.normal(size=100), x[:, :3].sum(axis=1) > 0.3):
         fit = treeselect.select("y ~ .", data.assign(y=y), method="stepwise", k=3, seed=1)
         assert set(fit.selected) == {"v0", "v1", "v2"}
-    with pytest.raises(MethodError, match='"backward"` needs more rows than columns'):
+    with pytest.raises(MethodError, match="which must leave degrees of freedom"):
         treeselect.select(
             "y ~ .", data.assign(y=y), method="stepwise", direction="backward", k=3, seed=1
         )
+
+
+@pytest.mark.parametrize("is_class", [False, True])
+def test_all_levels_of_factors_may_be_as_many_as_rows(is_class):
+    rng = np.random.default_rng(0)
+    numbers = pd.DataFrame(rng.integers(0, 2, (40, 20))).add_prefix("f")
+    y = 2 * numbers["f0"] + rng.normal(size=40)
+    factors = numbers.replace({0: "no", 1: "yes"})
+    one, other = (
+        treeselect.select(
+            "y ~ .", data.assign(y=y > 1 if is_class else y), method="stepwise",
+            direction="backward", penalty=2.0, seed=1,
+        )
+        for data in (numbers, factors)
+    )  # fmt: skip
+    assert one.selected == other.selected
 
 
 @pytest.mark.parametrize("direction", ["both", "backward"])

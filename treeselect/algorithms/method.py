@@ -181,6 +181,11 @@ class Method:
         return True
 
     @property
+    def n_final_trees(self) -> int:
+        """Most trees of its final forest, also of the one that `model` names; 200 by default."""
+        return REFITTED_TREES
+
+    @property
     def was_fitted(self) -> bool:
         """Whether its trees were grown before, on unknown rows; False by default."""
         return False
@@ -242,12 +247,10 @@ class Method:
     def final_model(self, task: Task, step: Step) -> TreeModel:
         """The final model, fitted to the units of a step with the seed of its path.
 
-        By default, a random forest of at most 200 trees: on long data, as many as its error needs.
+        By default, a random forest of at most `n_final_trees`: on long data, as many as its error
+        needs.
         """
-        return refit_forest(
-            task.problem, task.weights, step.selected, seed=task.seed, n_threads=task.n_threads,
-            n_trees=task.n_final_trees or REFITTED_TREES, wants_importance=task.wants_importance,
-        )  # fmt: skip
+        return _refitted("forest", self, task, step)
 
     def step_of_set(self, task: Task, step: Step) -> Step:
         """A step whose set is not on the path, with what a step of the path tells of its set."""
@@ -396,14 +399,16 @@ def final_model(method: Method, task: Task, step: Step, *, usual: bool = False) 
     problem, weights = task.problem.ready(task.weights, step.selected)
     if problem is not task.problem:
         task = dataclasses.replace(task, problem=problem, weights=weights)
-    named = task.problem.model
-    if usual or named is None:
-        own = Method.final_model(method, task, step) if usual else method.final_model(task, step)
-        return _with_imputer(own, problem)
-    return _with_imputer(refit_by(named)(
-        problem, weights, step.selected, seed=task.seed, n_threads=task.n_threads,
-        n_trees=task.n_final_trees or REFITTED_TREES, wants_importance=task.wants_importance,
-    ), problem)  # fmt: skip
+    named = "forest" if usual else task.problem.model
+    own = method.final_model(task, step) if named is None else _refitted(named, method, task, step)
+    return _with_imputer(own, problem)
+
+
+def _refitted(name: FinalModel | Estimator, method: Method, task: Task, step: Step) -> TreeModel:
+    return refit_by(name)(
+        task.problem, task.weights, step.selected, seed=task.seed, n_threads=task.n_threads,
+        n_trees=task.n_final_trees or method.n_final_trees, wants_importance=task.wants_importance,
+    )  # fmt: skip
 
 
 def named_model(

@@ -198,21 +198,12 @@ def methods() -> pd.DataFrame:
                 " already used.\n  Uninstall the package, or ask its authors to rename the method."
             )
         _declared(point.name)
-    rows = [
-        {
-            "method": name,
-            "title": method.title,
-            "options": ", ".join(
-                f"{n}={v!r}"
-                for n, v in sorted(
-                    method.defaults().items(), key=lambda o: o[0] != method.tuning_name
-                )
-            ),
-            "paper": method.paper,
-        }
-        for name, method in ((name, kind()) for name, kind in (METHODS | _REGISTERED).items())
-    ]
-    return pd.DataFrame(rows)
+    rows = []
+    for name, method in ((name, kind()) for name, kind in (METHODS | _REGISTERED).items()):
+        options = sorted(method.defaults().items(), key=lambda own: own[0] != method.tuning_name)
+        said = ", ".join(f"{option}={value!r}" for option, value in options)
+        rows.append((name, method.title, said, method.paper))
+    return pd.DataFrame(rows, columns=["method", "title", "options", "paper"])
 
 
 def _unknown(name: str) -> Exception:

@@ -14,7 +14,7 @@ from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
-from treeselect.engine.rounding import at_least, falling, levels
+from treeselect.engine.rounding import at_least, falling, levels, slack
 from treeselect.models.model import WeightedForest
 
 
@@ -161,12 +161,9 @@ def step_of_gains(
 ) -> Step:
     """The step of an ensemble, given the unpenalised gain of each unit and, if known, the share of
     it that holds out of bag."""
-    return Step(
-        tuning=tuning,
-        selected=(gains > 0) | keep,
-        importance=shares(gains if held is None else gains * held),
-        train_score=train_score,
-    )
+    gains = np.where(gains > slack(gains), gains, 0.0)
+    importance = shares(gains if held is None else gains * held)
+    return Step(tuning, (gains > 0) | keep, importance, train_score)
 
 
 def shares(values: FloatArray) -> FloatArray:

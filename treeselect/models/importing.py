@@ -121,17 +121,13 @@ def _is_of(model: Any, package: str) -> bool:
 
 def _from_ensemble(model: Any, trees: AnyArray) -> ImportedForest:
     """A forest, whose trees are averaged, or gradient boosting, with a tree for each output."""
-    if trees.ndim == 1:
-        parts = [_from_scikit_learn(tree) for tree in trees]
-        return _assemble(parts, model.n_features_in_, True)
-    n_outputs = trees.shape[1]
-    parts = []
-    for stage in trees:
-        for k, tree in enumerate(stage):
-            splits = _from_scikit_learn(tree)
-            value = np.zeros((len(splits.value), n_outputs))
-            value[:, k] = splits.value[:, 0] * model.learning_rate
-            parts.append(splits._replace(value=value))
+    parts = [_from_scikit_learn(tree) for tree in trees.ravel()]
+    if trees.ndim > 1:
+        for i, part in enumerate(parts):
+            own = model.learning_rate * np.eye(trees.shape[1])[i % trees.shape[1]]
+            parts[i] = part._replace(value=part.value * own)
+    for i, drawn in enumerate(getattr(model, "estimators_features_", ())):  # of bagging
+        parts[i] = parts[i]._replace(feature=np.append(drawn, -1)[parts[i].feature])
     return _assemble(parts, model.n_features_in_, True)
 
 

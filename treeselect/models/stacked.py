@@ -94,9 +94,8 @@ def outside_stack(
 ) -> FloatArray | None:
     """Out-of-bag predictions of a numeric response by a stacked model, shape (n_rows,); NaN for
     rows in all bags. None if the model was fitted with another seed or to other rows."""
-    again = stack_outside(
-        problem, weights, model.groups, seed, REFITTED_TREES, 1, wants_importance=False
-    )
+    n_trees = model.n_trees - model.n_additive or REFITTED_TREES
+    again = stack_outside(problem, weights, model.groups, seed, n_trees, 1, False)
     if again.model.trees is None or model.trees is None:
         return None
     values = again.model.trees.nodes.value, model.trees.nodes.value

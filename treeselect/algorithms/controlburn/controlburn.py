@@ -181,8 +181,9 @@ class ControlBurn(Ending, Method):
         path. With few terms this penalty shrinks predictions towards the mean, with many hardly,
         and cross-validation then chooses the penalty and the number of terms together.
     n_trees : int
-        Most trees of the refitted forest, 1 to 1,000,000. On long data, fewer are grown if more
-        would lower its error by less than a tenth of the error's standard error.
+        Most trees of the refitted forest, or that of ``model=``, 1 to 1,000,000. On long data,
+        fewer are grown if more would lower its error by less than a tenth of the error's standard
+        error.
     prune, refine : bool
         As for :class:`RRF`: whether each selection passes a backward pass, and whether each set is
         refined by exchanges.
@@ -340,6 +341,10 @@ class ControlBurn(Ending, Method):
     def predicts_any_set(self) -> bool:
         """Whether a forest is refitted; a sparse forest belongs to its step."""
         return self.refit is not None
+
+    @property
+    def n_final_trees(self) -> int:
+        return self.n_trees
 
     @property
     def text(self) -> str:

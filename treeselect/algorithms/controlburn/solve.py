@@ -20,7 +20,7 @@ from treeselect.engine.forest.bagging import Sampling
 from treeselect.engine.forest.walk import mark_leaves, narrow
 from treeselect.engine.losses import Loss
 from treeselect.engine.random import stream_seed
-from treeselect.engine.rounding import falling
+from treeselect.engine.rounding import at_least, falling
 from treeselect.engine.sparse.forest import ModelledForest, sparse_forest
 from treeselect.engine.sparse.path import (
     SubsetValues,
@@ -286,7 +286,8 @@ def _tree_penalty(problem: Problem, weight: WeightArray, tree_cost: float) -> Sp
 def imported_pool(model: Any, coded: CodedColumns, n_outputs: int) -> TreePool:
     """The trees of a model fitted by another library, unchanged."""
     forest = import_forest(model)
-    forest = forest.with_features(_column_of_each(_feature_names(model), coded))
+    names = _feature_names(model, coded.column_names)
+    forest = forest.with_features(_column_of_each(names, coded))
     data = forest.bins.bin(coded.columns, np.arange(len(coded.columns)).tolist())
     group_of, n_groups = coded.groups.ids[data.group_of], len(coded.groups.names)
     leaves: list[LeafArray] = []
@@ -311,6 +312,7 @@ def imported_pool(model: Any, coded: CodedColumns, n_outputs: int) -> TreePool:
 
 def check_kind(model: Any, pool: TreePool, problem: Problem) -> None:
     """Raise a MethodError if a fitted model does not predict the response."""
+    from scipy.optimize import linear_sum_assignment
     from sklearn.base import is_classifier, is_regressor
 
     family, kind = problem.family, type(model).__name__
@@ -327,22 +329,23 @@ def check_kind(model: Any, pool: TreePool, problem: Problem) -> None:
             f"`forest` of ControlBurn must be a {needed} for this response.\n"
             f"  Found: a {kind}; the family is {family.name}."
         )
-    if family.n_classes != 2 or not pool.leaves:
+    if not family.has_classes or not pool.leaves:
         return
-    fitted = np.mean(
-        [value[leaf, 0] for value, leaf in zip(pool.values, pool.leaves, strict=True)], axis=0
-    )
-    if float((fitted - fitted.mean()) @ (problem.y - problem.y.mean())) < 0:
+    mean = np.mean([v[leaf] for v, leaf in zip(pool.values, pool.leaves, strict=True)], axis=0)
+    shares = mean if mean.shape[1] > 1 else np.hstack([-mean, mean])
+    agreement = (shares - shares.mean(axis=0)).T @ np.eye(family.n_classes)[problem.y.astype(int)]
+    if not at_least(np.trace(agreement), agreement[linear_sum_assignment(-agreement)].sum()):
         raise MethodError(
             "`forest` of ControlBurn must have been fitted to the same classes in the same order.\n"
-            f"  Found: a {kind} that predicts the positive class where it is less frequent."
+            f"  Found: a {kind} that predicts the classes better in another order."
         )
 
 
-def _feature_names(model: Any) -> list[str]:
+def _feature_names(model: Any, columns: Sequence[str]) -> list[str]:
     booster = getattr(model, "booster_", model)
     if hasattr(booster, "feature_name"):
-        return list(booster.feature_name())
+        own = {name.replace(" ", "_"): name for name in columns}  # LightGBM's names have no spaces
+        return [own.get(name, name) for name in booster.feature_name()]
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         raise MethodError(

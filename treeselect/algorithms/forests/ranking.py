@@ -39,7 +39,7 @@ from treeselect.engine.columns import BinnedData, pack_blocks
 from treeselect.engine.forest.bagging import Forest
 from treeselect.engine.forest.importance import Importance, out_of_bag_gains, permutation_importance
 from treeselect.engine.random import stream_seed
-from treeselect.engine.rounding import levels
+from treeselect.engine.rounding import levels, slack
 from treeselect.engine.tree.nodes import group_gains
 from treeselect.engine.tree.used_groups import can_split
 from treeselect.engine.tree.workspace import UNBOUNDED, Growth
@@ -89,10 +89,9 @@ class RankingForest(RefinedMethod):
         importance[:] = -np.inf
         if grown is not None:
             gains = group_gains(grown.trees, grown.data).mean(axis=0)
-            found = self._importance(grown, gains)
-            used = np.flatnonzero(groups)[gains > 0]
-            importance[used] = found.mean[gains > 0]
-            error[used] = found.standard_error[gains > 0]
+            found, own = self._importance(grown, gains), gains > slack(gains)
+            used = np.flatnonzero(groups)[own]
+            importance[used], error[used] = found.mean[own], found.standard_error[own]
         return Importance(importance, error)
 
     def _growth(self, problem: Problem, n: int) -> Growth:

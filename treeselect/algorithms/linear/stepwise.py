@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 import numpy as np
+from numpy.linalg import matrix_rank
 
 from treeselect.algorithms.filters import row_mass
 from treeselect.algorithms.linear.penalised import standard_columns
@@ -131,16 +132,15 @@ class Search:
         self._has_columns = np.diff(columns.start) > 0
         self._direction = rules.direction
         self._fits: dict[bytes, GlmFit] = {}
-        if rules.penalty is not None:
-            self._penalty = rules.penalty
-        else:
-            size = problem.sample_size(task.weight) * (mass.sum() / self._weight.sum())
-            self._penalty = float(np.log(max(size, 1.0)))
-        if rules.direction == "backward" and columns.x.shape[1] >= len(self._rows) - 1:
+        size = problem.sample_size(task.weight) * (mass.sum() / self._weight.sum())
+        bic = float(np.log(max(size, 1.0)))
+        self._penalty = bic if rules.penalty is None else rules.penalty
+        most = len(self._rows) - 1  # of columns with mean 0: the levels of a factor are dependent
+        if rules.direction == "backward" and columns.x.shape[1] >= most == matrix_rank(columns.x):
             raise MethodError(
-                '`direction="backward"` needs more rows than columns.\n'
-                f"  Found: {len(self._rows):,} rows and {columns.x.shape[1]:,} columns. Use"
-                ' `direction="forward"`, or start with fewer terms.'
+                '`direction="backward"` starts from all terms, which must leave degrees of freedom.'
+                f'\n  Found: none, with {most + 1:,} rows. Use `direction="forward"`, or start with'
+                " fewer terms."
             )
 
     def criterion(self, fit: GlmFit) -> float:
