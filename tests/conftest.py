@@ -1,7 +1,5 @@
 """Data and fits that several test modules share."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import sys

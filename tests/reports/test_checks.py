@@ -1,7 +1,5 @@
 """The section of checks on held-out rows."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 

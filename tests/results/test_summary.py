@@ -1,7 +1,5 @@
 """The printed summary: full texts, and text that LaTeX or HTML would act on."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np
