@@ -591,7 +591,7 @@ def test_an_offset_has_no_part_in_the_slope_of_calibration():
     )
     data["count"] = rng.poisson(np.exp(data["log"] + 1))
     for response, family in (("count", "poisson"), ("Surv(time, died)", "auto")):
-        given = {"family": family, "offset": "log", "model": "glm"}
+        given = {"family": family, "offset": "log", "model": "glm", "keep": ["a", "b"]}
         fit = by_mrmr(f"{response} ~ a + b", data, k=2, **given)
         assert fit.validate(2).tidy()["apparent"][1] == pytest.approx(1, abs=1e-5)
         held = fit.performance(2).held_out
