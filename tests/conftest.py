@@ -1,10 +1,9 @@
 """Data and fits that several test modules share."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -69,6 +68,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             others.append(item)
     before = max(len(items) // 2 - len(first), 0)
     items[:] = [*first, *others[:before], *middle, *others[before:]]
+
+
+DRAWS = {"cross_validation.N_DRAWS": 40, "subgroups._N_DRAWS": 40, "decisions._N_DRAWS": 100}
+"""Bootstrap samples behind intervals, fewer than usual."""
+
+OF_ALL_DRAWS = ("test_learning.py", "test_decisions.py")
+"""Where intervals are held to what they estimate."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_draws(request: pytest.FixtureRequest) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        if request.path.name not in OF_ALL_DRAWS:
+            for name, n in DRAWS.items():
+                patch.setattr(f"treeselect.resampling.{name}", n)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,5 @@
 """The rooms of the package and the arrows between them, read from its imports."""
 
-from __future__ import annotations
-
 import ast
 from functools import cache
 from pathlib import Path

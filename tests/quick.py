@@ -1,7 +1,5 @@
 """Fits that take a moment and have all that is shown of one, and stabilities made by hand."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

@@ -3,8 +3,6 @@
 ``pytest --write-slow`` measures all tests and writes it, so that what is left takes `BUDGET`.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections import Counter, defaultdict

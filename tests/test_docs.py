@@ -114,7 +114,8 @@ PAGES = [
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_blocks_of_a_page_run(page, tmp_path, monkeypatch, capsys):
     """One after the other, with the same names: on a fifth of most data that they load, by a fast
-    method where the page names none, unless it speaks of exchanges or costs, with few repeats."""
+    method where the page names none, unless it speaks of exchanges or costs, with few repeats and
+    folds."""
     monkeypatch.chdir(tmp_path)
     whole, full = treeselect.datasets.load, treeselect.select
     needs_usual = re.search(r"\.exchanges\(\)|costs=", "".join(blocks(page)))
@@ -123,7 +124,8 @@ def test_blocks_of_a_page_run(page, tmp_path, monkeypatch, capsys):
     def small(formula, data, *, method=usual, resamples=None, **arguments):
         few = resamples and min(resamples, 20)
         trees = {"n_trees": 20} if method == "exchange" else {}
-        return full(formula, data, method=method, resamples=few, **trees | arguments)
+        folds = {"folds": 2} if "folds" in arguments else {}
+        return full(formula, data, method=method, resamples=few, **trees | arguments | folds)
 
     def short(view, shares, *, repeats=1, **arguments):
         return curve(view, shares, repeats=min(repeats, 5), **arguments)
@@ -159,7 +161,7 @@ def test_the_readme_shows_what_is_printed():
     page = DOCS.parent / "README.md"
     (shown,) = re.findall(r"^```text\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
     (code,) = blocks(page)
-    quick = code.replace("data,", "data[::2],")
+    quick = code.replace("data,", "data[::5],")
     names = {"print": lambda summary: None}
     exec("\n".join(line for line in quick.splitlines() if "report" not in line), names)
     printed = names["fit"].summary().as_text()

@@ -34,7 +34,7 @@ LIMITS = {
 
 def table():
     """Numbers, some missing, factors, one with many levels, and three kinds of responses."""
-    rng, n = np.random.default_rng(0), 120
+    rng, n = np.random.default_rng(0), 72
     x = pd.DataFrame(rng.standard_normal((n, 5)), columns=[f"x{j}" for j in range(5)])
     x.loc[::7, "x1"] = np.nan
     x = x.assign(few=rng.choice(list("abc"), n), many=rng.integers(0, 30, n).astype(str))

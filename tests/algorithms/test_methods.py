@@ -266,13 +266,13 @@ UNITS = (0.1, 0.7)
 @pytest.mark.parametrize("method", WHOLE)
 def test_whole_weights_are_copies_and_relative_ones_have_no_unit_where_no_rows_are_drawn(method):
     rng = np.random.default_rng(3)
-    data = pd.DataFrame(rng.normal(size=(300, 4)), columns=list("abcd"))
-    data["site"] = rng.choice(["Bath", "Leeds", "York"], size=300)
+    data = pd.DataFrame(rng.normal(size=(150, 4)), columns=list("abcd"))
+    data["site"] = rng.choice(["Bath", "Leeds", "York"], size=150)
     data["risk"] = 2 * data["a"] + 2 * (data["site"] == "York")
-    data["died"] = rng.random(300) < expit(-data["risk"])
+    data["died"] = rng.random(150) < expit(-data["risk"])
     data.loc[::9, "b"] = np.nan
-    weight = rng.integers(0, 4, size=300)
-    copied = data.iloc[np.repeat(np.arange(300), weight)].reset_index(drop=True)
+    weight = rng.integers(0, 4, size=150)
+    copied = data.iloc[np.repeat(np.arange(150), weight)].reset_index(drop=True)
     options = {"seed": 1, "k": 2, **WHOLE[method]}
     for formula in ("died ~ . - risk", "I(risk + c) ~ . - died - risk"):
         one, other, low, high = (

@@ -1,7 +1,5 @@
 """A folder with data and fits, and the command line in this process, which knows the kernels."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

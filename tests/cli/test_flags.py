@@ -1,7 +1,5 @@
 """Every argument of the calls has a flag, whose text becomes the value that Python would give."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from functools import partial

@@ -1,7 +1,5 @@
 """The commands in the guide and in the help run as they stand."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

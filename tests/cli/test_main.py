@@ -1,8 +1,6 @@
 """The command line: in this process, which knows the kernels, or in one of its own where that is
 what is tested."""
 
-from __future__ import annotations
-
 import errno
 import io
 import os

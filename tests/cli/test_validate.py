@@ -1,7 +1,5 @@
 """The command that checks an installation."""
 
-from __future__ import annotations
-
 import re
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a comparison says, on made-up scores: sizes by the rule, differences, front, texts."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

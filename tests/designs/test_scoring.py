@@ -17,7 +17,7 @@ from treeselect.engine.survival.times import EVENT, STOP, STRATUM
 from treeselect.errors import OptionError
 from treeselect.formula import parse_formula
 
-QUICK = {"method": "controlburn", "forests": 1, "n_trees": 10, "seed": 1}
+QUICK = {"method": "mrmr", "seed": 1}
 RNG = np.random.default_rng(4)
 N = 60
 WEIGHT = RNG.integers(0, 4, N)

@@ -1,7 +1,5 @@
 """Axes: round ticks that cover a range, the axis of a variable; names that fit beside figures."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -3,8 +3,6 @@
 Widths are those of DejaVu Sans, among the widest faces that a browser takes for ``sans-serif``.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import importlib

@@ -5,8 +5,6 @@ Columns of the data: `y` (0 and 1), `x` (numbers), `g` (text: a, b, c), `a b` (n
 (whole numbers from 1 to 4).
 """
 
-from __future__ import annotations
-
 import datetime
 import decimal
 import re

@@ -4,8 +4,6 @@ One that fails is replayed by ``python benchmarks/hostile.py --seed 17 --case FA
 small, and becomes a row of ``test_cases.py``.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 from pathlib import Path

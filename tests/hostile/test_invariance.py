@@ -3,8 +3,6 @@
 A case that fails is run again by ``python benchmarks/invariance.py --methods NAME --case NUMBER``.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

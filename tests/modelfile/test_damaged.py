@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-from quick import traced
+from quick import by_mrmr, traced
 
 import treeselect
 from treeselect import coding
@@ -48,7 +48,7 @@ def times():
 
 def affected(mixed):
     """A fit with effects of two terms on 20 resamples."""
-    fit = treeselect.select("dose ~ signal + site", mixed.iloc[:100], method="mrmr", k=2, seed=1)
+    fit = by_mrmr("dose ~ signal + site", mixed.iloc[:100], k=2)
     found = fit.resample(20, effects=True)
     assert np.isfinite(found.model.effects()["low"]).all()
     return found
@@ -76,12 +76,10 @@ def file_of(data, tmp_path_factory):
         "chosen": lambda: treeselect.select(
             "died ~ signal + site", data, method="fcbf", k="1se", folds=2, seed=1
         ),
-        "linear": lambda: treeselect.select(
-            "died ~ site*colour + poly(dose, 2) + signal", data, method="mrmr", k=5, seed=1
-        ).refit("glm", splines={"signal": 3}, missing="indicator"),
-        "classes": lambda: treeselect.select(
-            "site ~ signal + colour:C(flag)", data, method="mrmr", k=2, seed=1
+        "linear": lambda: by_mrmr("died ~ site*colour + poly(dose, 2) + signal", data, k=5).refit(
+            "glm", splines={"signal": 3}, missing="indicator"
         ),
+        "classes": lambda: by_mrmr("site ~ signal + colour:C(flag)", data, k=2),
         "curved": lambda: treeselect.select("dose ~ signal + site", data, model="gam", **few),
         "times": lambda: treeselect.select(TIMES, times(), method="rrf", n_trees=5, k=1, seed=1),
     }

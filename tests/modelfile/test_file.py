@@ -1,7 +1,5 @@
 """Model files: what is saved is what is loaded."""
 
-from __future__ import annotations
-
 import dataclasses
 import gzip
 

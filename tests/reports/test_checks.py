@@ -1,7 +1,5 @@
 """The section of checks on held-out rows."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 
@@ -26,9 +24,12 @@ HOSTILE = "<b>yes</b>"
 
 
 def content_of(found, tables):
-    """Words of a section, and tables by their captions."""
-    listed = {table.caption: (table.columns, table.rows, table.more) for table in tables}
-    return {"lead": found.lead, "sentences": found.sentences, "tables": listed}
+    """Words of a section, and its tables, a line per row."""
+    lines = [found.lead, *found.sentences]
+    for table in tables:
+        rows = map(" | ".join, (table.columns, *table.rows))
+        lines += ["", table.caption, *rows, f"and {table.more} more"]
+    return "\n".join(lines)
 
 
 def held(y, predicted, family, classes=(), weight=1.0, times=1, grouped=False):

@@ -1,7 +1,5 @@
 """The page of a comparison: its whole text under snapshot, hostile names, size, and odd cases."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 

@@ -1,7 +1,5 @@
 """Figures: what they hold, and where it is drawn on a page."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import math

@@ -1,7 +1,5 @@
 """Figures with matplotlib: they show the tables; what can't be shown; nothing is left behind."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """The HTML report: one whole page under snapshot, hostile names, size, and what may be missing."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Sections of a report: their numbers, their words, and where there is nothing to show."""
 
-from __future__ import annotations
-
 import dataclasses
 import html
 import re

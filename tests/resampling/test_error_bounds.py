@@ -1,7 +1,5 @@
 """Bounds on the expected number of false selections."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import re

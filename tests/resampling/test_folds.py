@@ -37,7 +37,7 @@ from treeselect.resampling.folds import (
     split_rows,
 )
 
-QUICK = {"method": "controlburn", "forests": 1, "n_trees": 10, "seed": 1}
+QUICK = {"method": "mrmr", "seed": 1}
 N = 400
 CLUSTERS = np.repeat(np.arange(40), 10)
 
@@ -114,15 +114,13 @@ def test_groups_are_never_split(name, folds, request):
 
 def test_every_fit_of_a_time_series_sees_the_past_only(mixed, monkeypatch):
     """Rows that have weight when a path is made: up to the start of each fold, then all."""
-    from treeselect.algorithms.controlburn.controlburn import ControlBurn
-
-    seen, path = [], ControlBurn.path
+    seen, path = [], treeselect.MRMR.path
 
     def recorded(self, task):
         seen.append(task.weights.rows)
         return path(self, task)
 
-    monkeypatch.setattr(ControlBurn, "path", recorded)
+    monkeypatch.setattr(treeselect.MRMR, "path", recorded)
     data = mixed.assign(dose=mixed["dose"].mask(np.arange(N) < 40))  # rows 40, 41, ... are used
     fit = treeselect.select("dose ~ signal + noise", data, folds=TimeSeriesSplit(3), **QUICK)
     assert [rows.tolist() for rows in seen] == [list(range(n)) for n in (90, 180, 270, 360)]

@@ -485,9 +485,7 @@ def test_groups_have_all_rows_but_those_whose_stratum_is_held_out_whole(timed):
     # Bath has every third row. Where its hazard is higher, so are its risks.
     site = np.arange(90) % 3
     fast = small_times().assign(time=lambda data: data["time"] / np.where(site, 1, 20))
-    fit = treeselect.select(
-        "Surv(time, dead) ~ x + strata(site)", fast, method="mrmr", k=1, model="glm", seed=1
-    )
+    fit = by_mrmr("Surv(time, dead) ~ x + strata(site)", fast, k=1, model="glm")
     groups = fit.model.risk_groups(3, 20, folds=2)
     assert groups.n_rows[2] == 30
     assert groups.predicted[1] - groups.predicted[2] > 0.4
@@ -503,9 +501,7 @@ def test_a_stratum_that_is_not_followed_until_the_horizon_has_no_risk():
     data = small_times()
     bath = data["site"] == "Bath"
     data = data.assign(time=data["time"].where(~bath, data["time"].clip(upper=200)))
-    fit = treeselect.select(
-        "Surv(time, dead) ~ risky + x + strata(site)", data, method="mrmr", k=1, model="glm", seed=1
-    )
+    fit = by_mrmr("Surv(time, dead) ~ risky + x + strata(site)", data, k=1, model="glm")
     assert fit.predict(data, type="survival", times=300)["300"].isna().equals(bath)
     found = fit.performance(2, horizon=300).predictions()
     assert found["probability"].isna().equals(bath)
@@ -595,10 +591,8 @@ def test_an_offset_has_no_part_in_the_slope_of_calibration():
     )
     data["count"] = rng.poisson(np.exp(data["log"] + 1))
     for response, family in (("count", "poisson"), ("Surv(time, died)", "auto")):
-        fit = treeselect.select(
-            f"{response} ~ a + b", data, method="mrmr", k=2, family=family, offset="log", seed=1,
-            model="glm", keep=["a", "b"],
-        )  # fmt: skip
+        given = {"family": family, "offset": "log", "model": "glm", "keep": ["a", "b"]}
+        fit = by_mrmr(f"{response} ~ a + b", data, k=2, **given)
         assert fit.validate(2).tidy()["apparent"][1] == pytest.approx(1, abs=1e-5)
         held = fit.performance(2).held_out
         assert held.offset.tolist() == data["log"][held.row].to_list()

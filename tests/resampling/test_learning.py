@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from quick import changed, normal
+from quick import by_mrmr, changed, normal
 from scipy import stats
 from sklearn.model_selection import KFold, TimeSeriesSplit
 
@@ -70,7 +70,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def fit(data):
-    return treeselect.select("y ~ a + b + c + d", data, method="mrmr", k=1, seed=1)
+    return by_mrmr("y ~ a + b + c + d", data, k=1, model="glm")
 
 
 def test_all_rows_give_the_scores_of_the_same_folds_and_groups_stay_together(data, fit):
@@ -81,8 +81,7 @@ def test_all_rows_give_the_scores_of_the_same_folds_and_groups_stay_together(dat
     np.testing.assert_array_equal(found.scores[1], alone.scores[0])
     again = changed(fit, n_jobs=2).search.learning_curve([0.5, 1], own)
     np.testing.assert_array_equal(again.scores, found.scores)
-    turned = treeselect.select("y ~ d + c + b + a", data[data.columns[::-1]], method="mrmr", k=1,
-                               seed=1)  # fmt: skip
+    turned = by_mrmr("y ~ d + c + b + a", data[data.columns[::-1]], k=1, model="glm")
     np.testing.assert_array_equal(turned.search.learning_curve([0.5, 1], own).scores, found.scores)
     found = fit.update(fold_groups="site").search.learning_curve([0.5, 1], 3)
     assert (found.n_train % 3 == 0).all()
@@ -109,11 +108,11 @@ def test_parts_are_within_larger_ones_and_their_shares_rise(fit):
 
 
 def test_what_chooses_k_inside_a_part_may_have_too_few_rows(data):
-    fit = treeselect.select("y ~ a + b", data, method="mrmr", k="best", folds=10, seed=1)
+    fit = by_mrmr("y ~ a + b", data, k="best", folds=10, model="glm")
     with pytest.raises(OptionError, match="which are split again to choose `k`"):
         fit.search.learning_curve([0.1, 1], 3)
     gaps = data.assign(a=data["a"].where(data.index < 15))
-    fit = treeselect.select("y ~ a + b", gaps, method="mrmr", k=1, missing="drop", seed=1)
+    fit = by_mrmr("y ~ a + b", gaps, k=1, missing="drop")
     with pytest.raises(OptionError, match=r"in the training rows of fold \d\.$"):
         fit.performance(2)
 
@@ -506,7 +505,7 @@ def test_no_number_is_given_beyond_what_the_curve_supports(snapshot):
 
 def test_disjoint_halves_are_what_it_needs():
     data = normal(4, 200, "abcde", a=1, b=0.4)
-    fit = treeselect.select("y ~ .", data, method="mrmr", k=2, seed=1, resamples=0)
+    fit = by_mrmr("y ~ .", data, k=2, model="glm")
     halves = fit.search.learning_curve((0.25, 0.5, 1), 2, repeats=5)
     assert halves.apart.tolist() == [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]]
     found = halves.rows_needed(0.75)

@@ -249,12 +249,6 @@ def same(ones, others):
         pd.testing.assert_frame_equal(table, others[name])
 
 
-@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
-def test_answers_are_the_same_wherever_pieces_are_done(backend, fit, data, whole):
-    with joblib.parallel_config(backend, n_jobs=2):
-        same(answers(fit, data), whole)
-
-
 def dies_once(y, prediction):
     """A score that kills the worker of Dask that comes first."""
     with warnings.catch_warnings():
@@ -283,9 +277,14 @@ def unknown_there(monkeypatch):
     return module.score
 
 
-def test_what_workers_cant_import_is_an_error(fit, unknown_there):
-    with joblib.parallel_config("loky", n_jobs=2), pytest.raises(WorkerError, match="imported"):
-        fit.performance(3, scoring=unknown_there)
+@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
+def test_answers_are_the_same_wherever_pieces_are_done(backend, fit, data, whole, unknown_there):
+    """What workers can't import is an error."""
+    with joblib.parallel_config(backend, n_jobs=2):
+        same(answers(fit, data), whole)
+        if backend == "loky":
+            with pytest.raises(WorkerError, match="imported"):
+                fit.performance(3, scoring=unknown_there)
 
 
 @pytest.mark.filterwarnings("ignore")  # of Dask, on ports and on the worker that died

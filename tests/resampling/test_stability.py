@@ -1,7 +1,5 @@
 """Resamples, frequencies, the index, and what stands in for what."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections import Counter
 from types import SimpleNamespace

@@ -36,8 +36,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def measured(data):
-    fit = treeselect.select("sick ~ a + b + c", data, method="mrmr", k=2, seed=1, model="glm")
-    return fit.performance(3)
+    return by_mrmr("sick ~ a + b + c", data, k=2, model="glm").performance(3)
 
 
 def test_figures_are_those_of_the_rows_of_a_group(data, measured):
@@ -64,8 +63,7 @@ def test_figures_are_those_of_the_rows_of_a_group(data, measured):
 
 
 def test_columns_series_and_categories_of_any_library(data, measured):
-    fit = treeselect.select("sick ~ a + b + c", pl.from_pandas(data), method="mrmr", k=2, seed=1)
-    found = fit.performance(2)
+    found = by_mrmr("sick ~ a + b", pl.from_pandas(data), k=2, model="glm").performance(2)
     assert found.by("site").tidy()["group"].to_list() == ["0", "1", "2"]
     assert found.by(pl.Series(data["site"] > 0)).tidy()["group"].to_list() == ["False", "True"]
     numbers = found.by(1_000_001 + data["site"].to_numpy()).tidy()["group"].to_list()
@@ -86,8 +84,7 @@ def test_columns_series_and_categories_of_any_library(data, measured):
 
 def test_rows_that_are_not_used_have_no_group_and_sites_are_left_out(data):
     gaps = data.assign(dose=data["dose"].mask(data.index % 7 == 0))
-    fit = treeselect.select("dose ~ a + b", gaps, method="mrmr", k=1, seed=1)
-    table = fit.performance(2).by("site").tidy()
+    table = by_mrmr("dose ~ a + b", gaps, k=1, model="glm").performance(2).by("site").tidy()
     used = gaps.dropna(subset="dose")
     assert table["n"].to_list() == used["site"].value_counts(sort=False).sort_index().to_list()
     assert (table["cases"] == table["n"]).all()
@@ -102,7 +99,7 @@ def test_rows_that_are_not_used_have_no_group_and_sites_are_left_out(data):
     assert width.between(0.05, 0.2).all()
     said = " ".join(found.by("site").summary().as_text().split())
     assert "Where a group is one cluster, its intervals are of its rows." in said
-    alone = treeselect.select("sick ~ a + b", data, method="mrmr", k=1, seed=1, model="glm")
+    alone = by_mrmr("sick ~ a + b", data, k=1, model="glm")
     again = alone.performance(LeaveOneGroupOut(), fold_groups="site")  # a column behind no term
     assert again.by("site").tidy()["n"].to_list() == by["n"].to_list()
     assert again.n_cases == found.n_cases == 3
@@ -110,7 +107,7 @@ def test_rows_that_are_not_used_have_no_group_and_sites_are_left_out(data):
 
 def test_loaded_models_have_their_columns_and_changed_data_are_refused(data, tmp_path):
     own = data.copy()
-    fit = treeselect.select("sick ~ a + b", own, method="mrmr", k=1, seed=1, model="glm", rows=400)
+    fit = by_mrmr("sick ~ a + b", own, k=1, model="glm", rows=400)
     found = fit.performance(2)
     assert found.by("site").tidy()["n"].sum() == 400
     own[:] = own.sort_values("c").to_numpy()
@@ -119,7 +116,7 @@ def test_loaded_models_have_their_columns_and_changed_data_are_refused(data, tmp
     assert len(found.by(data["site"]).tidy()) == 3
     with pytest.raises(OptionError, match="rows in another order, than when it was fitted"):
         fit.performance(2, fold_groups="site")
-    fit = treeselect.select("sick ~ a + sex", data, method="mrmr", k=1, seed=1)
+    fit = by_mrmr("sick ~ a + sex", data, k=1)
     again = treeselect.load(fit.save(tmp_path / "model", include_data=True)).performance(2)
     assert len(again.by("sex").tidy()) == 3
     with pytest.raises(OptionError, match="Can't find `site`"):
@@ -142,7 +139,7 @@ def test_times_have_risks_by_the_horizon_where_follow_up_reaches_it():
     data = small_times()
     ended = (data["site"] == data["site"].min()) & (data["time"] > 100)
     data.loc[ended, ["time", "dead"]] = [100, 0]
-    fit = treeselect.select("Surv(time, dead) ~ x + z", data, method="mrmr", k=2, model="glm")
+    fit = by_mrmr("Surv(time, dead) ~ x + z", data, k=2, model="glm")
     table = fit.performance(3, horizon=200).by("site").tidy()
     assert table["observed"].isna().tolist() == [True, *[False] * (len(table) - 1)]
     assert fit.validate(2, horizon=200).by("site")["observed"].isna().sum() == 1
@@ -169,8 +166,7 @@ def test_what_has_no_subgroups_or_no_score(data, measured):
     assert again.by(data["sex"]).tidy().equals(measured.by("sex").tidy())
     with pytest.raises(OptionError, match="a copy of a result does not hold the data"):
         again.by("sex")
-    fit = treeselect.select("site ~ a + b", data.assign(site=data["site"].astype(str)),
-                            method="mrmr", k=1, seed=1)  # fmt: skip
+    fit = by_mrmr("site ~ a + b", data.assign(site=data["site"].astype(str)), k=1, model="glm")
     with pytest.raises(OptionError, match="Found: 3 classes"):
         fit.performance(2).by("sex")
 

@@ -1,7 +1,5 @@
 """Looking inside: trees, shapes, interactions and importances on the path."""
 
-from __future__ import annotations
-
 from operator import attrgetter
 
 import numpy as np

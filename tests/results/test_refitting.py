@@ -13,7 +13,12 @@ from treeselect.errors import DataError, OptionError, TreeselectWarning
 
 pytestmark = WITH_GAPS
 
-QUICK = {"method": "controlburn", "forests": 1, "n_trees": 10, "seed": 1}
+BURNT = {"method": "controlburn", "forests": 1, "n_trees": 10}
+
+
+@pytest.fixture(autouse=True)
+def few_rounds(monkeypatch):
+    monkeypatch.setattr("treeselect.models.boosting.MOST_ROUNDS", 100)
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +41,8 @@ def trial() -> pd.DataFrame:
 
 
 def select(response, data, *, terms="x + site", k=2, **options):
-    return treeselect.select(f"{response} ~ {terms}", data, k=k, **QUICK, **options)
+    options = {"method": "lasso", "seed": 1} | options
+    return treeselect.select(f"{response} ~ {terms}", data, k=k, **options)
 
 
 def by_hand(part):
@@ -148,7 +154,7 @@ def test_columns_that_are_sums_of_others_or_have_no_rows(trial):
 
 
 def test_an_empty_selection_has_an_intercept_and_too_few_rows_no_model(trial):
-    result = treeselect.select("size ~ noise", trial, lam=1e9, **QUICK)
+    result = treeselect.select("size ~ noise", trial, method="lasso", lam=1e9, seed=1)
     assert result.selected == ()
     fit = result.refit("glm")
     assert fit.result.params.iloc[0] == pytest.approx(trial["size"].mean())
@@ -227,8 +233,7 @@ def boosted(response, trial, **options):
         ("count", {"family": "poisson", "offset": "exposure"}),
     ],
 )
-def test_boosted_trees_predict_and_survive_a_file(trial, tmp_path, response, options, monkeypatch):
-    monkeypatch.setattr("treeselect.models.boosting.MOST_ROUNDS", 100)
+def test_boosted_trees_predict_and_survive_a_file(trial, tmp_path, response, options):
     fit = boosted(response, trial, **options)
     assert "gradient boosting model" in fit.model.fitted.description
     found = fit.predict(trial)
@@ -277,7 +282,7 @@ def test_what_summary_trees_and_shapes_tell_of_boosted_trees(trial, tmp_path):
     assert np.corrcoef(shape["x"], shape["effect"])[0, 1] > 0.8
     text = fit.report(tmp_path / "report.html").read_text()
     assert "gradient boosting model" in text
-    sparse = select("size", trial).refit("boosting")
+    sparse = select("size", trial, **BURNT).refit("boosting")
     assert len(sparse.model.trees()) == len(sparse.model.sparse.trees)
     assert f"predictions come from {sparse.model.fitted.description}." in " ".join(
         sparse.report(tmp_path / "report.html").read_text().split()

@@ -1,7 +1,5 @@
 """The printed summary: full texts, and text that LaTeX or HTML would act on."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np
@@ -67,9 +65,7 @@ def test_a_selection_of_nothing_has_no_bags(mixed, term, rows):
 
 
 def test_notes_on_constant_terms_an_undefined_index_and_columns_beside_the_point(mixed):
-    fit = treeselect.select(
-        "dose ~ signal + same", mixed.assign(same=1.0), method="mrmr", k=1, seed=1
-    )
+    fit = by_mrmr("dose ~ signal + same", mixed.assign(same=1.0), k=1)
     notes = " ".join(fit.summary().content.notes)
     assert "inside each fold" not in notes
     assert "unselected term" not in notes
@@ -148,10 +144,9 @@ def test_far_too_few_rows_are_told(mixed):
         ("visits ~ signal + noise + dose", few.assign(visits=few["dose"].abs().round())),
     ):
         family = "poisson" if formula.startswith("visits") else "auto"
-        enough = treeselect.select(formula, data, method="mrmr", k=1, seed=1, family=family)
+        enough = by_mrmr(formula, data, k=1, family=family)
         assert "Few rows" not in str(enough.summary())
-    timed = treeselect.select("Surv(time, dead) ~ risky + x + z", small_times(), method="mrmr", k=1,
-                              seed=1)  # fmt: skip
+    timed = by_mrmr("Surv(time, dead) ~ risky + x + z", small_times(), k=1)  # fmt: skip
     share = small_times()["dead"].mean()
     needed = treeselect.sample_size(3, "cox", rate=share, follow_up=1).n
     assert f"needs {needed:,} rows" in " ".join(str(timed.summary()).split())

@@ -1,7 +1,5 @@
 """The verdict on the stability: each class by its rule, and true for every input."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np
