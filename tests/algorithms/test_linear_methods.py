@@ -146,6 +146,13 @@ def test_prices_and_kept_units(linear):
     np.testing.assert_allclose(a.importance, b.importance, atol=1e-9)
 
 
+def test_a_small_share_of_the_variance_may_be_a_clear_effect(linear):
+    task = task_of(linear.assign(y=100 * linear["a"] + linear["b"]), Lasso())
+    steps = Lasso().path(task)
+    assert sizes_of(steps) == [0, 1, 2]
+    assert names_of(task, steps[-1].selected) == {"a", "b"}
+
+
 def test_more_columns_than_rows_have_a_path_of_all_sizes_and_the_same_solution(linear):
     rng = np.random.default_rng(0)
     noise = pd.DataFrame(rng.normal(size=(60, 150)), columns=[f"x{j}" for j in range(150)])

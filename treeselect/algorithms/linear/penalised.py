@@ -36,7 +36,7 @@ _HALVINGS = 6
 """Bisections between two penalties to find sizes between theirs."""
 
 _FITTED = 1e-3
-"""Share of the null model's loss at which the path ends, as nothing is left to explain."""
+"""Share of the null model's loss at which the path ends, unless the response is a number."""
 
 _DENSE_CELLS = 2**22
 """Rows times columns up to which all columns are held as a matrix (of 32 MB)."""
@@ -168,9 +168,9 @@ class LassoFits:
         top = self._solver.dearest(self._first)
         before = self._of(top, self._first)
         found = [before._replace(lam=np.inf).without_rows()]
-        keep = self._problem.groups.keep[self._order]
-        able = int(((np.diff(self._start) > 0) | keep).sum())
-        bound = _FITTED * self._loss_of(self._first)
+        able = int(((np.diff(self._start) > 0) | self._problem.groups.keep[self._order]).sum())
+        squared = self._problem.family.loss.is_squared
+        bound = 0.0 if squared else _FITTED * self._loss_of(self._first)
         for share in _GRID[1:] if top > 0 else ():
             after = self._solved(top * share, before.fit)
             found += self._between(before, after, least, most, _HALVINGS)
