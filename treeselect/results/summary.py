@@ -31,12 +31,11 @@ from treeselect.resampling.error_bounds import no_bound
 from treeselect.resampling.fit import Fit, as_shown, noun, selected_of_all, selection_clause
 from treeselect.resampling.records import stopped
 from treeselect.resampling.sample_size import least_rows
-from treeselect.resampling.stability import each_selected_all, index_words
+from treeselect.resampling.stability import BY_REQUEST, each_selected_all, index_words
 from treeselect.results import tables
 from treeselect.results.calls import unshown_note
 from treeselect.results.effects import effect_notes, effect_tables
 from treeselect.results.verdict import (
-    BY_REQUEST,
     FEWEST,
     could_vary,
     kept_units,
