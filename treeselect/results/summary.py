@@ -233,8 +233,10 @@ def _optimism_notes(result: Fit) -> list[str]:
     if result.scores.of_halves:
         most = most_of_half(result.design.rows.used)
         fitted = most and f", fitted to {most}it,"
+        # No half may have led to as many units; the score above is then another one.
+        what = name if np.isfinite(result.scores.mean[result.k]) else "All or none"
         return [
-            f"{name}: each half of the rows was searched, and its models{fitted} were scored on"
+            f"{what}: each half of the rows was searched, and its models{fitted} were scored on"
             f" {most}the other half; tests on all rows chose k. `performance()` repeats all this"
             " inside each fold."
         ]
