@@ -142,7 +142,7 @@ def test_effects_are_printed_and_written(run, tables):
     asked = "-k 1 -m lasso --effects --seed 1 --resamples 2 --json effects.json"
     with pytest.warns(
         treeselect.errors.TreeselectWarning,
-        match=r"fewer than 20 resamples tell them: `signal \(2\)`",
+        match=r"fewer than 20 resamples tell them: `signal` \(2\)",
     ):
         done = run(f"select data.csv {asked}", "dose ~ signal + noise")
     assert done.returncode == 0

@@ -23,10 +23,10 @@ from treeselect.formula import parse_formula
 from treeselect.frames.reading import read_data
 
 
-def encode(formula, frame, **options):
+def encode(formula, frame, keep=None, **options):
     frame = read_data(frame)
     parsed = parse_formula(formula, list(frame.columns))
-    return build_design(parsed, frame, make_units(parsed.terms, None, None, None), **options)
+    return build_design(parsed, frame, make_units(parsed.terms, None, None, keep), **options)
 
 
 def one_hot(formula, frame):
@@ -356,6 +356,11 @@ def test_notes_name_constant_missing_and_counting_columns():
         "Entirely missing, can't be selected: `none`.",
         "Constant, can't be selected: `one`, `same`.",
         "Whole numbers that increase from row to row, perhaps an identifier: `row`.",
+    ]
+    kept = encode("y ~ one + same + none + x", frame, keep=["one", "none"])[2]
+    assert kept == [
+        "Constant, can't be selected: `same`.",
+        "Entirely missing or constant, though forced in: `one`, `none`.",
     ]
     mixed = frame.rename(columns={"row": "Unnamed: 0"}).sample(frac=1, random_state=1)
     note = "Row numbers: `Unnamed: 0`. To leave it out: `y ~ . - `Unnamed: 0``."

@@ -174,6 +174,8 @@ def test_categories_of_anything_keep_their_order_and_unused_levels(levels):
     labels = read_column(values, "c")
     assert labels.codes.tolist() == [0, len(levels) - 1, -1]
     assert (labels.levels, labels.declared, labels.ordered) == (tuple(levels), True, True)
+    narrow = np.array([0.5, 0.1], dtype=np.float32)
+    assert read_column(pd.Series(narrow).astype("category"), "c").levels == (0.1, 0.5)
 
 
 def test_kinds_of_missing_are_the_same_and_make_a_series_nullable():

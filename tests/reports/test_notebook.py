@@ -138,5 +138,6 @@ def test_stability_prints_what_came_up_and_kept_units_have_no_frequency(fit, mix
     assert len(summary.content.rows) == 4
     assert summary.as_latex().count(r"\begin{tabular}") == 1
     fit = treeselect.select("died ~ signal + noise", mixed, method="mrmr", k=1, keep="noise")
-    rows = fit.resample(2).stability.summary().content.rows
-    assert ("noise", "forced in", "", "yes") in rows
+    content = fit.resample(2).stability.summary().content
+    assert ("noise", "forced in", "", "yes") in content.rows
+    assert dict(content.facts)["Selected by the fit"] == "noise (forced in)"

@@ -102,8 +102,6 @@ def test_a_summary_has_a_column_of_intervals_where_there_are_any(told, data):
     (other,) = few.summary().content.more
     assert other.columns == table.columns[:2]
     assert other.rows == tuple(row[:2] for row in table.rows)
-    with pytest.warns(TreeselectWarning, match=r"tell them: `\w` \(2\)"):
-        few.model.effects()
 
 
 def test_a_term_without_a_step_needs_no_more_resamples(data, recwarn):

@@ -164,6 +164,12 @@ def test_what_is_said_of_halves_of_many_rows():
         said = limitations(own, None)[0]
         assert f"models fitted to {part and f'{part}each '}half of the rows; the number" in said
         assert f"scored on {part}the other half" in " ".join(_optimism_notes(own))
+        assert _optimism_notes(own)[0].startswith("AUC: each half")
+    scores = fit.scores.scores.copy()  # no half led to as many terms
+    scores[:, fit.k] = np.nan
+    without = dataclasses.replace(fit, scores=dataclasses.replace(fit.scores, scores=scores))
+    assert limitations(without, None)[0].startswith("No AUC was estimated on rows outside")
+    assert _optimism_notes(without)[0].startswith("All or none: each half")
 
 
 # --- tables of the selected terms, of those that came near, of rows and missing values -----------

@@ -553,16 +553,18 @@ def column_notes(
     found: dict[str, list[str]] = {
         "Entirely missing, can't be selected": [],
         "Constant, can't be selected": [],
+        "Entirely missing or constant, though forced in": [],
         "Whole numbers that increase from row to row, perhaps an identifier": [],
         "Row numbers": [],
     }
-    empty, constant, keys, index = found.values()
+    empty, constant, forced, keys, index = found.values()
+    units = zip(coded.groups.terms, coded.groups.keep, strict=True)
+    kept = {name for names, is_kept in units if is_kept for name in names}
     for term in formula.terms:
         columns = [values[factor.name] for factor in term.factors]
-        if any(missing_rows({"": column}).all() for column in columns):
-            empty.append(term.name)
-        elif term.name not in varying:
-            constant.append(term.name)
+        is_empty = any(missing_rows({"": column}).all() for column in columns)
+        if is_empty or term.name not in varying:
+            (forced if term.name in kept else empty if is_empty else constant).append(term.name)
         elif term.is_plain and _counts_rows(columns[0], term.name):
             (index if _INDEX.fullmatch(term.name) else keys).append(term.name)
     notes = [f"{what}: {listing(names)}." for what, names in found.items() if names]

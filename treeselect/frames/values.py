@@ -71,9 +71,12 @@ def read_column(series: pd.Series[Any], name: str) -> Numbers | Labels:
         return Numbers(values, is_integer=_is_whole(values, dtype))
     kind = getattr(dtype, "kind", "O")
     if isinstance(dtype, pd.CategoricalDtype):
+        levels = dtype.categories.tolist()
+        if dtype.categories.dtype == np.float32:  # 0.1 is not 0.10000000149011612
+            levels = dtype.categories.to_numpy().astype(str).astype(np.float64).tolist()
         return Labels(
             series.cat.codes.to_numpy(),
-            _readable(series.cat.categories.tolist(), name),
+            _readable(levels, name),
             declared=True,
             ordered=bool(dtype.ordered),
         )

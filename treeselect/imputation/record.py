@@ -32,9 +32,10 @@ from treeselect.printing import (
 from treeselect.printing.numbers import every, span
 from treeselect.resampling.agreement import clustered_interval, stability_index, wilson_interval
 from treeselect.resampling.fit import Fit, as_shown, noun
+from treeselect.resampling.stability import BY_REQUEST
 from treeselect.results.calls import unshown_note
 from treeselect.results.summary import method_words, names_note, rows_note
-from treeselect.results.verdict import BY_REQUEST, FIXED, size_note
+from treeselect.results.verdict import FIXED, size_note
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,7 +17,7 @@ from treeselect.reports.data import data_sentences
 from treeselect.reports.path import with_others
 from treeselect.resampling.assessing import most_of_half
 from treeselect.resampling.fit import Fit, noun, selection_clause
-from treeselect.resampling.stability import index_words
+from treeselect.resampling.stability import BY_REQUEST, index_words
 from treeselect.results import summary
 from treeselect.results.citation import cite, of_model, versions_text
 from treeselect.results.curves import CurveRow
@@ -30,14 +30,7 @@ from treeselect.results.effects import (
     scale_of_effects,
 )
 from treeselect.results.tables import class_counts, glance_table, search_notes
-from treeselect.results.verdict import (
-    BY_REQUEST,
-    FEWEST,
-    could_vary,
-    place_sentences,
-    verdict,
-    verdict_words,
-)
+from treeselect.results.verdict import FEWEST, could_vary, place_sentences, verdict, verdict_words
 
 # --- the answer ---------------------------------------------------------------------------------
 

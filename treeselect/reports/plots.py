@@ -26,10 +26,11 @@ from treeselect.reports import comparison, model, path
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, ContestMaterial
 from treeselect.resampling.fit import Fit, as_shown, noun
 from treeselect.resampling.risk_groups import group_by_risk
+from treeselect.resampling.stability import BY_REQUEST
 from treeselect.results.curves import curves, has_curve, of_all_classes, shape_map
 from treeselect.results.shapes import given_terms, interaction_table, selected_term
 from treeselect.results.tables import importances_of, path_table, selected_first
-from treeselect.results.verdict import BY_REQUEST, kept_units
+from treeselect.results.verdict import kept_units
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,11 +12,11 @@ from treeselect.reports.head import cards
 from treeselect.resampling.coefficient_stability import COLUMNS, CoefficientStability
 from treeselect.resampling.error_bounds import has_q_values
 from treeselect.resampling.fit import Fit, noun
-from treeselect.resampling.stability import Stability
+from treeselect.resampling.stability import BY_REQUEST, Stability
 from treeselect.results.curves import frequency_lines
 from treeselect.results.summary import stability_notes
 from treeselect.results.tables import selected_first
-from treeselect.results.verdict import BY_REQUEST, could_vary, kept_units, sizes_words, verdict
+from treeselect.results.verdict import could_vary, kept_units, sizes_words, verdict
 
 
 def stability(material: parts.FitMaterial) -> parts.Section:

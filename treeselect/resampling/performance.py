@@ -571,16 +571,15 @@ def measure(
         for number, split in enumerate(outer.splits)
     ]
     names = here.arrays.groups.names
-    tests = [split.weights(nested.asked.weights)[1].rows for split in outer.splits]
     by_fold = run_pieces(one_fold, calls, Kind("fold", Fold), course)
     found, splits = list(by_fold.values()), [outer.splits[number] for number in by_fold]
     n_train, n_test = outer.n_used(splits)
-    held_out = np.concatenate([split.test for split in splits])
+    tests = [split.weights(nested.asked.weights)[1].rows for split in splits]
     own = None if result.scores_are_past or scoring is not None else result.scores
     return Performance(
         scores=np.array([fold.score for fold in found]),
         errors=np.array([fold.error for fold in found]),
-        n_cases=n_cases(here.response, outer.weights.only(held_out)),
+        n_cases=n_cases(here.response, outer.weights.only(np.concatenate(tests))),
         selected=tuple(here.terms_of([names[g] for g in fold.units]) for fold in found),
         k=np.array([len(fold.units) for fold in found], dtype=np.int64),
         n_train=n_train,
@@ -597,7 +596,7 @@ def measure(
         path_words="" if own is None else f"{own.kind}; {own.chooser} chose k",
         held_out=gather_held_out(
             here,
-            [tests[number] for number in by_fold],
+            tests,
             [fold.predicted for fold in found],
             list(by_fold),
             family,

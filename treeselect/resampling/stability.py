@@ -304,7 +304,7 @@ class Stability(printing.Summarised, Resampled):
                 printing.decimal_text(row["frequency"], 2),
                 printing.interval_text(row["ci_low"], row["ci_high"]),
             )
-            cells = ("forced in", "") if kept[row["term"]] else told
+            cells = (BY_REQUEST, "") if kept[row["term"]] else told
             rows.append((str(row["term"]), *cells, "yes" if row["selected"] else "no"))
         more = len(table) - len(rows)
         return printing.SummaryContent(
@@ -338,6 +338,9 @@ class Stability(printing.Summarised, Resampled):
 
 # --- words ---------------------------------------------------------------------------------------
 
+BY_REQUEST = "forced in"
+"""In place of the frequency of a unit that `keep=` forces into each selection."""
+
 
 def _facts(stability: Stability) -> tuple[tuple[str, str], ...]:
     sizes = stability.selected.sum(axis=1)
@@ -348,7 +351,7 @@ def _facts(stability: Stability) -> tuple[tuple[str, str], ...]:
             f"Number of {stability.one}s (k)",
             f"{fixed}{span(sizes)} of {printing.count_text(len(stability.units))}",
         ),
-        ("Selected by the fit", _named(stability, stability.fitted & ~stability.kept)),
+        ("Selected by the fit", _named(stability, stability.fitted)),
         ("Most frequent others", _named(stability, ~stability.fitted & ~stability.kept)),
         ("Stability index", index_words(stability)),
     )
@@ -358,8 +361,8 @@ def _named(stability: Stability, which: np.ndarray) -> str:
     """Units with their frequencies, the most frequent first, without the never selected."""
     frequency = stability.frequency
     which = which & ((frequency > 0) | stability.fitted)
-    known = [u for u in stability._by_frequency() if which[u]]
-    names = [f"{stability.units[u]} ({printing.percent_text(frequency[u])})" for u in known]
+    told = np.where(stability.kept, BY_REQUEST, [*map(printing.percent_text, frequency)])
+    names = [f"{stability.units[u]} ({told[u]})" for u in stability._by_frequency() if which[u]]
     return printing.enumeration(names, 6) if names else "none"
 
 

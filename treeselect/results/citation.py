@@ -101,19 +101,19 @@ def _score(fit: Fit, performance: Performance | None) -> str:
             f"The {performance.score_name} of the outer folds assesses the whole procedure, which"
             " may select other terms in each fold, not this particular set of terms."
         )
-    if fit.scores is not None and fit.scores.of_halves:
+    if fit.scores is None or not np.isfinite(fit.scores.mean[fit.k]):
+        return (
+            f"No {name} was estimated on rows outside the selection, so performance on new data is"
+            " unknown."
+        )
+    if fit.scores.of_halves:
         most = most_of_half(fit.design.rows.used)
         return (
             f"The {name} on held-out halves is that of models fitted to {most and f'{most}each '}"
             f"half of the rows; the number of {noun(fit)} was chosen on all rows."
         )
-    if fit.scores is not None:
-        chooser = fit.scores.chooser.capitalize()
-        return f"{chooser} chose the number of {noun(fit)}, so their {name} is optimistic."
-    return (
-        f"No {name} was estimated on rows outside the selection, so performance on new data is"
-        " unknown."
-    )
+    chooser = fit.scores.chooser.capitalize()
+    return f"{chooser} chose the number of {noun(fit)}, so their {name} is optimistic."
 
 
 def _others(fit: Fit) -> str:

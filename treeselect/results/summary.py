@@ -31,12 +31,11 @@ from treeselect.resampling.error_bounds import no_bound
 from treeselect.resampling.fit import Fit, as_shown, noun, selected_of_all, selection_clause
 from treeselect.resampling.records import stopped
 from treeselect.resampling.sample_size import least_rows
-from treeselect.resampling.stability import each_selected_all, index_words
+from treeselect.resampling.stability import BY_REQUEST, each_selected_all, index_words
 from treeselect.results import tables
 from treeselect.results.calls import unshown_note
 from treeselect.results.effects import effect_notes, effect_tables
 from treeselect.results.verdict import (
-    BY_REQUEST,
     FEWEST,
     could_vary,
     kept_units,
@@ -234,8 +233,10 @@ def _optimism_notes(result: Fit) -> list[str]:
     if result.scores.of_halves:
         most = most_of_half(result.design.rows.used)
         fitted = most and f", fitted to {most}it,"
+        # No half may have led to as many units; the score above is then another one.
+        what = name if np.isfinite(result.scores.mean[result.k]) else "All or none"
         return [
-            f"{name}: each half of the rows was searched, and its models{fitted} were scored on"
+            f"{what}: each half of the rows was searched, and its models{fitted} were scored on"
             f" {most}the other half; tests on all rows chose k. `performance()` repeats all this"
             " inside each fold."
         ]

@@ -221,9 +221,6 @@ def _size_words(fit: Fit, stability: Stability) -> str:
     return f" ({sizes_words(stability)} on each resample)"
 
 
-BY_REQUEST = "forced in"
-"""In place of the frequency of a unit that `keep=` forces into each selection."""
-
 # --- what recurs on the resamples ----------------------------------------------------------------
 
 
