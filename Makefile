@@ -65,9 +65,8 @@ evidence: .venv/installed-dev .venv/installed-peers
 	$(BIN)/python benchmarks/evidence.py $(if $(PARTS),--parts $(PARTS)) $(OPTIONS)
 
 kernels: .venv/installed-dev
-	@rm -f treeselect/engine/kernels/*.zip # those of other platforms are of other sources now
 	@folder=$$(mktemp -d); TREESELECT_CACHE_DIR=$$folder $(BIN)/python -m treeselect.cli.warm; \
-	rm -r $$folder
+	$(BIN)/python .ci/arm64.py; rm -r $$folder
 
 format: .venv/installed-dev
 	$(BIN)/ruff format .

@@ -26,7 +26,16 @@ from treeselect.engine.forest.walk import predict_mean
 from treeselect.engine.random import tree_seeds
 from treeselect.engine.tree.best_first import SharedTree
 from treeselect.engine.tree.nodes import Nodes, Trees, empty_nodes
-from treeselect.engine.tree.target import GINI, MEAN, NEWTON, VECTOR, class_target, mean_target
+from treeselect.engine.tree.target import (
+    GINI,
+    MEAN,
+    NEWTON,
+    VECTOR,
+    class_target,
+    mean_target,
+    newton_target,
+    vector_target,
+)
 from treeselect.engine.tree.used_groups import Opening, SplitPenalty, can_split, n_able, price_list
 from treeselect.engine.tree.workspace import (
     BEST_FIRST,
@@ -238,6 +247,39 @@ def test_neither_the_order_of_rows_nor_a_copy_of_a_column_changes_the_tree(probl
     factors, groups = [*data.is_factor, data.is_factor[j]], [*data.group_of, data.n_groups]
     more = make_data([*columns, columns[j]], factors, groups)
     assert_same(before, grow_fast(more, gradient, weight, growth))
+
+
+@given(problems(), st.sampled_from(["mean", "newton", "vector"]))
+@FEWER
+def test_a_row_that_counts_twice_is_two_rows_to_the_last_bit(problem, kind):
+    data, gradient, weight, rng = problem
+    exact = gradient * 0.1 + 0.037  # whole numbers have no rounding errors
+    curved = 0.013 + 0.21 * rng.integers(0, 4, size=len(exact))
+
+    def tree(rows, counts):
+        target = {
+            "mean": lambda: mean_target(exact[rows]),
+            "newton": lambda: newton_target(exact[rows], curved[rows]),
+            "vector": lambda: vector_target(np.stack([exact, curved, exact * curved], 1)[rows]),
+        }[kind]()
+        own = make_data([data.column(j)[rows] for j in range(len(data.codes))], data.is_factor,
+                        data.group_of)  # fmt: skip
+        return grow_target(own, target, counts, Growth(5, 1, EVERYTHING, 0.0))
+
+    written_out = np.repeat(np.arange(len(exact)), weight)
+    ones = np.ones(len(written_out), dtype=np.int64)
+    assert_same(tree(np.arange(len(exact)), weight), tree(written_out, ones))
+
+
+@pytest.mark.parametrize("weight", [1, 3, 200_000])
+def test_rows_of_one_value_are_not_split(weight):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(200, 4))
+    y, counts = np.where(x[:, 0] > 0, 1.3, 0.1), np.full(200, weight)
+    forest = grow_forest(
+        binned(x), mean_target(y), counts, Growth(UNBOUNDED, 1, EVERYTHING, 0.0), 20, BOOTSTRAP
+    )
+    assert np.diff(forest.trees.start).tolist() == [3] * 20
 
 
 def test_columns_of_opened_groups_are_free_and_few_groups_are_tried():

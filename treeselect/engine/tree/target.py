@@ -177,6 +177,10 @@ class Packing(NamedTuple):
     to_gain: float
 
 
+LEAST_UNITS = 2.0**18
+"""Units of the largest value from which on each row is rounded by itself."""
+
+
 @inner
 def bits_of(number):
     """Bits that hold a whole number."""
@@ -217,19 +221,26 @@ def largest_value(values, weight, counts):
 
 
 @inner
-def pack_values(values, weight, counts, unit, shift, packed):
+def in_units(value, w, unit, as_copies):
+    """A value that counts `w` times in whole units: so many times what it is once, so that rows of
+    one value have one mean, or where the units are too large for that, rounded as a whole."""
+    return np.int64(w * np.rint(value * unit) if as_copies else np.rint(value * w * unit))
+
+
+@inner
+def pack_values(values, weight, counts, unit, shift, as_copies, packed):
     """Pack the values of each row with its weight in the bag."""
     n_rows = weight.shape[0]
     if values.shape[0] == n_rows:
         for i in range(n_rows):
             w = weight[i] * counts[i]
-            packed[i] = (np.int64(np.rint(values[i] * w * unit)) << shift) + w
+            packed[i] = (in_units(values[i], w, unit, as_copies) << shift) + w
         return
     size = values.shape[0] // n_rows
     for i in range(n_rows):
         w = weight[i] * counts[i]
         for at in range(i * size, (i + 1) * size):
-            packed[at] = (np.int64(np.rint(values[at] * w * unit)) << shift) + w
+            packed[at] = (in_units(values[at], w, unit, as_copies) << shift) + w
 
 
 @inner
@@ -250,13 +261,17 @@ def pack_rows(target, weight, counts, moments, second, rows):
     shift = bits_of(total)
     largest = largest_value(values, weight, counts)
     unit = unit_for(largest * total, min(61 - shift, 52))
-    pack_values(values, weight, counts, unit, shift, second if is_vector(target.kind) else moments)
+    as_copies = largest * unit >= LEAST_UNITS
+    pack_values(values, weight, counts, unit, shift, as_copies,
+                second if is_vector(target.kind) else moments)  # fmt: skip
     second_unit = 1.0
     if has_pairs(target.kind):
-        second_unit = unit_for(largest_value(target.curvature, weight, counts) * total, 52)
+        largest = largest_value(target.curvature, weight, counts)
+        second_unit = unit_for(largest * total, 52)
+        as_copies = largest * second_unit >= LEAST_UNITS
         for i in range(n_rows):
             w = weight[i] * counts[i]
-            second[i] = np.int64(np.rint(target.curvature[i] * w * second_unit))
+            second[i] = in_units(target.curvature[i], w, second_unit, as_copies)
     class_weight = 0
     if labelled:
         for i in range(n_rows):
