@@ -65,8 +65,7 @@ evidence: .venv/installed-dev .venv/installed-peers
 	$(BIN)/python benchmarks/evidence.py $(if $(PARTS),--parts $(PARTS)) $(OPTIONS)
 
 kernels: .venv/installed-dev
-	@folder=$$(mktemp -d); TREESELECT_CACHE_DIR=$$folder $(BIN)/python -m treeselect.cli.warm; \
-	$(BIN)/python .ci/arm64.py; rm -r $$folder
+	@$(BIN)/python .ci/kernels.py
 
 format: .venv/installed-dev
 	$(BIN)/ruff format .

@@ -1,7 +1,4 @@
-"""Compile all kernels that do not come with the package for this platform.
-
-``python -m treeselect.cli.warm`` writes those that come with it.
-"""
+"""Compile all kernels that do not come with the package for this platform."""
 
 from __future__ import annotations
 
@@ -45,9 +42,3 @@ def warm() -> str:
     if not object_code.kernels_can_be_kept():
         kept = "could not be kept: set TREESELECT_CACHE_DIR to a folder that only you can write to"
     return f"{text}; {n['cache'] + n['compiled']} were compiled ({n['compiled']} now), and {kept}."
-
-
-if __name__ == "__main__":
-    from treeselect.engine.object_code import write_pack
-
-    print(write_pack(compile_kernels))

@@ -203,9 +203,7 @@ def _class(name: str) -> Any:
 
 def _load(kernel: Kernel, arguments: tuple[Any, ...], letters: str) -> _Code:
     """The code of a kernel for arguments like these: from the package, the cache, or compiled."""
-    kinds = "".join(_kinds(arguments))
-    name = f"{kernel.name}-{hashlib.sha256(kinds.encode()).hexdigest()[:12]}"
-    origin = "package"
+    name, origin = name_of(kernel, arguments), "package"
     stored = object_code.packaged(name)
     if stored is None:
         origin, stored = "cache", object_code.kept(name)
@@ -217,6 +215,11 @@ def _load(kernel: Kernel, arguments: tuple[Any, ...], letters: str) -> _Code:
         object_code.keep(name, stored)
     head, _, code = stored.partition(b"\0")
     return _Code(object_code.linked(code), letters, head.decode(), origin)
+
+
+def name_of(kernel: Kernel, arguments: tuple[Any, ...]) -> str:
+    kinds = "".join(_kinds(arguments))
+    return f"{kernel.name}-{hashlib.sha256(kinds.encode()).hexdigest()[:12]}"
 
 
 on_compilation: Callable[[], None] | None = None

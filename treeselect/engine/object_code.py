@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import importlib.metadata
 import io
 import os
 import platform
@@ -17,7 +16,6 @@ import tempfile
 import threading
 import zipfile
 import zlib
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -200,24 +198,3 @@ def packaged(name: str) -> bytes | None:
         return _checked(pack.read(name))
     except (OSError, zipfile.BadZipFile, zlib.error):
         return None
-
-
-def versions() -> str:
-    """Those of what makes object code."""
-    own = ("numba", "llvmlite")
-    return " ".join(f"{name} {importlib.metadata.version(name)}" for name in own)
-
-
-def write_pack(compile_kernels: Callable[[], None]) -> Path:
-    """Compile all kernels and put them into the package, for this platform: into an empty cache,
-    which ``TREESELECT_CACHE_DIR`` names. The same sources and versions make the same file."""
-    file = pack_file()
-    file.parent.mkdir(exist_ok=True)
-    file.unlink(missing_ok=True)
-    _pack.cache_clear()
-    compile_kernels()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as pack:
-        pack.comment = f"{sources()} {versions()}".encode()
-        for path in sorted(kernel_cache_folder().iterdir()):
-            pack.writestr(zipfile.ZipInfo(path.name), path.read_bytes(), zipfile.ZIP_DEFLATED)
-    return file
