@@ -134,7 +134,6 @@ def test_edges_are_those_of_the_column_while_all_values_are_kept(seed, n_batches
         sketch_of(values[own], None if weight is None else weight[own])
         for own in np.split(np.arange(3_000), cuts)
     )
-    assert found.rank_error == 0
     np.testing.assert_array_equal(sketched_edges(found), bin_edges(values, weight=weight))
 
 
@@ -151,11 +150,10 @@ def test_ranks_stay_within_the_stated_error(monkeypatch, order):
         sketch_of(values[own], weight[own]) for own in np.array_split(np.arange(len(values)), 37)
     )
     digest, total = found.digest, weight.sum()
-    assert 0 < found.rank_error < 8 / (2 * 256)  # one thinning of a batch, and one per level
-    assert digest.total == pytest.approx(total)
+    assert digest.weights.sum() == pytest.approx(total)
+    bound = 6 / (2 * 256) * total  # points are taken of a batch, and of pairs on five levels
     cumulated = np.cumsum(digest.weights)
     for at in np.quantile(values, np.linspace(0, 1, 41)):
         own = np.searchsorted(digest.values, at, side="right")
         rank = cumulated[own - 1] if own else 0.0
-        # 1e-9: sums of 65,000 floats in another order.
-        assert abs(rank - naive_rank(values, weight, at)) <= digest.error + 1e-9 * total
+        assert abs(rank - naive_rank(values, weight, at)) <= bound

@@ -287,40 +287,29 @@ MOST_KEPT = 2**14
 
 
 class Digest(NamedTuple):
-    """Distinct values, rising, their weights, and a bound of the error of the weight up to any
-    value, 0 if these are all values."""
+    """Distinct values, rising, and their weights."""
 
     values: FloatArray
     weights: FloatArray
-    error: float
-
-    @property
-    def total(self) -> float:
-        return float(self.weights.sum())
 
 
 class Sketch(NamedTuple):
     """Summary of a column that passes by in batches; level i is of about ``2**i`` batches. Beyond
     :data:`MOST_EXACT` distinct values it keeps :data:`MOST_KEPT` points of equal weight. Batches
     are merged like the digits of a binary counter (Munro and Paterson 1980; Manku, Rajagopalan and
-    Lindsay 1998), so that the error grows with the logarithm of their number."""
+    Lindsay 1998): each time points are taken, the rank of a value is off by at most half the weight
+    of a point, and a row is in one batch and in a pair of each level."""
 
     levels: tuple[Digest | None, ...] = ()
 
     @property
     def digest(self) -> Digest:
         """All levels together."""
-        found = Digest(np.empty(0), np.empty(0), 0.0)
+        found = Digest(np.empty(0), np.empty(0))
         for level in self.levels:
             if level is not None:
                 found = _joined(found, level)
         return found
-
-    @property
-    def rank_error(self) -> float:
-        """Bound of the error of a rank, as a share of the total weight; 0 if ranks are exact."""
-        found = self.digest
-        return found.error / found.total if found.error else 0.0
 
 
 def sketch_of(values: FloatArray, weight: AnyArray | None = None) -> Sketch:
@@ -332,7 +321,7 @@ def sketch_of(values: FloatArray, weight: AnyArray | None = None) -> Sketch:
     else:
         distinct, place = np.unique(values[known], return_inverse=True)
         counts = np.bincount(place, weight[known], minlength=len(distinct))
-    return Sketch((_thinned(Digest(distinct, np.asarray(counts, dtype=np.float64), 0.0)),))
+    return Sketch((_thinned(Digest(distinct, np.asarray(counts, dtype=np.float64))),))
 
 
 def merged(first: Sketch, second: Sketch) -> Sketch:
@@ -351,8 +340,7 @@ def merged(first: Sketch, second: Sketch) -> Sketch:
 
 
 def sketched_edges(sketch: Sketch) -> FloatArray:
-    """Edges as of :func:`bin_edges`, the same if the sketch is exact; otherwise the weight below an
-    edge is that of its quantile up to ``rank_error`` and the weight of a point."""
+    """Edges as of :func:`bin_edges`, the same if the sketch is exact."""
     found = sketch.digest
     return edges_between(found.values, found.weights, MAX_BINS)
 
@@ -362,17 +350,15 @@ def _joined(first: Digest, second: Digest) -> Digest:
     weights = np.bincount(
         place, np.concatenate([first.weights, second.weights]), minlength=len(values)
     )
-    return Digest(values, np.asarray(weights, dtype=np.float64), first.error + second.error)
+    return Digest(values, np.asarray(weights, dtype=np.float64))
 
 
 def _thinned(digest: Digest) -> Digest:
     """At most so many points as are kept: each stands for the same weight."""
     if len(digest.values) <= MOST_EXACT:
         return digest
-    share = digest.total / MOST_KEPT
+    share = float(digest.weights.sum()) / MOST_KEPT
     wanted = (np.arange(MOST_KEPT) + 0.5) * share
     place = np.searchsorted(np.cumsum(digest.weights), wanted)
     kept, counts = np.unique(np.minimum(place, len(digest.values) - 1), return_counts=True)
-    return Digest(
-        digest.values[kept], np.asarray(counts * share, dtype=np.float64), digest.error + share / 2
-    )
+    return Digest(digest.values[kept], np.asarray(counts * share, dtype=np.float64))

@@ -50,7 +50,7 @@ def path_figure(
         low=[max(y - half, axis.low) for y, half in spans],
         high=[min(y + half, axis.high) for y, half in spans],
         ringed=[size == chosen for size, _, _ in known],
-        texts=[_step_text(size, value, noun) for size, value, _ in known],
+        texts=[f"{counted(size, noun)}: {plain_score(value)}" for size, value, _ in known],
     )
     rules = [Rule(chosen)]
     said = [
@@ -70,10 +70,6 @@ def path_figure(
         series=[steps],
         rules=rules,
     )
-
-
-def _step_text(size: int, score: float, noun: str) -> str:
-    return f"{counted(size, noun)}: {plain_score(score)}"
 
 
 MOST_LINES = 8
