@@ -343,6 +343,7 @@ EDITS = {
         ("design.terms.0.factors", []), ("design.terms.0.n_missing", -1),
         ("design.units.items", [[99]]), ("design.units.items.0", []), ("design.units.names", ["a"]),
         ("design.units.item_costs", lambda costs: [-1.0] * len(costs)),
+        ("design.units.item_costs", lambda costs: [1e308] * len(costs)),
         ("design.n_levels.0", 10**9), ("design.state", []), ("path.cut_from", []),
         ("seed", "evil"), ("resampled.scheme", "evil"), ("resampled", ["evil", 1, 1]),
         ("design.formula.1", []), ("design.formula.0", 3), ("design.weights", [1]),

@@ -20,7 +20,7 @@ from treeselect.errors import OptionError, listing, quoted
 from treeselect.formulas.terms import Term
 from treeselect.shown import is_broken
 
-_LOWEST_PRICE, _HIGHEST_PRICE = 1e-100, 1e100
+LOWEST_PRICE, HIGHEST_PRICE = 1e-100, 1e100
 """Sums, products and quotients of a few prices must be finite."""
 
 
@@ -210,10 +210,10 @@ def _items(
     for name, cost in costs.items():
         text = name if isinstance(name, str) else described(name)
         price = finite(cost)
-        if price is None or not (price == 0 or _LOWEST_PRICE <= price <= _HIGHEST_PRICE):
+        if price is None or not (price == 0 or LOWEST_PRICE <= price <= HIGHEST_PRICE):
             raise OptionError(
                 f"The cost of {quoted(text)} in `costs` must be 0, or a number from"
-                f" {_LOWEST_PRICE:g} to {_HIGHEST_PRICE:g}.\n"
+                f" {LOWEST_PRICE:g} to {HIGHEST_PRICE:g}.\n"
                 f"  Found: {described(cost)}."
             )
         if not isinstance(name, str):

@@ -28,7 +28,7 @@ from treeselect.designs.response import Response
 from treeselect.designs.row_sample import LEAST_ROWS
 from treeselect.designs.scoring import with_lost_scoring, with_scoring
 from treeselect.designs.survival import FollowUp, are_times, described_follow_up
-from treeselect.designs.units import Units
+from treeselect.designs.units import HIGHEST_PRICE, LOWEST_PRICE, Units
 from treeselect.designs.weights import LARGEST_WEIGHT, RowWeights, no_weights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.columns import FREE, MAX_BINS, bin_columns
@@ -241,7 +241,7 @@ def _check_units(units: Units, terms: list[str]) -> None:
     check(what, len(set(units.names)) == n, sorted(units.term_order) == sorted(terms))
     check(what, len(units.items) == len(units.item_costs))
     check(what, *(len(item) > 0 and min(item) >= 0 and max(item) < n for item in units.items))
-    check(what, *(0 <= cost < math.inf for cost in units.item_costs))
+    check(what, *(c == 0 or LOWEST_PRICE <= c <= HIGHEST_PRICE for c in units.item_costs))
 
 
 def _response(saved: SavedResponse, formula: ParsedFormula) -> Response:
