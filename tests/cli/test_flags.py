@@ -163,6 +163,13 @@ def test_messages_name_arguments_as_they_are_typed(tmp_path, capsys):
     )
 
 
+@pytest.mark.parametrize("typed", ["-k--", "--family=--", "--groups=--", "--keep=--"])
+def test_two_dashes_are_a_value_like_any_other(typed, tmp_path, capsys):
+    (tmp_path / "d.csv").write_text("y,x\n1,2\n2,3\n")
+    assert main(["select", "y ~ x", str(tmp_path / "d.csv"), typed]) == 2
+    assert capsys.readouterr().err.startswith("treeselect: ")
+
+
 def test_trusted_is_no_flag_and_no_option(tmp_path, capsys):
     (tmp_path / "d.csv").write_text("y,x\n1,2\n")
     asked = ["select", "y ~ x", str(tmp_path / "d.csv")]

@@ -92,7 +92,7 @@ def test_an_empty_selection_has_an_intercept_only_and_factors_are_tested_as_one(
     assert split.p_values["site"] == pytest.approx(float(expected.pvalue))
     at = found.terms.index("site")
     assert found.p_values[0, at] == pytest.approx(min(1.0, 2 * float(expected.pvalue)))
-    assert split.n_dropped + split.n_fitted == 200
+    assert split.n_dropped + split.fit.result.nobs == 200
     fit = treeselect.select("y ~ x0 + x1", numbers(2), method="gbfs", mu=1e9, n_trees=2, seed=1)
     found = fit.inference()
     assert found.tidy()["term"].tolist() == ["Intercept"]

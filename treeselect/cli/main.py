@@ -68,7 +68,11 @@ def _run(arguments: Sequence[str] | None) -> None:
         command = typed.pop("command")
         flags = flags_in(command.flags)
         texts = {flag.argument: flag.read for flag in flags}
-        command.run({key: texts.get(key, str)(value) for key, value in typed.items()})
+        given = {  # argparse takes `--` out of what is given
+            key: ["--" if part == [] else part for part in own] or "--"
+            if isinstance(own, list) else own for key, own in typed.items()
+        }  # fmt: skip
+        command.run({key: texts.get(key, str)(value) for key, value in given.items()})
     finally:
         end_output()
 
@@ -116,8 +120,7 @@ def _as_typed(text: str) -> str:
 
 
 _WAY_OUT = """
-  `treeselect COMMAND --help` lists the options of a command. An option of a method is
-  given by `--set`, for example `--set gamma=0.3`."""
+  `treeselect COMMAND --help` lists the options; one of a method is written `--set gamma=0.3`."""
 
 
 class Parser(argparse.ArgumentParser):

@@ -113,8 +113,7 @@ class SplitFit:
     p_values: dict[str, float]
     fit: LinearFit | None  # the linear model on the second part; None if it failed
     failure: str  # why it failed, in a sentence; empty if it did not
-    n_fitted: int  # rows of the second part without and with a missing value in a selected term
-    n_dropped: int
+    n_dropped: int  # rows of the second part with a missing value in a selected term
     # Selected terms with columns that are dropped because they are linear combinations of columns
     # of preceding terms
     aliased: tuple[str, ...] = ()
@@ -132,13 +131,13 @@ def fit_part(data: ModelData, terms: tuple[str, ...] | None, rows: IntArray) -> 
     """Fit the linear model of some terms on some rows, and test each of them."""
     if terms is None:
         why = "The response is constant in the rows for selection."
-        return SplitFit((), {}, None, why, 0, 0)
-    n_fitted = n_dropped = 0
+        return SplitFit((), {}, None, why, 0)
+    n_dropped = 0
     with why_not() as reasons:
         full = here = linear_data(data, terms, rows, data.row_weights.groups)
-        n_fitted, n_dropped = len(here.y), here.n_dropped
+        n_dropped = here.n_dropped
         aliased: dict[str, int] = {}
-        if n_fitted > here.matrix.shape[1]:
+        if len(here.y) > here.matrix.shape[1]:
             here, aliased = _without_sums(here, terms)
         response = data.response
         fit = fit_linear(here, response.family.name, response.name, response.classes)
@@ -151,8 +150,8 @@ def fit_part(data: ModelData, terms: tuple[str, ...] | None, rows: IntArray) -> 
         fit = with_infinite(fit)
         p_values = {term: known.get(term, float("nan")) for term in terms}
         seen = reference_levels(data, full)
-        return SplitFit(terms, p_values, fit, "", n_fitted, n_dropped, tuple(aliased), seen)
-    return SplitFit(terms, dict.fromkeys(terms, 1.0), None, reasons[0], n_fitted, n_dropped)
+        return SplitFit(terms, p_values, fit, "", n_dropped, tuple(aliased), seen)
+    return SplitFit(terms, dict.fromkeys(terms, 1.0), None, reasons[0], n_dropped)
 
 
 @contextmanager
