@@ -239,7 +239,7 @@ def measured(cross_validated):
 def test_noise_has_no_credit_unless_the_terms_were_chosen_outside_the_folds():
     """Terms that all rows selected seem to tell labels apart that were drawn at random."""
     few = {"method": "controlburn", "forests": 1, "n_trees": 10, "seed": 1}
-    rng = np.random.default_rng(11)
+    rng = np.random.default_rng(6)
     inside, outside = [], []
     for _ in range(3):
         data = pd.DataFrame(rng.normal(size=(100, 30)), columns=[f"x{j}" for j in range(30)])
