@@ -34,6 +34,8 @@ def write(name, triple, processor, relocation):
     from treeselect.cli.warm import compile_kernels
     from treeselect.engine import compiling, jit, object_code
 
+    if object_code.pack_file().stem != next(iter(TARGETS)):
+        raise SystemExit("The kernels must be compiled on Linux with x86-64 and AVX2.")
     jit.target_machine = lambda: llvm.Target.from_triple(triple).create_target_machine(
         cpu=processor, opt=3, reloc=relocation, codemodel="jitdefault", jit=True
     )

@@ -158,9 +158,11 @@ def test_messages_name_arguments_as_they_are_typed(tmp_path, capsys):
     asked = ["select", "y ~ x", str(tmp_path / "d.csv")]
     assert main([*asked, "--family", "binomial"]) == 2
     assert capsys.readouterr().err.startswith("treeselect: `--family binomial` needs two classes.")
-    assert _as_typed("`k=3`, `data=1`, `include_data=True`, `x`, `lam=0.1`") == (
-        "`-k 3`, `data=1`, `--include-data`, `x`, `lam=0.1`"
+    assert _as_typed('`k=3`, `k="auto"`, `include_data=True`, `missing="drop"`') == (
+        "`-k 3`, `-k auto`, `--include-data`, `--missing drop`"
     )
+    of_other_calls = '`missing="indicator"`, `model="own"`, `k=None`, `data=1`, `lam=0.1`, `x`'
+    assert _as_typed(of_other_calls) == of_other_calls
 
 
 @pytest.mark.parametrize("typed", ["-k--", "--family=--", "--groups=--", "--keep=--"])

@@ -102,13 +102,13 @@ def _short_warnings() -> Iterator[None]:
 
 
 def _as_typed(text: str) -> str:
-    """A message of the package whose arguments and values are written as in a shell."""
-    flags = {flag.argument: flag for command in COMMANDS for flag in flags_in(command.flags)}
+    """A message of the package with the arguments and values that a command takes as typed there;
+    those of other calls stay as they are."""
+    flags = {flag.argument: flag for c in reversed(COMMANDS) for flag in flags_in(c.flags)}
 
     def typed(found: re.Match[str]) -> str:
-        name, value = found.groups()
-        flag = flags.get(name)
-        if flag is None:
+        flag, value = flags.get(found[1]), found[2]
+        if flag is None or not (value == "True" or value.isdigit() or value in flag.help):
             return found[0]
         first = flag.names.split()[0]
         return f"`{first}`" if flag.metavar is None else f"`{first} {value}`"

@@ -91,8 +91,8 @@ def score_of(task: Task, groups: BoolArray, n_trees: int = SCORED_TREES) -> floa
     if problem.model == "stack":
         weights = task.weights.only(rows.places)
         outside = stack_outside(problem, weights, groups, seed, n_trees, task.n_threads, False)
-        # Without a row of a class the others are fewer, and its prediction is lower: predictions of
-        # different models are compared above the mean of each (Airola et al. 2011).
+        # Without a row of a class the others are fewer, and its prediction is lower (Airola et al.
+        # 2011): predictions of different models are compared above the mean of each.
         found = outside.compared if family.score_compares else outside.predictor
         known = ~np.isnan(found[:, 0]) & weights.used
         mean = family.mean(found if family.n_classes > 2 else found[:, 0])
